@@ -26,19 +26,11 @@ export function htmlFindings(body: string): HtmlFinding[] {
   if (!('refused' in tree)) {
     const { elements } = tree;
     return [
-      ...told(
-        'html-script',
-        elements.flatMap(activeParts),
-        (what) => `the html body has ${what}, which mail clients remove or distrust`,
-      ),
+      ...told('html-script', elements.flatMap(activeParts), 'has', ', which mail clients remove or distrust'),
       ...size,
       ...charset(elements),
       ...withoutAlt(elements),
-      ...told(
-        'insecure-link',
-        elements.flatMap(insecureParts),
-        (what) => `the html body leads to ${what} without https`,
-      ),
+      ...told('insecure-link', elements.flatMap(insecureParts), 'leads to', ' without https'),
     ];
   }
   // Both bodies report too many characters elsewhere.
@@ -84,10 +76,12 @@ function clipped(body: string): HtmlFinding[] {
   return [{ code: 'html-too-large', message, at: [{ start, end: start + 1 }] }];
 }
 
-function told(code: CheckCode, found: readonly Spotted[], message: (what: string) => string): HtmlFinding[] {
+/** A finding about parts of a body, named between a verb and the end of the sentence. */
+function told(code: CheckCode, found: readonly Spotted[], verb: string, end: string): HtmlFinding[] {
   if (found.length === 0) return [];
   const texts = new Set(found.map(({ text }) => text));
-  return [{ code, message: message(firstFew([...texts].map(short), 5)), at: spotsOf(found) }];
+  const message = `the html body ${verb} ${firstFew([...texts].map(short), 5)}${end}`;
+  return [{ code, message, at: spotsOf(found) }];
 }
 
 function spotsOf(found: readonly Spotted[]): Span[] {
@@ -105,11 +99,7 @@ function charset(elements: readonly Element[]): HtmlFinding[] {
     return [{ code: 'html-charset', message, at: heads.slice(0, 1) }];
   }
   const foreign = charsets.filter(({ text }) => !['utf-8', 'utf8'].includes(text));
-  return told(
-    'html-charset',
-    foreign,
-    (what) => `the html body says that it is ${what}, and it is sent as UTF-8`,
-  );
+  return told('html-charset', foreign, 'says that it is', ', and it is sent as UTF-8');
 }
 
 function withoutAlt(elements: readonly Element[]): HtmlFinding[] {
