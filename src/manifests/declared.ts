@@ -4,7 +4,7 @@ import type { Fields } from '../base/values.js';
 import type { Covers, Declared, Identity } from '../kinds/kind.js';
 import { pathKey } from '../yaml/resolve.js';
 import type { SourceFile } from '../yaml/source-file.js';
-import { find, type Node, type Path, startOf } from '../yaml/tree.js';
+import { find, type Node, startOf } from '../yaml/tree.js';
 import type { Body } from './bodies.js';
 
 /** The source of a declared object. */
@@ -45,22 +45,16 @@ export class DeclaredDocument implements Declared {
     return file.lineAt(startOf(root).start);
   }
 
+  /** The place of a field's key or a list's element, or of what is around it if it isn't written. */
   placeOf(...path: (string | number)[]): Place {
     const { file, root } = this.#written;
-    return placeOf(file, root, path);
+    const { node, key } = find(root, path);
+    return file.place(key ?? (node === root ? startOf(root) : node.range));
   }
 
   placeWithin(field: string, part: Span | undefined): Place {
-    const { root, file, bodies } = this.#written;
-    const value = this.fields[field];
-    const body = bodies?.get(pathKey([field]));
-    if (body !== undefined && typeof value === 'string') return body.place(part);
-    return placeOf(file, root, [field]);
+    const body = this.#written.bodies?.get(pathKey([field]));
+    if (body !== undefined && typeof this.fields[field] === 'string') return body.place(part);
+    return this.placeOf(field);
   }
-}
-
-/** The place of a field's key or a list's element, or of what is around it if it isn't written. */
-function placeOf(file: SourceFile, root: Node, path: Path): Place {
-  const { node, key } = find(root, path);
-  return file.place(key ?? (node === root ? startOf(root) : node.range));
 }
