@@ -30,18 +30,18 @@ export function withoutNames(text: string, names: readonly string[]): string {
   return names
     .filter((name) => name !== '')
     .sort((a, b) => b.length - a.length)
-    .reduce((shorter, name) => shorter.split(name).reduce(joined(name)), text);
+    .reduce((shorter, name) => shorter.replaceAll(name, unlessPart), text);
 }
 
 const [letterBefore, letterAfter] = [/[\p{L}\p{M}\p{N}_-]$/u, /^[\p{L}\p{M}\p{N}_-]/u];
 
-/** Joins what is before and after a name. A regular expression for each name takes 1 ms. */
-function joined(name: string): (before: string, after: string) => string {
-  return (before, after) => {
-    // The last character may have two units.
-    const isPart = letterBefore.test(before.slice(-2)) || letterAfter.test(after);
-    return `${before}${isPart ? name : '…'}${after}`;
-  };
+/** What stands for a name: itself in a longer word. A regular expression for each name would take 1 ms. */
+function unlessPart(name: string, at: number, text: string): string {
+  const end = at + name.length;
+  // A character has two units at most.
+  const isPart =
+    letterBefore.test(text.slice(Math.max(0, at - 2), at)) || letterAfter.test(text.slice(end, end + 2));
+  return isPart ? name : '…';
 }
 
 /** A message without the values and names of its object. */
