@@ -229,10 +229,8 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const [found] = asElements(resolved.identity_provider);
   const id = typeof found?.id === 'string' ? found.id : undefined;
   const named = id === undefined ? undefined : namedReference(identityProviders, id);
-  const nameless = [
-    ...elementsOf(resolved.authorized_scopes),
-    ...(found === undefined ? [] : [found]),
-  ].filter(({ id }) => typeof id !== 'string');
+  const references = [...elementsOf(resolved.authorized_scopes), ...asElements(resolved.identity_provider)];
+  const nameless = references.filter(({ id }) => typeof id !== 'string');
   const unlisted = nameless.map(({ name }) => `no list of the server has "${String(name)}": declare the id`);
   return {
     ...result,

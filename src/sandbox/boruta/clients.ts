@@ -8,6 +8,7 @@ import { clientErrors, clientFields } from './client-fields.js';
 import { newKey } from './key-pairs.js';
 import { findById } from './operation.js';
 import { onRow, type Resource } from './resource.js';
+import { withoutLabel } from './roles.js';
 import { hasNul, isBlank, readUuid } from './texts.js';
 
 /** Clients, with their secrets. A PATCH names its identity provider and key pair last, after all else was written. */
@@ -111,11 +112,7 @@ function fillScopes(
     data.scopes.push(made);
     return made;
   });
-  draft.authorized_scopes = [...new Set(found)].map(({ id, name, public: open }) => ({
-    id,
-    name,
-    public: open,
-  }));
+  draft.authorized_scopes = [...new Set(found)].map(withoutLabel);
   return undefined;
 }
 

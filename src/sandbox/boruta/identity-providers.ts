@@ -41,22 +41,20 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
     const errors = Array.isArray(templates) ? templates.map(templateErrors) : [];
     return errors.some((one) => Object.keys(one).length > 0) ? { templates: errors } : {};
   },
-  complete({ data, token }, draft, sent, others) {
+  complete({ data, token }, draft, sent, rows) {
     if (readUuid(draft.backend_id) === null)
       return crash('(Ecto.ChangeError) value for IdentityProvider.backend_id does not match type', token);
-    if (others.some(({ name }) => name === draft.name))
+    if (rows.some(({ name }) => name === draft.name))
       return unprocessable({ name: ['has already been taken'] });
     if (findById(data.backends, draft.backend_id ?? undefined) === undefined)
       return unprocessable({ backend_id: ['does not exist'] });
-    const templates = sent.templates === undefined ? null : readTemplates(sent.templates, draft.id);
+    if (sent.templates === undefined) return undefined;
+    const templates = readTemplates(sent.templates, draft.id);
     if (typeof templates === 'string') return crash(templates, token);
-    if (templates !== null && 'status' in templates) return templates;
-    if (templates !== null && templates.length > 0) forgetPages(data, draft.id);
-    if (templates !== null)
-      data.pageTemplates = [
-        ...data.pageTemplates.filter((one) => one.identity_provider_id !== draft.id),
-        ...templates,
-      ];
+    if ('status' in templates) return templates;
+    if (templates.length > 0) forgetPages(data, draft.id);
+    const others = data.pageTemplates.filter((one) => one.identity_provider_id !== draft.id);
+    data.pageTemplates = [...others, ...templates];
     return undefined;
   },
   written(data, provider, before) {

@@ -1,4 +1,4 @@
-import type { SandboxData, SandboxRole } from '../data.js';
+import type { SandboxData, SandboxRole, SandboxScope } from '../data.js';
 import { equalByValue, isObject, type JsonObject } from '../json.js';
 import { crash, noRow } from './answers.js';
 import { requiredText } from './fields.js';
@@ -22,9 +22,7 @@ export const roles: Resource<SandboxRole> = {
       return crash('(Ecto.ConstraintError) roles_name_index (unique_constraint)', token);
     const ids = scopeIds(sent.scopes);
     if (typeof ids === 'string') return crash(ids, token);
-    draft.scopes = ids
-      .flatMap((id) => findById(data.scopes, id) ?? [])
-      .map(({ id, name, public: open }) => ({ id, name, public: open }));
+    draft.scopes = ids.flatMap((id) => findById(data.scopes, id) ?? []).map(withoutLabel);
     draft.hidden_scopes = ids.filter((id) => findById(data.scopes, id) === undefined);
     return undefined;
   },
@@ -33,6 +31,11 @@ export const roles: Resource<SandboxRole> = {
     for (const holder of holders(data)) holder.roles = holder.roles.filter(({ id }) => id !== before?.id);
   },
 };
+
+/** A scope as roles and clients hold it. */
+export function withoutLabel({ label: _, ...scope }: SandboxScope): Omit<SandboxScope, 'label'> {
+  return scope;
+}
 
 function holders({ users, backends }: SandboxData): { roles: SandboxRole[] }[] {
   return [...users, ...backends];
