@@ -48,28 +48,28 @@ const SHOWN = 'as reading it back shows';
 const NOBODY_KNOWS = 'was sent, and nobody can tell whether it was done';
 
 const nothing = { different: [], values: [], unverified: [], lost: {}, begun: false };
+const DONE: Judgement = { ...nothing, verdict: 'done', sentence: `was done, ${SHOWN}` };
+const NOT_DONE: Judgement = { ...nothing, verdict: 'not-done', sentence: `was not done, ${SHOWN}` };
+const UNSEEN: Judgement = { ...nothing, verdict: 'unseen', sentence: NOBODY_KNOWS };
 
 /**
  * The one judge of a read-back: compares field by field with what was asked for and with what was there before.
  * `live` is undefined if the object can't be read. Pure.
  */
 export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
-  const done: Judgement = { ...nothing, verdict: 'done', sentence: `was done, ${SHOWN}` };
-  const notDone: Judgement = { ...nothing, verdict: 'not-done', sentence: `was not done, ${SHOWN}` };
-  const unseen: Judgement = { ...nothing, verdict: 'unseen', sentence: NOBODY_KNOWS };
-  if (live === undefined) return unseen;
+  if (live === undefined) return UNSEEN;
   switch (aim.action) {
     case 'adopt':
-      return done;
+      return DONE;
     case 'regenerate': {
       const { field = '' } = kind.regeneration ?? {};
       const { [field]: before } = aim.before;
       const { [field]: now } = live.fields;
       // An equal value may be a new one.
-      return typeof before === 'string' && typeof now === 'string' && before !== now ? done : unseen;
+      return typeof before === 'string' && typeof now === 'string' && before !== now ? DONE : UNSEEN;
     }
     case 'delete':
-      return kind.deletion?.exists(live) === true ? notDone : done;
+      return kind.deletion?.exists(live) === true ? NOT_DONE : DONE;
     default:
       return judgeUpdate(kind, aim, live);
   }
@@ -77,9 +77,7 @@ export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
 
 function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: Aim, live: Live): Judgement {
   if (!live.exists && action === 'create') {
-    return live.missing === true
-      ? { ...nothing, verdict: 'not-done', sentence: `was not done, ${SHOWN}` }
-      : { ...nothing, verdict: 'unseen', sentence: `${NOBODY_KNOWS}: ${live.trouble}` };
+    return live.missing === true ? NOT_DONE : { ...UNSEEN, sentence: `${NOBODY_KNOWS}: ${live.trouble}` };
   }
   if (!live.exists) {
     const sentence = `left nothing that could be read: the ${kind.noun} is not there`;
@@ -106,17 +104,11 @@ function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: Ai
   };
   const isWhole = Object.keys(lost).length === 0;
   if (off.length === 0 && isWhole) {
-    return found.unverified.length === 0
-      ? { ...found, verdict: 'done', sentence: `was done, ${SHOWN}` }
-      : { ...found, verdict: 'unseen', sentence: NOBODY_KNOWS };
+    return { ...(found.unverified.length === 0 ? DONE : UNSEEN), ...found };
   }
-  if (found.different.length === 0 && isWhole && wished.length > 0) {
-    return { ...found, verdict: 'done', sentence: `was done, ${SHOWN}` };
-  }
+  if (found.different.length === 0 && isWhole && wished.length > 0) return { ...DONE, ...found };
   const neither = wished.filter(({ part, kept }) => part.verdict === 'different' && !kept);
-  if (!begun && isWhole && neither.length === 0) {
-    return { ...found, verdict: 'not-done', sentence: `was not done, ${SHOWN}` };
-  }
+  if (!begun && isWhole && neither.length === 0) return { ...NOT_DONE, ...found };
   const paths = (which: readonly AimPart[]): string => which.map(({ part }) => part.path).join(', ');
   const shown = [
     ...(begun ? [`as asked: ${paths(wished.filter(({ part }) => part.verdict === 'same'))}`] : []),
