@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ExactNumber, HashedSecret, Sensitive } from '../base/values.js';
+import { isMap } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import { idInPlan, textsIn } from '../plan/create.js';
 import type { Change } from '../plan/plan.js';
@@ -56,8 +56,8 @@ export class CreatedIds {
 
   #replaced(value: unknown): unknown {
     if (typeof value === 'string') return this.#replacedText(value);
-    if (typeof value !== 'object' || value === null || isLeaf(value)) return value;
     if (Array.isArray(value)) return value.map((one) => this.#replaced(one));
+    if (!isMap(value)) return value;
     // Ends of access are kept by the id of the member.
     return Object.fromEntries(
       Object.entries(value).map(([key, one]) => [this.#ids.get(key) ?? key, this.#replaced(one)]),
@@ -73,8 +73,4 @@ export class CreatedIds {
       .map((part) => this.#ids.get(part) ?? part)
       .join('/');
   }
-}
-
-function isLeaf(value: object): boolean {
-  return value instanceof Sensitive || value instanceof HashedSecret || value instanceof ExactNumber;
 }

@@ -310,6 +310,8 @@ class Execution {
       (done) => done.kind === planned.kind && takesOver(done),
     );
     const drift = driftSincePlan(asPlanned, asNow, isSucceeded);
+    if (drift.length > 0)
+      return `not sent, stale: it was changed on the server since the plan was made (${drift.join(', ')}); plan again and review it`;
     const other = asNow.requests.filter(
       ({ operation, params }) =>
         !asPlanned.requests.some(
@@ -318,20 +320,16 @@ class Execution {
             operationPath(operation, named.params) === operationPath(operation, params),
         ),
     );
-    if (drift.length === 0 && other.length > 0) {
+    if (other.length > 0) {
       const names = other.map(({ operation }) => operations[operation].title).join(', ');
       return `not sent, stale: the present state needs a request that the plan does not have (${names}); plan again and review it`;
     }
     // The plan says which fields are managed: an undo manages none.
-    if (drift.length === 0) {
-      const { managed, before } = planned.apply;
-      const field = givesUp(planned) ? kindOf(planned.kind).succession?.field : undefined;
-      // The plan's successor has taken it since; undo gives it back.
-      const taken = field === undefined || before[field] === undefined ? {} : { [field]: before[field] };
-      const apply = { ...change.apply, managed, before: { ...change.apply.before, ...taken } };
-      return { ...change, apply };
-    }
-    return `not sent, stale: it was changed on the server since the plan was made (${drift.join(', ')}); plan again and review it`;
+    const { managed, before } = planned.apply;
+    const field = givesUp(planned) ? kindOf(planned.kind).succession?.field : undefined;
+    // The plan's successor has taken it since; undo gives it back.
+    const taken = field === undefined || before[field] === undefined ? {} : { [field]: before[field] };
+    return { ...change, apply: { ...change.apply, managed, before: { ...change.apply.before, ...taken } } };
   }
 
   /** Milliseconds until access ends that a change declares. */
@@ -359,13 +357,14 @@ class Execution {
       return kindOf(change.kind).succession?.failed;
     const { awaits } = change;
     const failed =
-      awaits === undefined
-        ? undefined
-        : [...this.#outcomes].find(
-            ([{ apply }, { status }]) => awaits.includes(apply.key) && status !== 'applied',
-          );
-    if (failed === undefined) return undefined;
-    return `not sent: ${failed[0].address} did not get what is taken away here, and safety.keep would not hold`;
+      awaits &&
+      [...this.#outcomes].find(
+        ([{ apply }, { status }]) => awaits.includes(apply.key) && status !== 'applied',
+      );
+    return (
+      failed &&
+      `not sent: ${failed[0].address} did not get what is taken away here, and safety.keep would not hold`
+    );
   }
 
   /** Notes failures that other requests would meet too. */

@@ -9,7 +9,7 @@ import { operationPath, operations, type WriteRequest } from '../server/operatio
 import type { Profile } from '../server/profiles.js';
 import type { Journal, SendingLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import type { Outcome } from './attempt-outcome.js';
+import { type Outcome, skipped } from './attempt-outcome.js';
 import { keepRecord, recordOf } from './record.js';
 
 /** Called before and after each request; when a call resolves, what it records is on the disk. */
@@ -130,13 +130,10 @@ export function journalRecorder(
     },
     answered: (change, httpStatus, attempts) =>
       writeAnswer(change, new Date().toISOString(), {
+        ...skipped(null),
         status: 'applied',
-        ambiguous: false,
         httpStatus,
         attempts,
-        after: undefined,
-        unverified: [],
-        error: null,
       }),
     async settled(change, outcome) {
       const at = new Date().toISOString();

@@ -1,5 +1,6 @@
 import { stringifyJson } from '../base/json.js';
 import { hasProblem, type ProblemsError, problemError } from '../base/problems.js';
+import { canonical, type Json } from '../base/values.js';
 import type { RunStore, StateBackend } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
@@ -98,7 +99,7 @@ export async function migrate(
   await to.runs.assign?.(same);
   await to.save(state);
   const arrived = await to.saved();
-  if (arrived === undefined || textOf(arrived) !== textOf(state))
+  if (arrived === undefined || canonical(arrived as Json) !== canonical(state as Json))
     throw new Error(`the state did not arrive at ${to.place} as it was`);
   await from.save({ ...state, moved_to: to.place });
 }
@@ -112,13 +113,6 @@ async function copy({ run, lines }: JournalContent, to: RunStore): Promise<void>
   }
   const there = await to.read(run.run);
   if (!isSame(there, { run, lines })) throw new Error(`the journal of ${run.run} did not arrive as it was`);
-}
-
-/** A state as a text that doesn't depend on the order of its records. */
-function textOf({ resources, ...head }: State): string {
-  const records = Object.entries(resources).sort(([one], [other]) => (one < other ? -1 : 1));
-  const members = Object.entries(head).sort(([one], [other]) => (one < other ? -1 : 1));
-  return stringifyJson([members, records]);
 }
 
 function isSame(
