@@ -1,12 +1,11 @@
-import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
-import type { KindName } from '../kinds/kind.js';
 import { type PendingRestore, seenLoss } from '../kinds/loss.js';
 import { Hasher, restoreFields, storeFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
 import { othersOf, type StateHome } from './owner.js';
+import type { Asked, ObservedOutcome } from './recorded-fields.js';
 
 /**
  * Finds the pending restores of a lost state in the journals of its runs: idops can do without the rest of a state, not without these.
@@ -74,12 +73,8 @@ function recordWith({ sending, answered }: Entry, restore: PendingRestore, hashe
 
 /** What an update took away without finishing; undefined if nothing is pending any more. */
 export function pendingRestoreAfter(
-  {
-    kind: name,
-    before = {},
-    expected,
-  }: { readonly kind: KindName; readonly before?: Fields; readonly expected: Fields },
-  { ambiguous, after }: { readonly ambiguous: boolean; readonly after: Fields | undefined },
+  { kind: name, before = {}, expected }: Pick<Asked, 'kind' | 'before' | 'expected'>,
+  { ambiguous, after }: Pick<ObservedOutcome, 'ambiguous' | 'after'>,
   { run, readable }: { readonly run: string; readonly readable: boolean },
 ): PendingRestore | undefined | 'as before' {
   const kind = kindOf(name);

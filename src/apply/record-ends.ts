@@ -1,32 +1,16 @@
-import type { Fields, Value } from '../base/values.js';
+import type { Value } from '../base/values.js';
 import { asElements } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
-import type { KindName } from '../kinds/kind.js';
 import type { End, UntilChanges } from '../plan/plan.js';
 import type { ResourceRecord } from '../state/state.js';
-import type { Status } from './result.js';
+import type { Asked, ObservedOutcome } from './recorded-fields.js';
 
-/** A change, as far as the ends of access need it. */
-interface Asked {
-  readonly kind: KindName;
-  readonly until?: UntilChanges | undefined;
-  readonly expected: Fields;
-  readonly before?: Fields;
-}
-
-/** What became of it. */
-interface Outcome {
-  readonly status: Status;
-  readonly ambiguous: boolean;
-  readonly after: Fields | undefined;
-}
-
-function isDone({ status }: Pick<Outcome, 'status'>): boolean {
+function isDone({ status }: Pick<ObservedOutcome, 'status'>): boolean {
   return status === 'applied' || status === 'not_converged';
 }
 
 /** The ends of access that a change has set: after a failure, those of members that it may have added. */
-export function newEnds({ until = {}, before = {} }: Asked, outcome: Outcome): UntilChanges {
+export function newEnds({ until = {}, before = {} }: Asked, outcome: ObservedOutcome): UntilChanges {
   if (isDone(outcome)) return until;
   const { status, ambiguous, after } = outcome;
   if (status === 'skipped' || (after === undefined && !ambiguous)) return {};
@@ -47,7 +31,7 @@ export function withEnds(
   { until: _, given: __, ...record }: ResourceRecord,
   former: ResourceRecord | undefined,
   asked: Asked,
-  outcome: Outcome,
+  outcome: ObservedOutcome,
 ): ResourceRecord {
   const { until: known = {}, given: had = {} } = former ?? {};
   const { expected, before = {}, kind } = asked;

@@ -1,49 +1,23 @@
 import { assign, type Fields, holdsSensitive, same } from '../base/values.js';
 import { normalForm } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Identity, KindName } from '../kinds/kind.js';
 import { deletedHash } from '../plan/decider.js';
-import type { Action, ApplyInfo, Seen, UntilChanges } from '../plan/plan.js';
+import type { Seen } from '../plan/plan.js';
 import { type Hasher, restoreFields, type StoredFields, storeFields } from '../secrets/hash.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import type { Outcome } from './attempt-outcome.js';
 import { pendingRestoreAfter, storeRestore } from './pending-restores.js';
 import { newEnds, withEnds } from './record-ends.js';
 import {
+  type Asked,
   answeredFields,
   askedSecrets,
   normalized,
+  type ObservedOutcome,
   shownFields,
   unverifiedFields,
   unverifiedNames,
 } from './recorded-fields.js';
-
-/** What was asked for one object, as far as the state needs it. */
-export interface Asked {
-  readonly key: string;
-  readonly kind: KindName;
-  readonly identity: Identity;
-  readonly action: Action;
-  readonly expected: Fields;
-  readonly managed: readonly string[];
-  readonly generation?: number;
-  /** The object as it was known to be. */
-  readonly before?: Fields;
-  /** Changed ends of access. */
-  readonly until?: UntilChanges | undefined;
-  /** The id of the deleted object in place of which it is created. */
-  readonly replaces?: string | undefined;
-  /** The creation whose outcome an earlier run didn't learn. */
-  readonly lostCreation?: ApplyInfo['lostCreation'];
-}
-
-/** The outcome, as far as the state needs it. */
-export type ObservedOutcome = Pick<
-  Outcome,
-  'status' | 'ambiguous' | 'after' | 'unverified' | 'otherProfile'
-> &
-  Partial<Pick<Outcome, 'httpStatus'>>;
 
 export interface RecordContext {
   readonly run: string;

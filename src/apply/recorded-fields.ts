@@ -9,19 +9,37 @@ import {
 } from '../base/values.js';
 import { eachWith, type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
-import type { KindName } from '../kinds/kind.js';
+import type { Identity } from '../kinds/kind.js';
+import type { ApplyInfo, Change, UntilChanges } from '../plan/plan.js';
 import { conceal } from '../secrets/hash.js';
 import { holdsSecretKey } from '../secrets/names.js';
+import type { Outcome } from './attempt-outcome.js';
 
-/** A change, as far as the fields of its record need it. */
-interface Change {
-  readonly kind: KindName;
-  readonly expected: Fields;
+/** What was asked for one object, as far as the state needs it. */
+export interface Asked
+  extends Pick<Change, 'kind' | 'action'>,
+    Pick<ApplyInfo, 'key' | 'expected' | 'managed' | 'lostCreation'> {
+  readonly identity: Identity;
+  /** The object as it was known to be. */
   readonly before?: Fields;
+  readonly generation?: number | undefined;
+  /** Changed ends of access. */
+  readonly until?: UntilChanges | undefined;
+  /** The id of the deleted object in place of which it is created. */
+  readonly replaces?: string | undefined;
 }
 
+/** The outcome, as far as the state needs it. */
+export type ObservedOutcome = Pick<
+  Outcome,
+  'status' | 'ambiguous' | 'after' | 'unverified' | 'otherProfile'
+> &
+  Partial<Pick<Outcome, 'httpStatus'>>;
+
+type AskedFields = Pick<Asked, 'kind' | 'expected' | 'before'>;
+
 /** The fields that the server shows, with sets sorted and known secrets concealed. */
-export function shownFields({ kind, expected, before }: Change, after: Fields): Fields {
+export function shownFields({ kind, expected, before }: AskedFields, after: Fields): Fields {
   const shown: Fields = {};
   for (const [name, type] of Object.entries(kindOf(kind).fields)) {
     const got = after[name];
@@ -68,17 +86,17 @@ function concealKnown(got: Value, known: Value | undefined): Value {
 }
 
 /** The declared fields with sets sorted, as secret sets are hashed and compared. */
-export function normalized({ kind, expected }: Change): Fields {
+export function normalized({ kind, expected }: AskedFields): Fields {
   const types = kindOf(kind).fields;
   return mapValues(expected, (field, name) => normalForm(types[name] ?? value, field));
 }
 
 /** The declared secrets, so that a later plan recognizes them on the server after the manifest has changed. */
-export function askedSecrets(asked: Change): Fields {
+export function askedSecrets(asked: AskedFields): Fields {
   return Object.fromEntries(Object.entries(normalized(asked)).filter(([, field]) => holdsSensitive(field)));
 }
 
-export function answeredFields(asked: Change, answer: Fields, known: Fields): Fields {
+export function answeredFields(asked: AskedFields, answer: Fields, known: Fields): Fields {
   const types = kindOf(asked.kind).fields;
   const wanted = normalized(asked);
   const shown: Fields = { ...known };
@@ -93,14 +111,14 @@ export function answeredFields(asked: Change, answer: Fields, known: Fields): Fi
   return shown;
 }
 
-export function unverifiedNames({ expected }: Change, unverified: readonly string[]): string[] {
+export function unverifiedNames({ expected }: AskedFields, unverified: readonly string[]): string[] {
   return Object.keys(expected).filter((name) =>
     unverified.some((path) => path === name || path.startsWith(`${name}.`)),
   );
 }
 
 /** The sent fields that the answer didn't show: they count as done. */
-export function unverifiedFields(asked: Change, unverified: readonly string[], shown: Fields): Fields {
+export function unverifiedFields(asked: AskedFields, unverified: readonly string[], shown: Fields): Fields {
   const types = kindOf(asked.kind).fields;
   const fields: Fields = {};
   for (const [name, wanted] of Object.entries(normalized(asked))) {

@@ -17,7 +17,8 @@ import { type Entry, entriesOf } from './journal-entries.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
 import { type Pause, type ReadBack, readBack } from './read-back.js';
-import { type ObservedOutcome, recordInto } from './record.js';
+import { recordInto } from './record.js';
+import type { ObservedOutcome } from './recorded-fields.js';
 
 /**
  * The journals of a state that it doesn't hold: of runs that were killed, and of runs that an older copy of the state, which was put back,
@@ -153,7 +154,6 @@ export async function resumeRun(
     const additions: AnsweredLine[] = [];
     for (const entry of entries) {
       const { sending, answered } = entry;
-      const { generation, ...asked } = sending;
       const readable = kindOf(sending.kind).readable(options.profile);
       const outcome =
         answered === undefined
@@ -166,14 +166,12 @@ export async function resumeRun(
               after: answered.after === null ? undefined : restoreFields(answered.after, journalHasher),
             };
       const at = answered?.at ?? new Date().toISOString();
-      const expected = keep(restoreFields(sending.expected, journalHasher));
       recordInto(
         resources,
         {
-          ...asked,
+          ...sending,
           before: keep(restoreFields(sending.before, journalHasher)),
-          expected,
-          ...(generation === undefined ? {} : { generation }),
+          expected: keep(restoreFields(sending.expected, journalHasher)),
         },
         { ...outcome, after: outcome.after === undefined ? undefined : keep(outcome.after) },
         { run: run.run, at, hasher, readable },

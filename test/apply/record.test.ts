@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Asked, type ObservedOutcome, recordInto, withSeen } from '../../src/apply/record.js';
+import { recordInto, withSeen } from '../../src/apply/record.js';
+import type { Asked, ObservedOutcome } from '../../src/apply/recorded-fields.js';
 import { verify } from '../../src/apply/verify.js';
 import { noProgress } from '../../src/base/progress.js';
 import { defaultSafety } from '../../src/base/safety.js';
