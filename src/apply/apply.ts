@@ -1,5 +1,6 @@
 import { error, hasProblem, type Problem, problemError, refuse } from '../base/problems.js';
 import { ownProcess, userName } from '../base/process.js';
+import { defined } from '../base/values.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
 import type { Hasher } from '../secrets/hash.js';
@@ -142,16 +143,14 @@ async function beginRun(
       tool_version: plan.toolVersion,
       at: new Date().toISOString(),
       command: options.command,
-      ...(plan.undoes === undefined ? {} : { undoes: plan.undoes }),
       user: userName(),
       ...origin,
-      ...(pullRequest === undefined ? {} : { pull_request: pullRequest }),
+      ...defined({ undoes: plan.undoes, pull_request: pullRequest, now: plan.asOf }),
       ...ownProcess(),
       state: { lineage: state.lineage, file: options.backend.name },
       server: plan.server,
       profile: plan.profile,
       environment: plan.environment,
-      ...(plan.asOf === undefined ? {} : { now: plan.asOf }),
       digest: plan.digest,
       salt: state.salt,
     });
@@ -187,14 +186,18 @@ async function endRun(
   { signal, shard, backend }: ApplyOptions,
 ): Promise<Applied> {
   const name = begun.journal;
-  const part = shard === undefined ? {} : { shard, journal: name };
-  const result = { run: begun.run, ...part, results, interrupted: signal.aborted };
+  const journalName = shard && name;
+  const result = {
+    run: begun.run,
+    ...defined({ shard, journal: journalName }),
+    results,
+    interrupted: signal.aborted,
+  };
   const state = { ...begun.state, resources };
+  const hintOr = (hint: string): string => (journal.kept === null ? hint : keptHint(name, journal.kept));
   const endedEarly = (failure: unknown): Problem[] => {
     if (failure === undefined) return restoresLeftOut(plan);
-    const { kept } = journal;
-    const hint =
-      kept === null ? 'what was sent is in the journal, and the next apply reads it' : keptHint(name, kept);
+    const hint = hintOr('what was sent is in the journal, and the next apply reads it');
     const message = `run ${name} ended early: ${messageOf(failure)}`;
     return [error('run-ended-early', message, [], hint), ...restoresLeftOut(plan)];
   };
@@ -219,10 +222,9 @@ async function endRun(
     saved = await runState.end(begun, resources, fatal === undefined, leftOf(result, keys));
     if (fatal === undefined) await end(signal.aborted);
   } catch (failure) {
-    const hint =
-      journal.kept === null
-        ? `${writeHint(failure)}; the journal of run ${name} holds everything, and the next apply reads it`
-        : keptHint(name, journal.kept);
+    const hint = hintOr(
+      `${writeHint(failure)}; the journal of run ${name} holds everything, and the next apply reads it`,
+    );
     problems.push(error('state-not-saved', messageOf(failure), [], hint));
   }
   return { result, state: saved, problems };

@@ -1,4 +1,4 @@
-import { type Fields, mapValues } from '../base/values.js';
+import { defined, type Fields, mapValues } from '../base/values.js';
 import { eachWith } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, Plan } from '../plan/plan.js';
@@ -69,27 +69,14 @@ export function journalRecorder(
       after: stored ?? null,
       unverified: outcome.unverified.map(redactor.redactName),
       error: outcome.error === null ? null : redactor.redactSentence(outcome.error),
-      ...(otherProfile === undefined ? {} : { other_profile: otherProfile }),
+      ...defined({ other_profile: otherProfile }),
       ...(notes.length === 0 ? {} : { notes: notes.map(redactor.redactSentence) }),
     });
   };
 
   return {
     async sending(change, request, last) {
-      const {
-        key,
-        identity,
-        expected,
-        before,
-        existed,
-        managed,
-        byMember,
-        until,
-        ended,
-        generation,
-        recordedGeneration,
-        replaces,
-      } = change.apply;
+      const { key, identity, expected, before, existed, managed, byMember, ended, ...other } = change.apply;
       // A change that is begun is finished: a template would stay deleted between two requests.
       if (!begun.has(key)) await beforeChange();
       begun.add(key);
@@ -98,7 +85,6 @@ export function journalRecorder(
         body: request?.body === undefined ? null : storeFields(request.body, hasher),
         expected: storeFields(expected, hasher),
       }));
-      const former = resources[key]?.until;
       const label = labels.get(key);
       sequence += 1;
       sequences.set(change, sequence);
@@ -107,7 +93,6 @@ export function journalRecorder(
         seq: sequence,
         at: new Date().toISOString(),
         address: redactAddress(change.address, redactor),
-        ...(label === undefined ? {} : { label: redactor.redactName(label) }),
         key,
         kind: change.kind,
         identity: { ...identity },
@@ -119,13 +104,16 @@ export function journalRecorder(
         existed,
         ...stored,
         managed: [...managed],
-        ...(replaces === undefined ? {} : { replaces }),
-        ...(until === undefined ? {} : { until }),
-        ...(former === undefined ? {} : { until_before: former }),
-        ...(ended === undefined ? {} : { ended: mapValues(ended, (ids) => [...ids]) }),
-        ...(byMember === undefined ? {} : { by_member: [...byMember] }),
-        ...(generation === undefined ? {} : { generation }),
-        ...(recordedGeneration === undefined ? {} : { recorded_generation: recordedGeneration }),
+        ...defined({
+          label: label && redactor.redactName(label),
+          replaces: other.replaces,
+          until: other.until,
+          until_before: resources[key]?.until,
+          ended: ended && mapValues(ended, (ids) => [...ids]),
+          by_member: byMember && [...byMember],
+          generation: other.generation,
+          recorded_generation: other.recordedGeneration,
+        }),
       });
     },
     answered: (change, httpStatus, attempts) =>

@@ -263,6 +263,12 @@ export function assign<A extends object, B extends object>(object: A, more: B): 
   return Object.assign({}, object, more);
 }
 
+/** An object without its undefined members. */
+export function defined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const members = Object.entries(object).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(members) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
 /** Computes a value when it is first needed, and only once. */
 export function lazy<T>(work: () => T): () => T {
   let done: { readonly result: T } | undefined;

@@ -1,6 +1,6 @@
 import { interrupted, Pauses } from '../base/concurrency.js';
 import { noProgress } from '../base/progress.js';
-import type { Fields } from '../base/values.js';
+import { defined, type Fields } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
@@ -72,7 +72,6 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const selected = alike.filter(({ subject }) => !subject.elsewhere);
   const decided = await decideAll(selected, sameObjects(alike), decider, live, options.signal);
   const ends = endsOf(decided.changes, given.asOf ?? given.now);
-  const { holdsUntil } = ends;
   const byKey = new Map(selected.map((one) => [one.key, one]));
   const unprotected = blockProtected(
     decided.changes.map(withoutIdleWarnings),
@@ -99,7 +98,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   return {
     plan: {
       ...plan,
-      ...(shard === undefined ? {} : { shard }),
+      ...defined({ shard, asOf: given.asOf?.toISOString(), holdsUntil: ends.holdsUntil }),
       ...(isPartial ? { partial: true } : {}),
       warnings: [
         ...warnings,
@@ -112,8 +111,6 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
         ...idleWarnings(decided.changes),
       ],
       settled: decided.settled,
-      ...(given.asOf === undefined ? {} : { asOf: given.asOf.toISOString() }),
-      ...(holdsUntil === undefined ? {} : { holdsUntil }),
       ...(selected.length === 0 && given.declared.length > 0
         ? { leavesOut: options.endedOnly === true ? 'ended' : true }
         : {}),

@@ -1,5 +1,6 @@
 import {
   assign,
+  defined,
   type Fields,
   HashedSecret,
   isMap,
@@ -22,7 +23,7 @@ import type { ResourceRecord } from '../state/state.js';
 import { createChange, lacking } from './create.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
 import { declaredPlaces, fieldChange, namedMembers, unknownSets } from './field-changes.js';
-import type { Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
+import type { ApplyInfo, Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
 import { withReason } from './plan.js';
 import { type Dates, endFields, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
 
@@ -137,8 +138,7 @@ function compareFields(given: CompareInput): Change {
   const byMember = Object.keys(named);
   const base = (expected: Fields): Change => {
     const managed = Object.keys(own).filter((field) => !once.includes(field));
-    const given = { before, expected, observed, managed, byMember, ...dates };
-    const change = baseChange(input, present, given);
+    const change = baseChange(input, present, observed, { before, expected, managed, byMember, ...dates });
     return stale.length === 0 ? change : { ...change, warnings: stale };
   };
   const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
@@ -329,14 +329,14 @@ function presentObject({ declared, live, recorded }: CompareInput): Present {
     exists: live?.exists,
     identity: live === undefined ? declared.identity : assign(declared.identity, live.identity),
     fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
-    ...(live?.beside === undefined ? {} : { beside: live.beside }),
     shown: live?.fields ?? {},
     asDeleted: live !== undefined && (recorded?.asDeleted(live.fields) ?? false),
-    ...(recorded === undefined
-      ? {}
-      : { record: { fields: recorded.fields, at: recorded.at, run: recorded.run } }),
-    ...(recorded?.generation === undefined ? {} : { generation: recorded.generation }),
-    ...(recorded?.pendingRun === undefined ? {} : { pendingRun: recorded.pendingRun }),
+    ...defined({
+      beside: live?.beside,
+      record: recorded && { fields: recorded.fields, at: recorded.at, run: recorded.run },
+      generation: recorded?.generation,
+      pendingRun: recorded?.pendingRun,
+    }),
   };
 }
 
@@ -360,27 +360,17 @@ function knowledge({ live, recorded, declared }: CompareInput, present: Present)
 /** Shared, since most objects of a large plan need none of these. */
 const none: readonly never[] = Object.freeze([]);
 
+type BaseInfo = Pick<ApplyInfo, 'before' | 'expected' | 'managed'> &
+  Required<Pick<ApplyInfo, 'byMember' | 'ends' | 'undated'>> & { readonly until: UntilChanges | undefined };
+
 function baseChange(
   input: CompareInput,
   present: Present,
-  {
-    before,
-    expected,
-    observed,
-    managed,
-    byMember,
-    until,
-    ends,
-    undated,
-  }: Pick<Change['apply'], 'before' | 'expected' | 'managed'> & {
-    readonly observed: Source;
-    readonly ends: NonNullable<Change['apply']['ends']>;
-    readonly undated: readonly string[];
-    readonly byMember: readonly string[];
-    readonly until: UntilChanges | undefined;
-  },
+  observed: Source,
+  { byMember, ends, undated, until, ...known }: BaseInfo,
 ): Change {
   const { declared, recorded, address, key } = input;
+  const { ended, generation } = declared;
   return {
     address,
     kind: declared.kind,
@@ -396,22 +386,24 @@ function baseChange(
     apply: {
       key,
       identity: present.identity,
-      expected,
-      before,
+      ...known,
       existed: present.exists ?? null,
-      managed,
-      ...(byMember.length === 0 ? {} : { byMember }),
-      ...(until === undefined ? {} : { until }),
-      ...(ends.length === 0 ? {} : { ends }),
-      ...(undated.length === 0 ? {} : { undated }),
-      ...(declared.ended === undefined ? {} : { ended: declared.ended }),
-      ...(present.exists === true ? { seen: present.shown } : {}),
-      ...(declared.generation === undefined ? {} : { generation: declared.generation }),
-      ...(declared.generation === undefined || recorded?.generation === undefined
-        ? {}
-        : { recordedGeneration: recorded.generation }),
+      ...defined({
+        byMember: notEmpty(byMember),
+        until,
+        ends: notEmpty(ends),
+        undated: notEmpty(undated),
+        ended,
+        seen: present.exists === true ? present.shown : undefined,
+        generation,
+        recordedGeneration: generation === undefined ? undefined : recorded?.generation,
+      }),
     },
   };
+}
+
+function notEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 /** `present` gives the known value of a field. */

@@ -1,5 +1,5 @@
 import { plannedId, sameIdentifier } from '../base/identifiers.js';
-import { assign, type Fields, isMap, mapValues, Sensitive, type Value } from '../base/values.js';
+import { assign, defined, type Fields, isMap, mapValues, Sensitive, type Value } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { desired } from '../kinds/desired.js';
 import { asElements, contrast, type FieldTypes, isBlank, isCleared, value } from '../kinds/fields.js';
@@ -89,9 +89,7 @@ export function createChange(given: NewObject): Change {
       ...change.apply,
       identity: creation.takesId ? chosen : identity,
       existed: false,
-      ...(planned === undefined ? {} : { plannedId: planned }),
-      ...(creating === undefined ? {} : { chosenId: creating }),
-      ...(declared.replaces === undefined ? {} : { replaces: declared.replaces }),
+      ...defined({ plannedId: planned, chosenId: creating, replaces: declared.replaces }),
     },
   };
 }

@@ -1,5 +1,5 @@
 import { identifierKey } from '../base/identifiers.js';
-import { type Fields, isMap, lazy, mapValues } from '../base/values.js';
+import { defined, type Fields, isMap, lazy, mapValues } from '../base/values.js';
 import { findIn } from '../kinds/by-name.js';
 import type { OtherNames } from '../kinds/catalog.js';
 import { desired } from '../kinds/desired.js';
@@ -17,7 +17,7 @@ import { type CompareInput, compare, type Recorded } from './compare.js';
 import { namesake } from './create.js';
 import type { BuildOptions } from './options.js';
 import { type Change, withReason } from './plan.js';
-import { type Addressed, type Addresses, type Subject, undocumented } from './subjects.js';
+import { type Addressed, undocumented } from './subjects.js';
 
 /** Decides about one object after the other, with the same lists. */
 export class Decider {
@@ -85,22 +85,37 @@ export class Decider {
 
   recorded(key: string): Recorded | undefined {
     const record = recordIn(this.#options.state, key);
-    return record && recorded(record, this.#options.hasher, this.#now);
+    if (record === undefined) return undefined;
+    const { hasher } = this.#options;
+    const { kind, deleted, left, owed, until, given, recorded_at: at, run } = record;
+    return {
+      fields: restoreFields(record, hasher),
+      uncertain: new Set(record.uncertain),
+      at,
+      run,
+      asDeleted: (live) => deleted !== undefined && deleted === deletedHash(kind, live, hasher),
+      ...defined({
+        until,
+        given,
+        left: left && { run: left.run, fields: restoreFields(left, hasher) },
+        restore: owed && withoutEndedAccess(restorePending(owed, hasher), record, this.#now),
+        generation: record.did_generation,
+        pendingRun: record.pending_regeneration,
+      }),
+    };
   }
 
   /** What an unfinished update took away from an object; undefined if nothing. */
   pendingRestore(key: string): PendingRestore | undefined {
-    const { state, hasher } = this.#options;
-    const restore = pendingRestoreIn(state, key, hasher);
-    return restore && withoutEndedAccess(restore, recordIn(state, key), this.#now);
+    return recordIn(this.#options.state, key)?.owed && this.recorded(key)?.restore;
   }
 
   /** The change of an object; undefined if there is nothing to say about it. */
   decide(one: Addressed, live: Live | undefined): Change | undefined {
-    const { subject, address, key } = one;
+    const { subject, key } = one;
     if (subject.declared === undefined) {
-      const change = pruned(subject, { address, key, live, profile: this.#options.profile });
       // The record may be from another profile.
+      const change = this.#pruned(one, live);
       return change && withReason(change, idTrouble(subject.identity, this.#options.profile));
     }
     const recorded = this.recorded(key);
@@ -131,6 +146,24 @@ export class Decider {
     const { references } = this;
     const earlier = live?.missing === true ? this.#earlier(declared) : {};
     return compare({ live, recorded, declared, references, profile, assert, address, key, ...earlier });
+  }
+
+  #pruned({ subject, address, key }: Addressed, live: Live | undefined): Change | undefined {
+    const { kind, identity } = subject;
+    const { deletion } = kindOf(kind);
+    if (live === undefined || deletion?.exists(live) !== true) return undefined;
+    return {
+      ...deletion.verdict(identity, live.fields, this.#options.profile),
+      address,
+      kind,
+      observed: 'live',
+      warnings: [
+        { code: 'pruned', message: 'declared by no manifest any more; idops applied or created it' },
+      ],
+      reason: null,
+      declaredAt: null,
+      apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },
+    };
   }
 
   /** What runs did with an object that the server doesn't have. */
@@ -203,31 +236,10 @@ function recordIn({ resources }: State, key: string): ResourceRecord | undefined
   return Object.hasOwn(resources, key) ? resources[key] : undefined;
 }
 
-function recorded(record: ResourceRecord, hasher: Hasher, now: Date): Recorded {
-  return {
-    fields: restoreFields(record, hasher),
-    uncertain: new Set(record.uncertain),
-    at: record.recorded_at,
-    run: record.run,
-    asDeleted: (live) =>
-      record.deleted !== undefined && record.deleted === deletedHash(record.kind, live, hasher),
-    ...(record.until === undefined ? {} : { until: record.until }),
-    ...(record.given === undefined ? {} : { given: record.given }),
-    ...(record.left === undefined
-      ? {}
-      : { left: { run: record.left.run, fields: restoreFields(record.left, hasher) } }),
-    ...(record.owed === undefined
-      ? {}
-      : { restore: withoutEndedAccess(restorePending(record.owed, hasher), record, now) }),
-    ...(record.did_generation === undefined ? {} : { generation: record.did_generation }),
-    ...(record.pending_regeneration === undefined ? {} : { pendingRun: record.pending_regeneration }),
-  };
-}
-
 /** A pending restore without members whose access has ended since. */
 function withoutEndedAccess(
   restore: PendingRestore,
-  { until = {} }: Pick<ResourceRecord, 'until'> = {},
+  { until = {} }: Pick<ResourceRecord, 'until'>,
   now: Date,
 ): PendingRestore {
   const current = (fields: Fields): Fields =>
@@ -249,27 +261,4 @@ function restorePending(record: NonNullable<ResourceRecord['owed']>, hasher: Has
   return 'before' in record
     ? { run, before: restoreFields(record.before, hasher), asked: restoreFields(record.asked, hasher) }
     : { run, lost: restoreFields(record.lost, hasher), seen: restoreFields(record.seen, hasher) };
-}
-
-function pruned(
-  { kind, identity }: Subject,
-  {
-    address,
-    key,
-    live,
-    profile,
-  }: Pick<Addresses, 'address' | 'key'> & { readonly live: Live | undefined; readonly profile: Profile },
-): Change | undefined {
-  const { deletion } = kindOf(kind);
-  if (live === undefined || deletion?.exists(live) !== true) return undefined;
-  return {
-    ...deletion.verdict(identity, live.fields, profile),
-    address,
-    kind,
-    observed: 'live',
-    warnings: [{ code: 'pruned', message: 'declared by no manifest any more; idops applied or created it' }],
-    reason: null,
-    declaredAt: null,
-    apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },
-  };
 }
