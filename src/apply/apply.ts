@@ -19,7 +19,7 @@ import { writeHint } from '../state/write-errors.js';
 import { leftOf } from './approvals.js';
 import { messageOf } from './attempt-outcome.js';
 import { type Executed, type ExecuteOptions, execute } from './execute.js';
-import { entriesOf } from './journal-entries.js';
+import { completeJournal, entriesOf } from './journal-entries.js';
 import { journalRecorder } from './journal-recorder.js';
 import { belongs } from './owner.js';
 import { withSeen } from './record.js';
@@ -247,18 +247,9 @@ async function settleCreations(
     if (content == null || entry == null) continue;
     const { seq, expected } = entry.sending;
     const at = new Date().toISOString();
-    const journal = await runs.reopen(content);
-    try {
-      const after = { ...expected, fields: { ...expected.fields, id } };
-      await journal.write({
-        ...withoutAnswer(seq, at, 'applied', null),
-        after,
-        notes: [`found by run ${by}`],
-      });
-      await journal.write({ type: 'end', at, interrupted: false, by });
-    } finally {
-      await journal.close();
-    }
+    const after = { ...expected, fields: { ...expected.fields, id } };
+    const found = { ...withoutAnswer(seq, at, 'applied', null), after, notes: [`found by run ${by}`] };
+    await completeJournal(runs, content, [found], { interrupted: false, by });
   }
 }
 

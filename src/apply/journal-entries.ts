@@ -1,4 +1,5 @@
 import { partOfRun } from '../base/shard.js';
+import type { RunStore } from '../state/backend.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../state/journal.js';
 
 /** One change in the journal of a run. */
@@ -35,6 +36,22 @@ export function entriesOf({ lines }: JournalContent): Entry[] {
       open: answer === undefined,
     };
   });
+}
+
+/** Adds answers that a journal lacks, and an end. */
+export async function completeJournal(
+  runs: Pick<RunStore, 'reopen'>,
+  content: JournalContent,
+  answers: readonly AnsweredLine[],
+  end: { readonly interrupted: boolean; readonly by: string },
+): Promise<void> {
+  const journal = await runs.reopen(content);
+  try {
+    for (const line of answers) await journal.write(line);
+    await journal.write({ type: 'end', at: new Date().toISOString(), ...end });
+  } finally {
+    await journal.close();
+  }
 }
 
 /** Merges the journals of a run, or of one part of it, oldest first. What repeated attempts did to an object becomes one change. */

@@ -13,7 +13,7 @@ import type { RunStore } from '../state/backend.js';
 import { type AnsweredLine, type JournalContent, RESTORE_HINT, withoutAnswer } from '../state/journal.js';
 import { awaitsEnd, isSplit, newestSettled, openRuns, partOf, withSettled } from '../state/shards.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { type Entry, entriesOf } from './journal-entries.js';
+import { completeJournal, type Entry, entriesOf } from './journal-entries.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
 import { type Pause, type ReadBack, readBack } from './read-back.js';
@@ -202,18 +202,8 @@ export async function resumeRun(
     read,
     async finish() {
       if (content.ended && additions.length === 0) return;
-      const journal = await options.runs.reopen(content);
-      try {
-        for (const line of additions) await journal.write(line);
-        await journal.write({
-          type: 'end',
-          at: new Date().toISOString(),
-          interrupted: true,
-          by: `process ${process.pid}`,
-        });
-      } finally {
-        await journal.close();
-      }
+      const end = { interrupted: true, by: `process ${process.pid}` };
+      await completeJournal(options.runs, content, additions, end);
     },
   };
 }

@@ -3,7 +3,7 @@ import { problemError } from '../base/problems.js';
 import type { StateBackend } from '../state/backend.js';
 import { type JournalContent, withoutAnswer } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import { type Entry, entriesOf } from './journal-entries.js';
+import { completeJournal, type Entry, entriesOf } from './journal-entries.js';
 
 export interface SettleOptions {
   readonly content: JournalContent;
@@ -56,12 +56,7 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
     },
   };
   await backend.save({ ...state, serial: state.serial + 1, resources });
-  const journal = await backend.runs.reopen(content);
-  try {
-    const error = done ? null : `not done, as ${options.by} says`;
-    await journal.write(withoutAnswer(entry.sending.seq, at, done ? 'applied' : 'failed', error));
-    await journal.write({ type: 'end', at, interrupted: false, by: options.by });
-  } finally {
-    await journal.close();
-  }
+  const error = done ? null : `not done, as ${options.by} says`;
+  const answer = withoutAnswer(entry.sending.seq, at, done ? 'applied' : 'failed', error);
+  await completeJournal(backend.runs, content, [answer], { interrupted: false, by: options.by });
 }
