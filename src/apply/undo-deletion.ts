@@ -20,6 +20,12 @@ export interface Left {
   readonly reason: string;
 }
 
+/** A document without what an undo leaves as it is. */
+export interface Adjusted {
+  readonly document: Declared;
+  readonly left: readonly Left[];
+}
+
 /** A document that creates a deleted object again, if that can be done, and what doesn't come back. */
 interface CreatedAgain {
   readonly document: Declared | undefined;
@@ -83,7 +89,7 @@ export function createdAgain(
 }
 
 /** What is left if somebody has created a deleted object again: it stays as it is. */
-export function cameBack(document: Declared, now: Fields): { document: Declared; left: readonly Left[] } {
+export function cameBack(document: Declared, now: Fields): Adjusted {
   const { kind, identity } = document;
   const address = addressOf(kind, identity);
   // The one with its id stays deleted.
@@ -101,7 +107,7 @@ export function hasKnownId({ kind, identity }: Declared): boolean {
 }
 
 /** What is left if the run may not have created the object that is there now. */
-export function maybeByAnother(document: Declared): { document: Declared; left: readonly Left[] } {
+export function maybeByAnother(document: Declared): Adjusted {
   const address = addressOf(document.kind, document.identity);
   const reason =
     "it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";

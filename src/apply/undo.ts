@@ -20,6 +20,7 @@ import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
 import {
+  type Adjusted,
   cameBack,
   createdAgain,
   hasKnownId,
@@ -42,7 +43,7 @@ export interface Undo {
   /** What can't be undone. */
   readonly left: readonly Left[];
   /** Removes from a document what somebody changed since the run. Call it for each document before it is compared. */
-  adjust(document: Declared, now: Fields): { document: Declared; left: readonly Left[] };
+  adjust(document: Declared, now: Fields): Adjusted;
 }
 
 /** What decides which ends of access an undo puts back. */
@@ -55,17 +56,19 @@ export interface UndoEnds {
 /** Makes the undo of a run from its journal. Pure. */
 export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds): Undo {
   const hasher = new Hasher(content.run);
+  const entries = entriesOf(content);
+  const source = `run ${content.run.run}`;
   const left: Left[] = [];
   const kept = new Map<Declared, Fields>();
   const unsure = new Set<Declared>();
   /** What doesn't come back of objects that are created again. */
   const lacking = new Map<Declared, readonly Left[]>();
   const deleted = new Set(
-    entriesOf(content).flatMap(({ sending: { action, identity } }) =>
+    entries.flatMap(({ sending: { action, identity } }) =>
       action === 'delete' && identity.id !== undefined ? [identity.id] : [],
     ),
   );
-  for (const entry of entriesOf(content)) {
+  for (const entry of entries) {
     const { answered } = entry;
     const { address, action } = entry.sending;
     if (action === 'regenerate' && answered?.status !== 'failed') {
@@ -74,7 +77,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
       continue;
     }
     if (!wasDone(entry)) continue;
-    const undone = undoEntry(entry, hasher, `run ${content.run.run}`, { ...ends, force, deleted });
+    const undone = undoEntry(entry, hasher, source, { ...ends, force, deleted });
     // If nothing was done, nothing is left either.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
     const reasons = isRefused ? [] : undone.left.map((why) => ({ address, ...why }));
@@ -87,7 +90,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     kept.set(undone.document, undone.after);
     if (isUnsure) unsure.add(undone.document);
   }
-  for (const { former, field } of formerHolders(content, hasher, [...kept.keys()])) {
+  for (const { former, field } of formerHolders(entries, hasher, source, [...kept.keys()])) {
     kept.set(former, { [field]: false });
   }
   return {
@@ -112,11 +115,12 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
 
 /** Documents for objects that the server took something from, to give it to the run's object. */
 function formerHolders(
-  content: JournalContent,
+  entries: readonly Entry[],
   hasher: Hasher,
+  source: string,
   documents: readonly Declared[],
 ): readonly { readonly former: Declared; readonly field: string }[] {
-  return entriesOf(content).flatMap((entry) => {
+  return entries.flatMap((entry) => {
     const { sending } = entry;
     const { succession } = kindOf(sending.kind);
     if (succession === undefined || !wasDone(entry)) return [];
@@ -126,7 +130,6 @@ function formerHolders(
     const moved = restoreFields(sending.expected, hasher)[field] === true && before[field] !== true;
     const known = documents.some(({ kind, identity }) => kind === sending.kind && identity.id === id);
     if (!moved || id === undefined || others.length > 0 || known) return [];
-    const source = `run ${content.run.run}`;
     return [
       { former: documentOf({ ...sending, identity: { id } }, { [field]: true }, source, false), field },
     ];
@@ -134,11 +137,7 @@ function formerHolders(
 }
 
 /** What is left if somebody has moved it to a third object since the run: it stays there. */
-function movedOn(
-  document: Declared,
-  now: Fields,
-  documents: readonly Declared[],
-): { document: Declared; left: readonly Left[] } | undefined {
+function movedOn(document: Declared, now: Fields, documents: readonly Declared[]): Adjusted | undefined {
   const { kind, identity, fields } = document;
   const { succession } = kindOf(kind);
   if (succession === undefined || fields[succession.field] !== true) return undefined;
@@ -215,17 +214,16 @@ function undoEntry(
     }
     const undone =
       isSet && (isByMember || isDated)
-        ? undoSet(
-            type,
-            name,
-            { was, became, ended: ended?.[name] ?? [], isByMember },
-            {
-              former: until_before?.[name] ?? {},
-              changed: until?.[name] ?? {},
-              present: context.resources[sending.key]?.until?.[name] ?? {},
-              ...context,
-            },
-          )
+        ? undoSet(type, name, {
+            ...context,
+            was,
+            became,
+            isByMember,
+            ended: ended?.[name] ?? [],
+            former: until_before?.[name] ?? {},
+            changed: until?.[name] ?? {},
+            present: context.resources[sending.key]?.until?.[name] ?? {},
+          })
         : undoField(type, name, wish, was, became);
     left.push(...undone.left);
     if (undone.value === undefined) continue;
@@ -236,11 +234,16 @@ function undoEntry(
   return { document: none ? undefined : documentOf(sending, fields, source, false), after, left };
 }
 
-/** The ends of a set's members: before the run, as the run changed them, and now. */
-interface MemberEnds extends Pick<UndoEnds, 'now'> {
+/** A set before and after the run, and the ends of its members: before the run, as the run changed them, and now. */
+interface ChangedSet {
+  readonly was: Value;
+  readonly became: Value;
+  readonly isByMember: boolean;
+  readonly ended: readonly string[];
   readonly former: Dates[string];
   readonly changed: UntilChanges[string];
   readonly present: Dates[string];
+  readonly now: Date;
   readonly force: boolean;
 }
 
@@ -251,18 +254,7 @@ interface MemberEnds extends Pick<UndoEnds, 'now'> {
 function undoSet(
   type: FieldType,
   path: string,
-  {
-    was,
-    became,
-    ended,
-    isByMember,
-  }: {
-    readonly was: Value;
-    readonly became: Value;
-    readonly ended: readonly string[];
-    readonly isByMember: boolean;
-  },
-  { former, changed, present, now, force }: MemberEnds,
+  { was, became, isByMember, ended, former, changed, present, now, force }: ChangedSet,
 ): ReturnType<typeof undoField> {
   const left: LeftField[] = [];
   const { pairs, added, removed } = matchSets(asElements(became), asElements(was));
@@ -381,11 +373,7 @@ function documentOf(
 }
 
 /** Removes conflicts: values that are neither those after the run nor those before it. */
-function withoutConflicts(
-  document: Declared,
-  after: Fields,
-  now: Fields,
-): { document: Declared; left: Left[] } {
+function withoutConflicts(document: Declared, after: Fields, now: Fields): Adjusted {
   const kind = kindOf(document.kind);
   const address = addressOf(document.kind, document.identity);
   const present = markSecrets(kind.fields, now);
