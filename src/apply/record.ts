@@ -1,4 +1,4 @@
-import { assign, type Fields, holdsSensitive, same } from '../base/values.js';
+import { assign, defined, type Fields, holdsSensitive, same } from '../base/values.js';
 import { normalForm } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import { deletedHash } from '../plan/decider.js';
@@ -208,16 +208,18 @@ function nextRecord(
 ): ResourceRecord | undefined {
   const base: ResourceRecord = {
     ...emptyRecord(asked, context),
-    ...(before?.did_generation === undefined ? {} : { did_generation: before.did_generation }),
-    ...createdIn(before, asked, context),
-    ...(before?.replaces === undefined ? {} : { replaces: before.replaces }),
+    ...defined({
+      did_generation: before?.did_generation,
+      created: createdIn(before, asked, context),
+      replaces: before?.replaces,
+    }),
   };
   const { before: was = {} } = asked;
-  const generation = asked.generation === undefined ? {} : { did_generation: asked.generation };
+  const generation = defined({ did_generation: asked.generation });
   const { name = '', field = '' } = kindOf(asked.kind).regeneration ?? {};
   // What only a record knows of an object that something is regenerated of.
   const { [name]: _name, [field]: _value, ...known } = before ? restoreFields(before, context.hasher) : {};
-  const keptLeft = before?.left === undefined ? {} : { left: before.left };
+  const keptLeft = defined({ left: before?.left });
   switch (asked.action) {
     case 'adopt':
       if (asked.generation === undefined) return adoptedRecord(base, before, asked, context);
@@ -273,11 +275,10 @@ function createdIn(
   before: ResourceRecord | undefined,
   { kind, action, before: was, lostCreation }: Asked,
   { run }: RecordContext,
-): Pick<ResourceRecord, 'created'> {
+): string | undefined {
   const { deletion } = kindOf(kind);
   const isFirst = action === 'update' && deletion?.createdOnly === true && deletion.isBuiltIn(was ?? {});
-  const created = lostCreation?.run ?? (isFirst ? run : before?.created);
-  return created === undefined ? {} : { created };
+  return lostCreation?.run ?? (isFirst ? run : before?.created);
 }
 
 /** The record of a new object; of one that may still come, so that the next creation has the same id. */
@@ -289,7 +290,7 @@ function createdRecord(
 ): ResourceRecord | undefined {
   const { run } = context;
   const { kind, identity, replaces } = asked;
-  const own = { ...base, ...(replaces === undefined ? {} : { replaces }) };
+  const own = { ...base, ...defined({ replaces }) };
   if (outcome.after !== undefined) {
     const record = updateRecord({ ...own, created: run }, undefined, asked, outcome, context);
     // It exists, and not as declared.
@@ -327,11 +328,10 @@ function adoptedRecord(
   asked: Asked,
   context: RecordContext,
 ): ResourceRecord {
-  const { created } = base;
   if (before !== undefined)
-    return { ...before, managed: [...asked.managed], ...(created === undefined ? {} : { created }) };
+    return { ...before, managed: [...asked.managed], ...defined({ created: base.created }) };
   const { left } = lastShown(asked, asked.before, context);
-  return { ...base, ...(left === undefined ? {} : { left: { ...left, run: null } }) };
+  return { ...base, ...defined({ left: left && { ...left, run: null } }) };
 }
 
 /** The texts among some fields, and nulls. */
