@@ -39,8 +39,12 @@ export function planDigest(scope: DigestScope, changes: readonly Change[]): stri
     });
     return [...sent, ...endsOf(change)];
   });
-  const text = canonical({ format_version: 1, server, requests: requests.sort() });
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  return hashOf({ format_version: 1, server, requests: requests.sort() });
+}
+
+/** `sha256:` and the hash of a value, whatever the order of its keys. */
+export function hashOf(value: Json): string {
+  return `sha256:${createHash('sha256').update(canonical(value)).digest('hex')}`;
 }
 
 /** The new ends of access, which are recorded and not sent. */

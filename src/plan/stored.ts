@@ -1,23 +1,14 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { parseJson } from '../base/json.js';
 import { error, type Problem } from '../base/problems.js';
 import { type Shard, shardText } from '../base/shard.js';
-import {
-  canonical,
-  holdsSensitive,
-  isMap,
-  type Json,
-  mapValues,
-  Sensitive,
-  type Value,
-} from '../base/values.js';
+import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
 import { type FieldType, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Hasher } from '../secrets/hash.js';
 import { redactAddress } from '../secrets/redactor.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
-import { digestHasher, planDigest, withHashes } from './digest.js';
+import { digestHasher, hashOf, planDigest, withHashes } from './digest.js';
 import type { Change, Plan } from './plan.js';
 
 const hash = z.string().describe('A hash that tells whether it is the same now');
@@ -136,10 +127,6 @@ function secretFields({ action, fields, apply }: Change): Set<string> {
   return new Set([...asked, ...shown]);
 }
 
-function hashOf(value: Parameters<typeof canonical>[0]): string {
-  return `sha256:${createHash('sha256').update(canonical(value)).digest('hex')}`;
-}
-
 /** The hash of a stored plan without the hash itself: it shows whether the file was changed. */
 export function planHash({ apply, ...shown }: { readonly apply: Partial<Seal> }): string {
   const { whole: _, ...rest } = apply;
@@ -221,25 +208,21 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
   if (end !== undefined && Date.parse(instant) >= Date.parse(end)) {
     found.push(`it held until ${end}, when access ends that it still gives`);
   }
-  const before = new Map(stored.apply.objects.map((object) => [object.address, object]));
   // With another token, an object may have its name or its id as address.
-  const { objects: whole } = await seal(now, stored.apply, (text) => text);
+  const objects = await sealObjects(now, (text) => text);
   const keys = new Map(now.changes.map(({ address, apply }) => [apply.key, address]));
-  const after = new Map(whole.map((object) => [object.address, object]));
-  const met = new Set<string>();
-  const isLeft = ({ requests, apply: { key } }: Change) =>
-    requests.length > 0 && left?.includes(key) === true;
-  const open = new Set(now.changes.filter(isLeft).map(({ address }) => address));
+  const after = new Map(objects.map((object) => [object.address, object]));
+  const changes = new Map(now.changes.map((change) => [change.address, change]));
   // A change without requests needs no approval.
-  const idle = new Set(
-    now.changes.filter(({ requests }) => requests.length === 0).map(({ address }) => address),
-  );
-  for (const [name, object] of before) {
-    const address = after.has(name) ? name : (keys.get(name) ?? name);
+  const isIdle = (address: string): boolean => changes.get(address)?.requests.length === 0;
+  const isLeft = (address: string): boolean =>
+    !isIdle(address) && left?.includes(changes.get(address)?.apply.key ?? '') === true;
+  const met = new Set<string>();
+  for (const object of stored.apply.objects) {
+    const address = after.has(object.address) ? object.address : (keys.get(object.address) ?? object.address);
     met.add(address);
-    if (left !== undefined && !open.has(address)) {
-      if (after.has(address) && !idle.has(address))
-        found.push(`${address} was applied, and was changed since`);
+    if (left !== undefined && !isLeft(address)) {
+      if (after.has(address) && !isIdle(address)) found.push(`${address} was applied, and was changed since`);
       continue;
     }
     const present = after.get(address);
@@ -251,8 +234,7 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
     else if (present.requests !== object.requests) found.push(`${address} is declared otherwise now`);
   }
   for (const address of after.keys()) {
-    if (!met.has(address) && (left === undefined || !idle.has(address)))
-      found.push(`${address} is new in it`);
+    if (!met.has(address) && (left === undefined || !isIdle(address))) found.push(`${address} is new in it`);
   }
   if (found.length === 0 && left === undefined && stored.digest !== now.digest)
     found.push('its digest is another one now');
