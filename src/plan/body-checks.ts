@@ -1,5 +1,5 @@
 import { error, type Place, type Problem, type Span, warning } from '../base/problems.js';
-import { type Fields, same, type Value } from '../base/values.js';
+import { defined, type Fields, same, type Value } from '../base/values.js';
 import { emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { BodyName, CheckedTemplate, TemplateFinding } from '../mail/checks.js';
@@ -89,19 +89,15 @@ export function planWarning(template: Declared, email: Email, finding: TemplateF
     finding,
     spotted.length > 0 ? spotted : about.slice(0, 1),
   );
-  const all = places.map(({ file, inProject, line, column }) => ({
-    file,
-    ...(inProject === undefined ? {} : { inProject }),
-    line,
-    column,
-  }));
-  const [place] = all;
+  const all = places.map(({ length: _length, text: _text, ...place }) => place);
   return {
     code,
     message,
-    ...(place === undefined ? {} : { place }),
-    ...(all.length > 1 ? { places: all } : {}),
-    ...(more > 0 ? { morePlaces: more } : {}),
+    ...defined({
+      place: all[0],
+      places: all.length > 1 ? all : undefined,
+      morePlaces: more > 0 ? more : undefined,
+    }),
   };
 }
 

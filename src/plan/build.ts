@@ -27,7 +27,7 @@ import { blockLosses, blockProtected, blockTakings, idleKeeps, markPrivileged } 
 import { listsFor, listsOfNames, type Observed, observe, partOf } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
-import type { Change, Plan, PlanWarning } from './plan.js';
+import { type Change, type Plan, type PlanWarning, withReason } from './plan.js';
 import { guardProfile, observedProfile } from './profile-guard.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
 import { warnOfMixedScripts } from './review-warnings.js';
@@ -241,9 +241,8 @@ function readScopes(
   references: References,
   profile: Profile,
 ): readonly Scope[] {
-  const readable = kinds.filter(
-    (kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name),
-  );
+  const own = new Set(subjects.map(({ kind }) => kind));
+  const readable = kinds.filter((kind) => own.has(kind.name) && kind.readable(profile));
   const lists = listNames.filter((name) => references[name] !== undefined);
   return withListScopes(
     readable.map(({ scopes }) => scopes.read),
@@ -254,15 +253,16 @@ function readScopes(
 
 /** The warnings of unchanged objects, which the plan doesn't list, with their addresses. */
 function idleWarnings(changes: readonly Change[]): PlanWarning[] {
-  return changes
-    .filter(isUnchanged)
-    .flatMap(({ address, warnings }) =>
-      warnings.map((warning) => ({ ...warning, message: `${address}: ${warning.message}` })),
-    );
+  return changes.flatMap(({ action, address, warnings }) =>
+    action === 'unchanged'
+      ? warnings.map((warning) => ({ ...warning, message: `${address}: ${warning.message}` }))
+      : [],
+  );
 }
 
 function withoutIdleWarnings(change: Change): Change {
-  return isUnchanged(change) && change.warnings.length > 0 ? { ...change, warnings: [] } : change;
+  const isIdle = change.action === 'unchanged' && change.warnings.length > 0;
+  return isIdle ? { ...change, warnings: [] } : change;
 }
 
 /** The lists that are needed and were read already, and when. */
@@ -299,10 +299,6 @@ async function whileHashing<T>(
     failed.abort();
     throw failure;
   }
-}
-
-function isUnchanged({ action }: Change): boolean {
-  return action === 'unchanged';
 }
 
 /** Whether the state has a pending restore for an object that needs none any more. */
@@ -355,11 +351,11 @@ function missingLists(references: References): PlanWarning[] {
     }));
 }
 
+type RegenerationOptions = PlanHeader &
+  Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state' | 'signal'>;
+
 /** A plan that regenerates a value of one object, whatever is recorded. The object is read if the profile can. */
-export async function regenerationPlan(
-  id: string,
-  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state' | 'signal'>,
-): Promise<Planned> {
+export async function regenerationPlan(id: string, options: RegenerationOptions): Promise<Planned> {
   const observedAt = performance.now();
   const { change, live } = await regenerationOf(id, options);
   const again = async (): Promise<Change> =>
@@ -379,7 +375,7 @@ export async function regenerationPlan(
 
 async function regenerationOf(
   id: string,
-  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state' | 'signal'>,
+  options: RegenerationOptions,
 ): Promise<{ change: Change; live: Live | undefined }> {
   const { kind, regeneration } = regenerated;
   const identity = { id };
@@ -389,19 +385,17 @@ async function regenerationOf(
   const { live } = await observe(unfit === undefined ? [subject] : [], [], options);
   const shown = live.get(subject);
   const before = shown?.fields ?? {};
-  const trouble = unfit ?? shown?.trouble;
   const change: Change = {
     ...regeneration.verdict(identity, before, before),
-    ...(trouble === undefined ? {} : { action: 'blocked', requests: [], destructions: [] }),
     address,
     kind: kind.name,
     observed: shown === undefined ? 'unknown' : 'live',
     warnings: [],
-    reason: trouble ?? null,
+    reason: null,
     declaredAt: null,
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  return { change, live: shown };
+  return { change: withReason(change, unfit ?? shown?.trouble), live: shown };
 }
 
 async function assemble(

@@ -68,17 +68,12 @@ function shownGains({ before, after }: FieldChange): Value {
   const there = new Set(asElements(before ?? null).map(keyOf));
   const gains = asElements(after).filter((element) => !there.has(keyOf(element)));
   return Object.fromEntries(
-    gains.map((element): [string, Value] => [
-      keyOf(element),
-      {
-        name: element.name ?? null,
-        ...Object.fromEntries(
-          Object.entries(element).flatMap(([name, member]): [string, Value][] =>
-            Array.isArray(member) ? [[name, asElements(member).map(labelled).sort()]] : [],
-          ),
-        ),
-      },
-    ]),
+    gains.map((element): [string, Value] => {
+      const lists = Object.entries(element).flatMap(([name, member]): [string, Value][] =>
+        Array.isArray(member) ? [[name, asElements(member).map(labelled).sort()]] : [],
+      );
+      return [keyOf(element), { name: element.name ?? null, ...Object.fromEntries(lists) }];
+    }),
   );
 }
 

@@ -129,13 +129,11 @@ export function isListed(change: Change, debug: boolean): boolean {
   return debug || change.action !== 'unchanged' || isDrifted(change);
 }
 
-/** The amount of drift in a plan. */
-export interface DriftCount {
+/** How many fields and objects have drifted. */
+export function countDrift({ changes }: Pick<Plan, 'changes'>): {
   readonly fields: number;
   readonly objects: number;
-}
-
-export function countDrift({ changes }: Pick<Plan, 'changes'>): DriftCount {
+} {
   const drifted = changes.filter(isDrifted);
   const fields = drifted.flatMap((change) => change.fields.filter(({ drift }) => drift !== undefined));
   return { fields: fields.length, objects: drifted.length };

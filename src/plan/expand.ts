@@ -82,16 +82,13 @@ export function coverObjects(
       const { found, lost, troubles } = many.find(document.covers, references);
       problems.push(...troubles.map((trouble) => error('no-such-name', trouble, [document.place])));
       const { atLeast = 0 } = document.covers;
-      if (troubles.length === 0 && found.size < Math.max(atLeast, 1)) {
-        const count = `this document covers ${found.size} ${noun}${found.size === 1 ? '' : 's'}`;
-        if (found.size < atLeast) {
-          const hint = 'correct "match" or "users", or lower "at_least"';
-          problems.push(
-            error('too-few-objects', `${count}, and at_least is ${atLeast}`, [document.place], hint),
-          );
-        } else if (lost.length === 0) {
-          warnings.push({ code: 'too-few-objects', message: count, place: document.declaredAt });
-        }
+      const count = `this document covers ${found.size} ${noun}${found.size === 1 ? '' : 's'}`;
+      if (troubles.length === 0 && found.size < atLeast) {
+        const message = `${count}, and at_least is ${atLeast}`;
+        const hint = 'correct "match" or "users", or lower "at_least"';
+        problems.push(error('too-few-objects', message, [document.place], hint));
+      } else if (troubles.length === 0 && found.size === 0 && lost.length === 0) {
+        warnings.push({ code: 'too-few-objects', message: count, place: document.declaredAt });
       }
       const left: string[] = [];
       for (const [id, condition] of found) {

@@ -153,23 +153,17 @@ export function listsOfNames(
   targets: readonly string[],
   profile: Profile,
 ): readonly ListName[] {
-  const names = new Set<ListName>();
-  for (const { kind, identity, covers } of documents) {
+  const named = documents.flatMap(({ kind, identity, covers }) => {
     const { byName, many } = kindOf(kind);
-    const needed =
-      covers === undefined
-        ? byName !== undefined && identity[byName.id] === undefined
-          ? byName.lists(identity)
-          : []
-        : (many?.lists(covers) ?? []);
-    for (const name of needed) names.add(name);
-  }
-  for (const { name, byName } of kinds) {
-    if (byName === undefined) continue;
-    const isNamed = targets.some((target) => target.startsWith(`${name}/`) && !isById(target));
-    if (isNamed) for (const list of byName.lists({})) names.add(list);
-  }
-  return [...names].filter((name) => listScope(name, profile) !== undefined);
+    if (covers !== undefined) return many?.lists(covers) ?? [];
+    return byName !== undefined && identity[byName.id] === undefined ? byName.lists(identity) : [];
+  });
+  const targeted = kinds.flatMap(({ name, byName }) =>
+    targets.some((target) => target.startsWith(`${name}/`) && !isById(target))
+      ? (byName?.lists({}) ?? [])
+      : [],
+  );
+  return [...new Set([...named, ...targeted])].filter((name) => listScope(name, profile) !== undefined);
 }
 
 /** Whether a target can only be meant as an id or as all objects. */
