@@ -336,14 +336,12 @@ function adoptedRecord(
 
 /** The texts among some fields, and nulls. */
 function valuesOf(fields: Fields, ...names: readonly string[]): Fields {
-  const nulls = names.flatMap((name) => (fields[name] === null ? [[name, null]] : []));
-  return { ...textsOf(fields, ...names), ...Object.fromEntries(nulls) };
+  const has = (name: string): boolean => fields[name] === null || typeof fields[name] === 'string';
+  return Object.fromEntries(names.filter(has).map((name) => [name, fields[name] ?? null]));
 }
 
 function textsOf(fields: Fields, ...names: readonly string[]): Fields {
-  return Object.fromEntries(
-    names.flatMap((name) => (typeof fields[name] === 'string' ? [[name, fields[name]]] : [])),
-  );
+  return valuesOf(fields, ...names.filter((name) => fields[name] !== null));
 }
 
 function updateRecord(

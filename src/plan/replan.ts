@@ -1,5 +1,4 @@
 import { noProgress } from '../base/progress.js';
-import type { Fields } from '../base/values.js';
 import { altered } from '../kinds/declared.js';
 import { isByMember, value as valueType } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
@@ -93,7 +92,9 @@ export function replanOf(
       const known = planned.recorded(apply.key) ?? NO_RECORD;
       const asked = decider.adjusted(one);
       const before = altered(asked, {
-        fields: picked(apply.before, Object.keys(apply.expected)),
+        fields: Object.fromEntries(
+          Object.entries(apply.before).filter(([field]) => Object.hasOwn(apply.expected, field)),
+        ),
         absent: false,
         remembered: true,
       });
@@ -121,12 +122,6 @@ function carriesIn({ body = {}, params }: WriteRequest, { fields }: Kind, declar
 }
 
 const NO_RECORD: Recorded = { fields: {}, uncertain: new Set(), at: '', run: '', asDeleted: () => false };
-
-function picked(fields: Fields, names: readonly string[]): Fields {
-  return Object.fromEntries(
-    names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
-  );
-}
 
 /** What may contain references: the documents, and pending restores. */
 export function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {

@@ -21,7 +21,6 @@ export interface Subject {
   readonly elsewhere?: true;
 }
 
-/** A subject and its addresses. */
 export type Addressed = Addresses & { readonly subject: Subject };
 
 /** A substitute for the document of an object that no manifest declares. */
@@ -206,10 +205,7 @@ export function sameObjects(
 ): ReadonlyMap<Declared, Declared[]> {
   const byKey = new Map<string, Declared[]>();
   for (const { subject, key } of subjects) {
-    if (subject.declared === undefined) continue;
-    const others = byKey.get(key);
-    if (others === undefined) byKey.set(key, [subject.declared]);
-    else others.push(subject.declared);
+    if (subject.declared !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), subject.declared]);
   }
   const twice = [...byKey.values()].filter((group) => group.length > 1);
   return new Map(

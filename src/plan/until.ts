@@ -357,9 +357,8 @@ export function endsOf(
 
 /** A warning about members with an end that the object had before. */
 function notInForce(names: readonly string[]): PlanWarning[] {
-  if (names.length === 0) return [];
   const message = `access that idops did not give has an until, which doesn't remove it: ${firstFew(names)}; to let it end, remove it, apply, and add it again with until`;
-  return [{ code: 'end-not-in-force', message }];
+  return names.length === 0 ? [] : [{ code: 'end-not-in-force', message }];
 }
 
 /** A declared element without its end. */
@@ -371,9 +370,8 @@ export function withoutEnd(element: Value): Value {
 
 /** A warning about members with a recorded end that nothing will remove. */
 function unmanagedEnds(names: readonly string[]): PlanWarning[] {
-  if (names.length === 0) return [];
   const message = `access with a recorded end is declared by no document any more, so nothing will remove it: ${firstFew(names)}`;
-  return [{ code: 'unmanaged-end', message }];
+  return names.length === 0 ? [] : [{ code: 'unmanaged-end', message }];
 }
 
 /** Warnings about declared access that has ended. */
