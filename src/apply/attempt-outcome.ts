@@ -7,7 +7,6 @@ import type { Change } from '../plan/plan.js';
 import type { Judgement } from './outcome.js';
 import type { ChangeResult, Status } from './result.js';
 
-/** The outcome of one change. */
 export interface Outcome extends Omit<ChangeResult, 'address' | 'label' | 'action'> {
   /** Whether the server may have done it although no answer says so. */
   readonly ambiguous: boolean;
@@ -156,7 +155,6 @@ export function repaired(aim: 'asked' | 'before', open: OpenFailure, names: stri
   return outcomeOf(open, { status: 'applied', after, error: null, notes: [note] });
 }
 
-/** An outcome as the result of its change. */
 export function asResult({ address, action }: Change, outcome: Outcome): ChangeResult {
   const { status, httpStatus, attempts, unverified, error, ownValues = [], notes = [] } = outcome;
   return {

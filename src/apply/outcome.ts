@@ -15,7 +15,6 @@ export interface Aim {
   readonly byMember?: readonly string[] | undefined;
 }
 
-/** The aim of a change. */
 export function aimOf({ action, apply }: Pick<Change, 'action' | 'apply'>): Aim {
   const { before, expected, byMember } = apply;
   return { action, before, expected, byMember };

@@ -67,7 +67,6 @@ export class RunLock {
     };
   }
 
-  /** Stops the timer. */
   end(): void {
     clearInterval(this.#beats);
   }

@@ -20,7 +20,6 @@ export interface RunState {
   ): Promise<State>;
 }
 
-/** A run that has begun. */
 export interface BegunRun {
   /** The name of the run, which its shards share. */
   readonly run: string;

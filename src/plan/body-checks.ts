@@ -9,7 +9,6 @@ import type { TemplateBodies } from '../mail/template.js';
 import type { ProfileName } from '../server/profiles.js';
 import type { Change, PlanWarning } from './plan.js';
 
-/** The settings of the checks of email bodies. */
 export interface BodyChecks {
   /** Checks one template. Loaded only if manifests declare templates, since it takes longer to load than all of `validate`. */
   readonly checkTemplate?: ((template: CheckedTemplate) => TemplateFinding[]) | undefined;
@@ -19,7 +18,6 @@ export interface BodyChecks {
   readonly profile: ProfileName;
 }
 
-/** The checks of a project's configuration. */
 export async function bodyChecks(
   project: {
     checks(): ChecksSettings;
@@ -46,7 +44,6 @@ export function findingsOf(
   return checks.checkTemplate({ ...bodies, mail: mailOf(checks.profile, type) });
 }
 
-/** The findings for one change. */
 export interface TemplateWarnings {
   readonly warnings: readonly PlanWarning[];
   /** Findings that the settings make errors, which block the change. */

@@ -37,7 +37,6 @@ export interface Recorded {
   readonly generation?: number;
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
-  /** Recorded ends of access. */
   readonly until?: Dates;
   /** Members that idops added, by field. */
   readonly given?: NonNullable<ResourceRecord['given']>;
@@ -52,7 +51,6 @@ export interface CompareInput {
   /** The server's answer; undefined if the profile can't read the object. */
   readonly live: Live | undefined;
   readonly recorded: Recorded | undefined;
-  /** The lists that were read. */
   readonly references: References;
   readonly profile: Profile;
   /** Send even if the recorded value already matches. */

@@ -226,7 +226,6 @@ export function formerNames({ resources }: Pick<State, 'resources'>): ReadonlyMa
   );
 }
 
-/** The pending restore of the object with a key; undefined if there is none. */
 export function pendingRestoreIn(state: State, key: string, hasher: Hasher): PendingRestore | undefined {
   const record = recordIn(state, key);
   return record?.owed && restorePending(record.owed, hasher);

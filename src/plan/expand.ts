@@ -25,7 +25,6 @@ export interface Guarded {
   readonly ownUser?: string | undefined;
 }
 
-/** Documents by object. */
 export interface Covering {
   /** Documents about single objects, in order, by id as far as their names are found. */
   readonly plain: readonly Declared[];
@@ -67,7 +66,6 @@ export function coverObjects(
   const problems: Problem[] = [];
   const warnings: PlanWarning[] = [];
   const plain: Declared[] = [];
-  /** The documents about each object, by its address. */
   const covering = new Map<string, { identity: Identity; documents: Declared[] }>();
   const cover = (document: Declared): void => {
     const address = addressOf(document.kind, document.identity);

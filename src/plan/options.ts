@@ -11,7 +11,6 @@ import type { BodyChecks } from './body-checks.js';
 import type { Recognise } from './profile-guard.js';
 import type { Selection } from './select.js';
 
-/** The header of a plan. */
 export interface PlanHeader {
   readonly server: string;
   readonly profile: Profile;
@@ -44,7 +43,6 @@ export interface BuildOptions extends PlanHeader {
   readonly assert: boolean;
   readonly concurrency: number;
   readonly progress: Progress;
-  /** The checks of email bodies. */
   readonly checks: BodyChecks;
   /** Which pending restores of undeclared objects to plan: all, those of one run, or none. */
   readonly restores: 'all' | { readonly run: string } | 'none';

@@ -162,7 +162,6 @@ export function isPrivileged({ privileges }: Pick<Change, 'privileges'>): boolea
   return privileges !== undefined;
 }
 
-/** How many changes are privileged. */
 export function countPrivileged({ changes }: Pick<Plan, 'changes'>): number {
   return changes.filter(isPrivileged).length;
 }
@@ -172,7 +171,6 @@ export function changesServer(plan: Plan): boolean {
   return plan.changes.some(isChanging);
 }
 
-/** Whether a change changes the server. */
 export function isChanging({ action }: Pick<Change, 'action'>): boolean {
   return action === 'create' || action === 'update' || action === 'delete' || action === 'regenerate';
 }
