@@ -186,13 +186,8 @@ async function endRun(
   { signal, shard, backend }: ApplyOptions,
 ): Promise<Applied> {
   const name = begun.journal;
-  const journalName = shard && name;
-  const result = {
-    run: begun.run,
-    ...defined({ shard, journal: journalName }),
-    results,
-    interrupted: signal.aborted,
-  };
+  const part = defined({ shard, journal: shard && name });
+  const result = { run: begun.run, ...part, results, interrupted: signal.aborted };
   const state = { ...begun.state, resources };
   const hintOr = (hint: string): string => (journal.kept === null ? hint : keptHint(name, journal.kept));
   const endedEarly = (failure: unknown): Problem[] => {

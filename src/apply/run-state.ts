@@ -138,7 +138,7 @@ function takePart(
   key: string | undefined,
   names: readonly string[],
   now: Date,
-): { readonly run: string; readonly journal: string } {
+): Pick<BegunRun, 'run' | 'journal'> {
   const { shards } = head;
   if (shards?.run !== undefined && key !== undefined && shards.key === key) {
     const { last_run = '', open_run = '' } = partOf(head, own);
