@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
+import { answers } from '../server/answers.js';
 import { carried, value } from './fields.js';
 import type { Kind, PlanInput, Update } from './kind.js';
 import { resource } from './resource.js';
@@ -33,6 +34,7 @@ export const organization: Kind = resource(
       label: nullish(text(), 'The display name.', 'ACME Corporation'),
     }),
     traits,
+    answer: answers.organization,
     creation: {
       takesId: false,
       withoutId: 'the server chooses the id of a new organization: leave out the id',

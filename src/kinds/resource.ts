@@ -3,7 +3,7 @@ import { optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
 import { assign, type Fields, lazy, type Value } from '../base/values.js';
 import { withArticle } from '../base/words.js';
-import { answers } from '../server/answers.js';
+import { answers, type Parser } from '../server/answers.js';
 import type { Scope, WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, findIn, namedReference } from './by-name.js';
@@ -72,6 +72,8 @@ export interface Resource {
   readonly refers?: { readonly [field: string]: ListName };
   /** The fields as requests have them. */
   readonly body?: (fields: Fields) => Fields;
+  /** What checks the answer to a single read; by default any object. */
+  readonly answer?: Parser<Fields>;
   /** Whether the server caches single reads, so that the list is read instead. */
   readonly cached?: true;
   /** Live values beside the fields, from the list of all objects. */
@@ -94,6 +96,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     path: `${given.path}/:${param}`,
     scope: given.scopes.read,
   };
+  const parse: Parser<Fields> = given.answer ?? answers.object;
   const operation = (verb: 'create' | 'update' | 'delete') => `${verb}${name}` as WriteOperation;
   const always = Object.keys(sets);
   // No secret, and either a reference or the id beside it.
@@ -160,7 +163,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         const { id } = live.identity;
         const all = live.exists ? { ...shown(live.fields), ...beside(index) } : {};
         if (!live.exists || id === undefined || !isSingle) return { ...live, fields: all };
-        const row = await readOne(context, one, { [param]: id }, answers.object);
+        const row = await readOne(context, one, { [param]: id }, parse);
         if (row === null) return missing(live.identity, noun, context.profile);
         return { ...live, fields: shown(row) };
       });
