@@ -16,7 +16,7 @@ export async function measure(bench) {
 
   const folder = bench.project({
     'package.json': '{}',
-    'tenant.json': JSON.stringify({
+    'tenant.yaml': JSON.stringify({
       organizations: seed.organizations.map(({ name, label }, index) => ({
         name,
         display_name: index % 10 === 0 ? `${label}, renamed` : label,
@@ -35,7 +35,7 @@ export async function measure(bench) {
   };
   const port = await ask();
   const program = {
-    args: [join(folder, 'node_modules/auth0-deploy-cli/lib/index.js'), 'import', '-i', 'tenant.json'],
+    args: [join(folder, 'node_modules/auth0-deploy-cli/lib/index.js'), 'import', '-i', 'tenant.yaml'],
     cwd: folder,
     env: {
       AUTH0_DOMAIN: `localhost:${port}`,

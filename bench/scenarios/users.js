@@ -26,7 +26,7 @@ async function planRecorded(bench, number) {
   const cwd = bench.project(files);
   await record(bench, cwd, { server, number, document: files['manifests/0000.yaml'].split('---\n')[0] });
   await bench.compare({
-    name: `plan ${told(number)} users against a record`,
+    name: `plan ${told(number)} unchanged users against a record`,
     against: 'requests, YAML and record',
     program: bench.idops(['plan'], { cwd, server }),
     floor: (requests) =>
@@ -67,7 +67,7 @@ async function planLive(bench, number) {
   const server = await bench.server({ seed, profile: 'boruta' });
   const cwd = bench.project(files);
   await bench.compare({
-    name: `plan ${told(number)} users, each read`,
+    name: `plan ${told(number)} unchanged users, live`,
     against: 'requests and YAML',
     program: bench.idops(['plan'], { cwd, server }),
     floor: (requests) => bench.floor({ server, requests, folder: join(cwd, 'manifests') }),
