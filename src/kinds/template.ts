@@ -1,9 +1,8 @@
 import { allSettled } from '../base/concurrency.js';
-import type { Fields } from '../base/values.js';
+import { type Fields, Sensitive } from '../base/values.js';
 import type { WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { FieldChange } from './change.js';
-import { carried } from './fields.js';
 import type { Deletion, Finding, Identity, Live, PlanInput, Verdict } from './kind.js';
 
 interface Deleted {
@@ -36,7 +35,13 @@ export function templateDeletion({ noun, bodies, request, becomes }: Deleted): D
     isBuiltIn: ({ id }) => id === null,
     traces: (answer) =>
       ['id', ...bodies].map((part) => (typeof answer[part] === 'string' ? answer[part] : '')),
-    restored: (fields) => carried(fields, textsIn(fields)),
+    restored: (fields) =>
+      Object.fromEntries(
+        bodies.flatMap((body) => {
+          const text = fields[body];
+          return typeof text === 'string' || text instanceof Sensitive ? [[body, text]] : [];
+        }),
+      ),
   };
 }
 

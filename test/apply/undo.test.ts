@@ -216,6 +216,12 @@ describe('undoing a change of a template', () => {
     });
   });
 
+  it('takes away one with a secret body, unless somebody changed it since', () => {
+    const secret = { ...made, expected: { txt_content: new Sensitive('new') } };
+    expect(undone(secret, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
+    expect(undone(secret, { id: '1', txt_content: 'other' }).left).toHaveLength(1);
+  });
+
   it('takes away one that stood for a built-in one before', () => {
     const builtIn = { ...made, existed: true, before: { id: null, txt_content: 'built in' } };
     expect(undone(builtIn, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
@@ -233,6 +239,16 @@ describe('undoing a change of a template', () => {
       left: [],
     });
     expect(undone(deleted, { id: '2', txt_content: 'other' }).left).toHaveLength(1);
+  });
+
+  it('says that a deleted body that was a secret does not come back', () => {
+    const before = { id: '1', txt_content: 'old', html_content: new Sensitive('hidden') };
+    const deleted: Told = { ...template, action: 'delete', before, expected: {} };
+    const reason = 'the old value was a secret, which no journal holds';
+    expect(undone(deleted, { id: null })).toEqual({
+      fields: [{ txt_content: 'old' }],
+      left: [{ address: 'EmailTemplate/b/t', path: 'html_content', reason }],
+    });
   });
 
   it('has nothing to do for the deletion of what was not there', () => {
