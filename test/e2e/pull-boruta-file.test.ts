@@ -44,6 +44,7 @@ configuration:
   role:
     - {id: ${id(8, 8)}, name: clerk, scopes: [{id: ${id(7, 8)}}, {id: ${id(7, 1)}}]}
     - {name: guest}
+    - {name: ghp_0123456789abcdefghijABCDEFGHIJ012345}
   error_template:
     - {type: "404", content: "<h1>Nothing here</h1>"}
 `;
@@ -85,11 +86,12 @@ describe("idops pull from Boruta's configuration file", () => {
       'backend[0] is not fully managed: smtp_password is a secret',
       'backend[0] is not fully managed: client_secret of federated_servers is a secret',
       'client[1] is not fully managed: not written: it has no id',
+      'role[2] is not fully managed: not written: it has no id, and no name that a document can use',
     ])
       expect(pulled.stderr).toContain(reason);
     const written = Object.entries(await at.files()).filter(([path]) => path.startsWith('manifests/'));
     const text = written.map(([, content]) => content).join('');
-    for (const secret of ['password-of-smtp', 'secret-of-partner', 'secret-of-the-portal'])
+    for (const secret of ['password-of-smtp', 'secret-of-partner', 'secret-of-the-portal', 'ghp_'])
       expect(text + pulled.stdout + pulled.stderr).not.toContain(secret);
     expect(await at.read('manifests/clients.yaml')).toContain('identity_provider: Staff accounts\n');
     expect(await at.read('manifests/roles.yaml')).toContain(`- north:read\n`);
