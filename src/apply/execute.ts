@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { allSettled, failuresIn } from '../base/concurrency.js';
 import { hasProblem, ProblemsError } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
+import { groupBy } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
 import { mayHarm } from '../kinds/traits.js';
@@ -78,7 +79,7 @@ class Execution {
   readonly #harmful = new Map<KindName, string>();
   #stop: string | undefined;
   #created = new CreatedIds([]);
-  /** The ends of changes that are being recorded: the next change doesn't wait for them. */
+  /** Outcomes that are being written to the journal. The next change doesn't wait for them. */
   readonly #recording: Promise<void>[] = [];
   /** The number of tries so far, of changes that are read again before each try. */
   readonly #tried = new Map<Change, number>();
@@ -105,14 +106,8 @@ class Execution {
       this.#stop ??= NOT_SENT;
     };
     progress.phase('Applying', todo.length);
-    const levels = new Map<number, Change[]>();
-    for (const change of todo) {
-      const at = levelAmong(change, todo);
-      const own = levels.get(at);
-      if (own === undefined) levels.set(at, [change]);
-      else own.push(change);
-    }
-    for (const own of [...levels].sort(([a], [b]) => a - b).map(([, changes]) => changes)) {
+    const levels = groupBy(todo, (change) => levelAmong(change, todo));
+    for (const [, own] of [...levels].sort(([a], [b]) => a - b)) {
       const [first] = own;
       if (first === undefined) continue;
       const kind = kindOf(first.kind);
@@ -169,7 +164,8 @@ class Execution {
     let begun: Change | undefined;
     for (let round = 1; round <= ROUNDS; ) {
       const tried = this.#tried.get(planned);
-      const change = await this.#refresh(planned, since);
+      const refreshed = await this.#refresh(planned, since);
+      const change = this.#stop ?? refreshed;
       if (typeof change === 'string') return await this.#giveUp(planned, begun, change);
       const own = this.#created.withIds(change);
       const sent = await this.#send(kind, planned, own, change === planned);

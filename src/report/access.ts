@@ -1,5 +1,6 @@
 import { bare, escapeText } from '../base/escape.js';
 import type { Place } from '../base/problems.js';
+import { groupBy } from '../base/values.js';
 import { placeJson } from './json.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { pageHeader, pageText } from './page.js';
@@ -58,7 +59,7 @@ function userCalled({ username, id }: ShownGrant['user']): string {
 export function accessText(shown: ShownAccess, { color }: Pick<RenderOptions, 'color'>): string {
   const paint = colors(color);
   const { server, profile, environment, grants, notes, byGrant } = shown;
-  const groups = groupBy(grants, byGrant);
+  const groups = grouped(grants, byGrant);
   const lines = groups.flatMap(([first, ...others]) => {
     if (first === undefined) return [];
     const all = [first, ...others];
@@ -128,15 +129,10 @@ function summaryOf({ grants, users, isWhole }: ShownAccess): string {
   ].join(', ')}.`;
 }
 
-function groupBy(grants: readonly ShownGrant[], byGrant: boolean): readonly (readonly ShownGrant[])[] {
-  const groups = new Map<string, ShownGrant[]>();
-  for (const grant of grants) {
-    const { type, id, name, user } = grant;
-    const key = byGrant ? JSON.stringify([type, called({ name, id }), id]) : user.id;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [grant]);
-    else group.push(grant);
-  }
+function grouped(grants: readonly ShownGrant[], byGrant: boolean): readonly (readonly ShownGrant[])[] {
+  const groups = groupBy(grants, ({ type, id, name, user }) =>
+    byGrant ? JSON.stringify([type, called({ name, id }), id]) : user.id,
+  );
   return byGrant
     ? [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
     : [...groups.values()];

@@ -1,17 +1,12 @@
 import type { ChangeResult } from '../apply/result.js';
+import { groupBy } from '../base/values.js';
 
 /** More equal items than this are grouped. */
 const FEW = 3;
 
 /** Groups items by key, in the order of the first. Items without a key, and of small groups, stay alone. */
 export function groupByKey<T>(items: readonly T[], keyOf: (item: T) => string | null): (readonly T[])[] {
-  const groups = new Map<string | T, T[]>();
-  for (const item of items) {
-    const key = keyOf(item) ?? item;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
+  const groups = groupBy<string | T, T>(items, (item) => keyOf(item) ?? item);
   return [...groups.values()].flatMap((group) =>
     group.length > FEW ? [group] : group.map((item) => [item]),
   );

@@ -53,6 +53,15 @@ function of(log: readonly string[], start: string): string[] {
   return log.filter((line) => line.startsWith(start));
 }
 
+/** Something that one part of a test waits for and another part gives. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = () => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give: () => give() };
+}
+
 /** A server that does what it is told and shows it. */
 function obliging({ body = {} }: { body?: object }) {
   return { ...body } as { [field: string]: string };
@@ -399,6 +408,31 @@ describe('a disk that takes nothing more', () => {
     expect(of(log, 'P')).toEqual(['PATCH users/a']);
     expect(fatal).toBeDefined();
     expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped', 'Client/c': 'skipped' });
+  });
+
+  it('keeps a request back whose object was being read again meanwhile', async () => {
+    const [reading, full] = [signal(), signal()];
+    const { log, statuses } = await run([user('a'), user('b')], {
+      concurrency: 1,
+      respond: obliging,
+      disk: async (line) => {
+        if (line !== 'settled User/a') return;
+        await reading.given;
+        setImmediate(full.give);
+        throw new Error('no space left');
+      },
+      replan: {
+        ...noReplan,
+        carries: ({ address }) => address === 'User/b',
+        again: async () => {
+          reading.give();
+          await full.given;
+          return user('b');
+        },
+      },
+    });
+    expect(of(log, 'P')).toEqual(['PATCH users/a']);
+    expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped' });
   });
 
   it('does not make a request whose outcome is open look as if it had not been sent', async () => {
