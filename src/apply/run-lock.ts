@@ -39,11 +39,19 @@ export class RunLock {
     this.#beats.unref();
   }
 
-  /** Confirms the lock, once for all concurrent callers. Throws a ProblemsError, `locked` if the lock was lost. */
+  /**
+   * Confirms the lock, once for all callers until the event loop's turn ends. Throws a ProblemsError, `locked` if the lock was lost.
+   */
   async confirm(): Promise<void> {
-    this.#confirming ??= this.#askLock().finally(() => {
-      this.#confirming = undefined;
-    });
+    this.#notice();
+    if (this.#confirming === undefined) {
+      const confirming = this.#askLock();
+      const end = (): void => {
+        if (this.#confirming === confirming) this.#confirming = undefined;
+      };
+      confirming.then(() => setImmediate(end), end);
+      this.#confirming = confirming;
+    }
     await this.#confirming;
   }
 
@@ -72,7 +80,6 @@ export class RunLock {
   }
 
   async #askLock(): Promise<void> {
-    this.#notice();
     const now = { began: moment(), stops: this.#stops };
     try {
       await this.#lock.confirm();
@@ -85,7 +92,11 @@ export class RunLock {
   }
 
   #notice(): void {
-    if (!isWithin(this.#beat, STILL)) this.#stops += 1;
+    if (!isWithin(this.#beat, STILL)) {
+      this.#stops += 1;
+      // It began before the process stood still.
+      this.#confirming = undefined;
+    }
     this.#beat = moment();
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RunLock } from '../../src/apply/run-lock.js';
 import { error, ProblemsError } from '../../src/base/problems.js';
@@ -37,6 +38,17 @@ describe('the lock that a request needs to leave', () => {
     expect(permit.holds()).toBe(false);
   });
 
+  it('is confirmed once in a turn of the event loop', async () => {
+    const asked = vi.fn(async () => {});
+    confirm = asked;
+    await Promise.all([held.confirm(), held.permit(false).confirm()]);
+    await held.confirm();
+    expect(asked).toHaveBeenCalledTimes(1);
+    await turn();
+    await held.confirm();
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
   it.each([
     ['the process was stopped', stop],
     ['the machine slept', sleep],
@@ -55,6 +67,7 @@ describe('the lock that a request needs to leave', () => {
 
   it('that nobody can be asked for is enough for what is begun, within its lease', async () => {
     await held.confirm();
+    await turn();
     confirm = () => Promise.reject(failing('state-unreachable'));
     await expect(held.permit(false).confirm()).rejects.toThrow('state-unreachable');
     expect(held.permit(false).holds()).toBe(true);
@@ -68,6 +81,7 @@ describe('the lock that a request needs to leave', () => {
 
   it('that was lost is not enough for what is begun', async () => {
     await held.confirm();
+    await turn();
     confirm = () => Promise.reject(failing('locked'));
     await expect(held.permit(true).confirm()).rejects.toThrow('locked');
   });
