@@ -166,10 +166,7 @@ const noise = fc.constantFrom(
 export const hostileBody: fc.Arbitrary<(url: string) => string> = fc
   .array(
     fc.tuple(fc.array(fc.constantFrom(...wrappers), { maxLength: 3 }), fc.constantFrom(...elements), noise),
-    {
-      minLength: 1,
-      maxLength: 3,
-    },
+    { minLength: 1, maxLength: 3 },
   )
   .map((pieces) =>
     at(

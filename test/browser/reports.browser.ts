@@ -279,10 +279,7 @@ describe('a secret that is our own markup', () => {
 <p onclick="top.document.title = 'ran'" id="click">click</p></body></html>`;
     const page = await chromium.open(
       kind === 'plan' ? emailPage(html, redactor) : galleryPage(html, redactor),
-      {
-        width: 1280,
-        scheme: 'light',
-      },
+      { width: 1280, scheme: 'light' },
     );
     const title = await page.title();
     await seeAll(page);

@@ -41,10 +41,7 @@ kind: Client
 id: ${ids.portal}
 did_generation: 3
 `;
-const fiveKindFiles = {
-  'manifests/all.yaml': fiveKinds,
-  'manifests/reset.txt': 'Reset: {{ url }}\r\n',
-};
+const fiveKindFiles = { 'manifests/all.yaml': fiveKinds, 'manifests/reset.txt': 'Reset: {{ url }}\r\n' };
 
 describe('applying', () => {
   it('does to all five kinds what the plan says, in order, and the next plan is empty', async () => {

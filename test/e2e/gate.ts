@@ -90,8 +90,5 @@ export async function losesNothing(at: TestProject, { during, away, back, why }:
 /** One that lets what is read through, and holds so many writes back. */
 export function writesHeld(expected = 1) {
   const { intercept, ...rest } = gate(expected);
-  return {
-    ...rest,
-    intercept: ({ method }: SandboxRequest) => (method === 'GET' ? undefined : intercept()),
-  };
+  return { ...rest, intercept: ({ method }: SandboxRequest) => (method === 'GET' ? undefined : intercept()) };
 }

@@ -69,9 +69,7 @@ const hostile = [
 it('an id becomes one step of a path that stays where it is, and no two have the same on any file system', () => {
   const ids = fc.uniqueArray(
     fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary', maxLength: 5 })),
-    {
-      maxLength: 30,
-    },
+    { maxLength: 30 },
   );
   fc.assert(
     fc.property(ids, (some) => {
