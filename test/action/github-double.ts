@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { strToU8, zipSync } from 'fflate';
-import { listening } from '../server/serving.js';
+import { json, type Received, serve } from '../server/serving.js';
 import { answerGraphql, nodeOf } from './github-graphql.js';
 
 /** A comment or an issue, as GitHub keeps it. */
@@ -83,6 +84,12 @@ export interface DoubleFault {
   times?: number;
 }
 
+/** What a request asks, beside its path. */
+interface Asked {
+  readonly sent: { readonly title?: string; readonly body?: string; query?: string };
+  readonly query: URLSearchParams;
+}
+
 export type GithubDouble = Awaited<ReturnType<typeof githubDouble>>;
 
 export const actionsBot = { id: 41898282, login: 'github-actions[bot]' };
@@ -113,20 +120,7 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
     /** Every body that was sent. */
     received: [] as string[],
   };
-  const {
-    comments,
-    issues,
-    pulls,
-    runs,
-    artifacts,
-    reviews,
-    files,
-    contents,
-    teams,
-    required,
-    faults,
-    requests,
-  } = kept;
+  const { comments, issues, pulls, runs, artifacts, reviews, required, faults } = kept;
   let ids = 1000;
   let clock = Date.parse('2026-01-01T00:00:00Z');
 
@@ -162,6 +156,11 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
     artifacts.push({ id: ids, run, name: 'idops-plan', data, expired: false, created_at: now() });
   }
 
+  /** Answers such requests as where the token lacks a permission. */
+  function forbid(method: string, path: RegExp): void {
+    faults.push({ method, path, status: 403, message: 'Resource not accessible by integration' });
+  }
+
   /** The run with this id, which begins now if there is none. */
   function runOf(
     id: number,
@@ -186,187 +185,181 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
     return made;
   }
 
-  const server = createServer((request, response) => {
-    answer(request, response).catch((failure: unknown) => {
-      // Who asked would wait for ever.
-      if (!response.headersSent) response.writeHead(500, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ message: `the double failed: ${String(failure)}` }));
-    });
-  });
-  const url = await listening(server);
-
-  /** What there is of workflows, rules and artifacts; undefined for another path. */
-  function actions(path: string, asked: URLSearchParams) {
-    const [, , id] = path.split('/');
-    const found = (data: unknown) => ({ status: data === undefined ? 404 : 200, data });
-    const route = path.replace(/\d+/, ':id').replace(/main$/, ':branch');
-    const run = runs.find((one) => String(one.id) === id);
-    switch (route) {
-      case 'rules/branches/:branch': {
+  /** What GitHub answers to `METHOD path`: lists in pages, a URL as a redirect, nothing with a 404. */
+  const routes: readonly (readonly [RegExp, (part: string, asked: Asked, last: string) => unknown])[] = [
+    [/^POST \/graphql$/, (_, { sent }) => answerGraphql(sent, { comments, reviews, required }, actionsBot)],
+    [
+      /^GET \/orgs\/acme\/teams\/([^/]+)\/memberships\/(.+)$/,
+      (team, _, login) => (kept.teams.get(team)?.includes(login) ? { state: 'active' } : undefined),
+    ],
+    [
+      /^GET commits\/(\w+)\/pulls$/,
+      (sha) => pulls.filter((one) => [one.merge_commit_sha, ...one.commits].includes(sha)),
+    ],
+    [/^GET pulls\/(\d+)$/, (number) => pulls.find((one) => String(one.number) === number)],
+    [/^GET pulls\/\d+\/files$/, () => kept.files.map((filename) => ({ filename }))],
+    [
+      /^GET contents\/(.+)$/,
+      (file, { query }) => {
+        const text = kept.contents.get(`${query.get('ref')}:${file}`);
+        return text === undefined ? undefined : { content: Buffer.from(text).toString('base64') };
+      },
+    ],
+    [
+      /^GET rules\/branches\/main$/,
+      () => {
         const { byRuleset, byCodeOwners } = required;
-        const parameters = {
-          required_approving_review_count: byRuleset,
-          require_code_owner_review: byCodeOwners > 0,
-        };
-        return found(byRuleset + byCodeOwners === 0 ? [] : [{ type: 'pull_request', parameters }]);
-      }
-      case 'actions/runs/:id':
-        return found(run);
-      case 'actions/runs/:id/jobs':
-        return found({ total_count: run?.jobs.length, jobs: run?.jobs });
-      case 'actions/workflows/:id/runs': {
-        const least = (asked.get('created') ?? '').replace('>=', '');
+        const owners = { require_code_owner_review: byCodeOwners > 0 };
+        const parameters = { required_approving_review_count: byRuleset, ...owners };
+        return byRuleset + byCodeOwners === 0 ? [] : [{ type: 'pull_request', parameters }];
+      },
+    ],
+    [/^GET actions\/runs\/(\d+)$/, (id) => runs.find((one) => String(one.id) === id)],
+    [
+      /^GET actions\/runs\/(\d+)\/jobs$/,
+      (id) => {
+        const jobs = runs.find((one) => String(one.id) === id)?.jobs;
+        return { total_count: jobs?.length, jobs };
+      },
+    ],
+    [
+      /^GET actions\/workflows\/(\d+)\/runs$/,
+      (id, { query }) => {
+        const least = (query.get('created') ?? '').replace('>=', '');
         const those = runs.filter(
           (one) =>
             String(one.workflow_id) === id &&
             one.created_at >= least &&
-            one.head_branch === (asked.get('branch') ?? one.head_branch),
+            one.head_branch === (query.get('branch') ?? one.head_branch),
         );
-        return found({ total_count: those.length, workflow_runs: those });
-      }
-      case 'actions/runs/:id/artifacts': {
+        return { total_count: those.length, workflow_runs: those };
+      },
+    ],
+    [
+      /^GET actions\/runs\/(\d+)\/artifacts$/,
+      (id) => {
         const those = artifacts.filter((one) => String(one.run) === id);
         const data = those.map(({ data: zip, ...one }) => ({ ...one, size_in_bytes: zip.length }));
-        return found({ total_count: data.length, artifacts: data });
-      }
-      case 'actions/artifacts/:id/zip':
-        return { location: `${url}/zips/${id}` };
-      default:
-        return undefined;
-    }
-  }
+        return { total_count: data.length, artifacts: data };
+      },
+    ],
+    [/^GET actions\/artifacts\/(\d+)\/zip$/, (id) => new URL(`/zips/${id}`, url)],
+    [
+      /^GET issues\/(\d+)\/comments$/,
+      (number) =>
+        comments
+          .filter((one) => String(one.number) === number)
+          .map(({ edited: _, ...one }) => ({ ...one, node_id: nodeOf(one) })),
+    ],
+    [
+      /^POST issues\/(\d+)\/comments$/,
+      (number, { sent: { body = '' } }) => {
+        ids += 1;
+        const made = { id: ids, number: Number(number), body, user: actionsBot, created_at: now() };
+        comments.push(made);
+        return made;
+      },
+    ],
+    [
+      /^PATCH issues\/comments\/(\d+)$/,
+      (id, { sent: { body = '' } }) => {
+        const found = comments.find((one) => String(one.id) === id);
+        if (found !== undefined) edit(found, actionsBot, body);
+        return found;
+      },
+    ],
+    [
+      /^GET issues$/,
+      (_, { query }) => {
+        const { creator, state, direction } = Object.fromEntries(query);
+        const asked = issues
+          .filter((one) => state === 'all' || one.state === 'open')
+          .filter((one) => one.user.login === (creator ?? one.user.login))
+          .map((one) => ({ ...one, node_id: `I_${one.id}` }));
+        return direction === 'asc' ? asked : asked.toReversed();
+      },
+    ],
+    [
+      /^POST issues$/,
+      (_, { sent: { title = '', body = '' } }) => {
+        ids += 1;
+        const made = { id: ids * 7, number: ids, title, body, state: 'open', user: actionsBot };
+        issues.push(made);
+        return made;
+      },
+    ],
+    [
+      /^PATCH issues\/(\d+)$/,
+      (number, { sent }) => {
+        const found = issues.find((one) => String(one.number) === number);
+        return found && Object.assign(found, sent);
+      },
+    ],
+  ];
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString('utf8');
-    const address = new URL(request.url ?? '/', url);
-    const method = request.method ?? 'GET';
-    requests.push(`${method} ${address.pathname}${address.search}`);
-    kept.received.push(text);
-    const fault = faults.find(
-      (one) => one.method === method && one.path.test(address.pathname) && (one.times ?? 1) > 0,
-    );
-    const send = (status: number, data: unknown, headers: { [name: string]: string } = {}): void => {
-      if (fault?.done === true) {
-        fail(fault);
-        return;
-      }
-      response.writeHead(status, { 'content-type': 'application/json', ...headers });
-      response.end(JSON.stringify(data));
-    };
-    const fail = ({
-      status,
-      message,
-      body = JSON.stringify({ message }),
-      headers,
-      silent,
-    }: DoubleFault): void => {
-      if (status === 'late') return void silent?.();
-      if (status === 'lost') return void request.socket.destroy();
-      const code = typeof status === 'number' ? status : 200;
-      response.writeHead(code, { 'content-type': 'application/json', ...headers });
-      if (typeof status === 'number') return void response.end(body);
-      response.write('[', () => {
-        if (status === 'cut') request.socket.destroy();
-        else silent?.();
-      });
-    };
-    // What an artifact leads to is another host, which takes no token.
-    if (!/^token \S+$/.test(request.headers.authorization ?? '') && !address.pathname.startsWith('/zips/'))
-      return send(401, { message: 'Bad credentials' });
-    if (fault !== undefined) {
-      if (fault.times !== undefined) fault.times -= 1;
-      if (fault.done !== true) return fail(fault);
-    }
-    const sent = text === '' ? {} : (JSON.parse(text) as { title?: string; body?: string; state?: string });
-    if ((sent.body ?? '').length > 65_536) {
-      return send(422, { message: 'Validation Failed: body is too long (maximum is 65536 characters)' });
-    }
-    const paged = (all: readonly unknown[]): void => {
-      const page = Number(address.searchParams.get('page') ?? 1);
-      const size = Math.min(pageSize, Number(address.searchParams.get('per_page') ?? 30));
-      const next = new URL(address);
-      next.searchParams.set('page', String(page + 1));
-      const more = page * size < all.length;
-      send(200, all.slice((page - 1) * size, page * size), more ? { link: `<${next}>; rel="next"` } : {});
-    };
-    const route = `${method} ${address.pathname}`;
-    if (route === 'POST /graphql')
-      return send(
-        200,
-        await answerGraphql(JSON.parse(text) as object, { comments, reviews, required }, actionsBot),
-      );
-    const [, zipped] = /^\/zips\/(\d+)$/.exec(address.pathname) ?? [];
+  const { origin: url } = await serve((response, asked) => {
+    answer(response, asked).catch((failure: unknown) => {
+      // Who asked would wait for ever.
+      if (!response.headersSent) json(response, 500, { message: `the double failed: ${String(failure)}` });
+      else response.end();
+    });
+  });
+
+  async function answer(response: ServerResponse, { method, url: path, headers, body, socket }: Received) {
+    const { pathname, search, searchParams: query } = new URL(path, url);
+    kept.requests.push(`${method} ${pathname}${search}`);
+    kept.received.push(body);
+    const [, zipped] = /^\/zips\/(\d+)$/.exec(pathname) ?? [];
     const artifact = artifacts.find(({ id }) => String(id) === zipped);
     if (artifact !== undefined) {
+      // What an artifact leads to is another host, which takes no token.
       response.writeHead(200, { 'content-type': 'application/zip' });
       return void response.end(artifact.data);
     }
-    const [, team = '', login = ''] =
-      /^\/orgs\/acme\/teams\/([^/]+)\/memberships\/(.+)$/.exec(address.pathname) ?? [];
-    if (teams.get(team)?.includes(login) === true) return send(200, { state: 'active' });
-    const [, path = ''] = /^\/repos\/acme\/identity\/(.*)$/.exec(address.pathname) ?? [];
-    const [, sha] = /^commits\/(\w+)\/pulls$/.exec(path) ?? [];
-    if (method === 'GET' && sha !== undefined) {
-      const of = pulls.filter(
-        ({ merge_commit_sha, commits }) => merge_commit_sha === sha || commits.includes(sha),
-      );
-      return paged(of.map(({ commits: _, ...pull }) => pull));
-    }
-    const acted = actions(path, address.searchParams);
-    if (method === 'GET' && acted !== undefined) {
-      return 'location' in acted ? send(302, {}, acted) : send(acted.status, acted.data);
-    }
-    const [, pullNumber] = /^pulls\/(\d+)$/.exec(path) ?? [];
-    if (method === 'GET' && pullNumber !== undefined) {
-      const pull = pulls.find((one) => one.number === Number(pullNumber));
-      return pull === undefined ? send(404, { message: 'Not Found' }) : send(200, pull);
-    }
-    const [, file = ''] = /^contents\/(.+)$/.exec(decodeURIComponent(path)) ?? [];
-    const content = contents.get(`${address.searchParams.get('ref')}:${file}`);
-    if (content !== undefined) return send(200, { content: Buffer.from(content).toString('base64') });
-    const [, changed] = /^pulls\/(\d+)\/files$/.exec(path) ?? [];
-    if (method === 'GET' && changed !== undefined) return paged(files.map((filename) => ({ filename })));
-    const [, number] = /^issues\/(\d+)\/comments$/.exec(path) ?? [];
-    if (number !== undefined) {
-      if (method === 'GET') {
-        const those = comments.filter((one) => one.number === Number(number));
-        return paged(those.map(({ edited: _, ...one }) => ({ ...one, node_id: nodeOf(one) })));
-      }
-      ids += 1;
-      const body = sent.body ?? '';
-      const made = { id: ids, number: Number(number), body, user: actionsBot, created_at: now() };
-      comments.push(made);
-      return send(201, made);
-    }
-    if (path === 'issues') {
-      if (method === 'GET') {
-        const { creator, state } = Object.fromEntries(address.searchParams);
-        const asked = issues.filter(
-          (one) =>
-            (state === 'all' || one.state === 'open') && one.user.login === (creator ?? one.user.login),
-        );
-        const ordered = address.searchParams.get('direction') === 'asc' ? asked : asked.toReversed();
-        return paged(ordered.map((one) => ({ ...one, node_id: `I_${one.id}` })));
-      }
-      ids += 1;
-      const { title = '', body = '' } = sent;
-      const made = { id: ids * 7, number: ids, title, body, state: 'open', user: actionsBot };
-      issues.push(made);
-      return send(201, made);
-    }
-    const [, comment] = /^issues\/comments\/(\d+)$/.exec(path) ?? [];
-    const [, issue] = /^issues\/(\d+)$/.exec(path) ?? [];
-    const found =
-      comment === undefined
-        ? issues.find((one) => one.number === Number(issue))
-        : comments.find(({ id }) => id === Number(comment));
-    if (method !== 'PATCH' || found === undefined) return send(404, { message: 'Not Found' });
-    if (comment === undefined) Object.assign(found, sent);
-    else edit(found, actionsBot, sent.body ?? '');
-    return send(200, found);
+    if (!/^token \S+$/.test(headers.authorization ?? ''))
+      return json(response, 401, { message: 'Bad credentials' });
+    const fault = faults.find(
+      (one) => one.method === method && one.path.test(pathname) && (one.times ?? 1) > 0,
+    );
+    if (fault?.times !== undefined) fault.times -= 1;
+    if (fault !== undefined && fault.done !== true) return fail(response, socket, fault);
+    const sent: Asked['sent'] = body === '' ? {} : JSON.parse(body);
+    if ((sent.body ?? '').length > 65_536)
+      return json(response, 422, {
+        message: 'Validation Failed: body is too long (maximum is 65536 characters)',
+      });
+    const route = `${method} ${decodeURIComponent(pathname.replace('/repos/acme/identity/', ''))}`;
+    const [pattern, answering] = routes.find(([one]) => one.test(route)) ?? [];
+    const [, part = '', last = ''] = pattern?.exec(route) ?? [];
+    const data = await answering?.(part, { sent, query }, last);
+    if (fault !== undefined) return fail(response, socket, fault);
+    if (data instanceof URL) return json(response, 302, {}, { location: data.href });
+    if (data === undefined) return json(response, 404, { message: 'Not Found' });
+    const status = method === 'POST' && pathname !== '/graphql' ? 201 : 200;
+    if (!Array.isArray(data)) return json(response, status, data);
+    const page = Number(query.get('page') ?? 1);
+    const size = Math.min(pageSize, Number(query.get('per_page') ?? 30));
+    const next = new URL(path, url);
+    next.searchParams.set('page', String(page + 1));
+    const link = page * size < data.length ? { link: `<${next}>; rel="next"` } : {};
+    json(response, status, data.slice((page - 1) * size, page * size), link);
   }
 
-  return { ...kept, url, merge, review, upload, runOf, edit };
+  return { ...kept, url, merge, review, upload, forbid, runOf, edit };
+}
+
+function fail(
+  response: ServerResponse,
+  socket: Socket,
+  { status, message, silent, ...fault }: DoubleFault,
+): void {
+  const { body = JSON.stringify({ message }), headers } = fault;
+  if (status === 'late') return void silent?.();
+  if (status === 'lost') return void socket.destroy();
+  response.writeHead(typeof status === 'number' ? status : 200, {
+    'content-type': 'application/json',
+    ...headers,
+  });
+  if (typeof status === 'number') return void response.end(body);
+  response.write('[', () => (status === 'cut' ? socket.destroy() : silent?.()));
 }

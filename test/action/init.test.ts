@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { loadSeed } from '../../src/sandbox/seed.js';
-import { config, project } from '../e2e/running.js';
+import { config, failed, project } from '../e2e/running.js';
 
 describe('idops init', () => {
   it.each([
@@ -212,9 +212,7 @@ describe('idops init', () => {
   ])('refuses %s, and writes nothing', async (args, message) => {
     const { idops, files } = await project({});
     const before = await files();
-    const { code, stderr } = await idops(`init new ${args}`);
-    expect(code).toBe(1);
-    expect(stderr).toContain(message);
+    await failed(idops(`init new ${args}`), message);
     expect(await files()).toEqual(before);
   });
 

@@ -15,7 +15,7 @@ authorized_scopes:
 
 describe('idops access', () => {
   it('shows live who has what, how, since when and where it is declared', async () => {
-    const { idops, sandbox, write, writes } = await project(
+    const { idops, sandbox, write, writes, json } = await project(
       {
         'idops.yaml': `${boruta}safety: {privileged: ["reports:*"]}\n`,
         'manifests/ada.yaml': manifest,
@@ -27,7 +27,7 @@ describe('idops access', () => {
     if (user === undefined || member === undefined) throw new Error('the sandbox has changed');
     Object.assign(user, { roles: [member], organizations: [{ id: ids.acme, roles: [] }] });
     expect((await idops('apply --yes')).code).toBe(0);
-    const [run] = JSON.parse((await idops('runs --format json')).stdout).runs;
+    const [run] = (await json('runs')).runs;
 
     const { code, stdout, stderr } = await idops(`access --user ${ada.username} --format json`);
     expect([code, stderr.includes('rror')]).toEqual([0, false]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { config, journals, project, succeeded } from './running.js';
+import { config, failed, journals, project, succeeded } from './running.js';
 import { expectToFit } from './schemas.js';
 
 const renamed = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
@@ -46,8 +46,25 @@ const fiveKindFiles = { 'manifests/all.yaml': fiveKinds, 'manifests/reset.txt': 
 describe('applying', () => {
   it('does to all five kinds what the plan says, in order, and the next plan is empty', async () => {
     const { idops, sandbox, writes } = await project(fiveKindFiles);
-    const { stdout } = await succeeded(idops('apply --yes'));
-    expect(stdout).toContain('Applied: 7 applied.');
+    const { stdout, stderr } = await succeeded(idops('apply --yes --format json'));
+    expect(stderr).toContain('Plan: 5 to update, 1 to delete');
+    const result = JSON.parse(stdout);
+    expectToFit('run', result);
+    expect(result).toMatchObject({
+      format_version: 1,
+      run: expect.any(String),
+      summary: { applied: 7, failed: 0, not_converged: 0, unknown: 0, skipped: 0 },
+    });
+    expect(result.results).toContainEqual({
+      address: `User/${ids.ada}`,
+      label: 'ada.lovelace',
+      action: 'update',
+      status: 'applied',
+      http_status: 200,
+      attempts: 1,
+      unverified: ['backend.smtp_password'],
+      error: null,
+    });
     expect(writes()).toEqual([
       `PATCH /api/organizations/${ids.acme}`,
       `PATCH /api/users/${ids.ada}`,
@@ -109,10 +126,11 @@ describe('a plan with something blocked', () => {
       'manifests/all.yaml': `${renamed}---\n${blocked}---\nkind: User\nid: ${ids.ada}\norganizations: [pied piper]\n`,
     });
     const before = await files();
-    const { code, stderr } = await idops('apply --yes');
-    expect(code).toBe(1);
-    expect(stderr).toContain('Organization/hooli is blocked: the server has no organization "hooli"');
-    expect(stderr).toContain(`User/${ids.ada} is blocked`);
+    await failed(
+      idops('apply --yes'),
+      'Organization/hooli is blocked: the server has no organization "hooli"',
+      `User/${ids.ada} is blocked`,
+    );
     expect(writes()).toEqual([]);
     expect(await files()).toEqual(before);
   });
@@ -123,11 +141,9 @@ describe('destruction', () => {
 
   it('beyond the limit is refused, or allowed by --allow-destructive, which replaces it in both directions', async () => {
     const { idops, writes } = await project(limited);
-    const { code, stderr } = await idops('apply --yes');
-    expect(code).toBe(1);
     // The user is blocked, the default key pair moved, a template deleted; the sets aren't known.
-    expect(stderr).toContain('error[too-destructive]: the plan does 3 destructive things');
-    expect(stderr).toContain('--allow-destructive 3');
+    const said = 'error[too-destructive]: the plan does 3 destructive things';
+    await failed(idops('apply --yes'), said, '--allow-destructive 3');
     expect((await idops('apply --yes --allow-destructive 2')).code).toBe(1);
     expect(writes()).toEqual([]);
     expect((await idops('apply --yes --allow-destructive 3')).code).toBe(0);
@@ -136,61 +152,31 @@ describe('destruction', () => {
 });
 
 describe('the result in JSON', () => {
-  it('is alone on standard output, and fits its schema', async () => {
-    const { idops } = await project(fiveKindFiles);
-    const { stdout, stderr } = await succeeded(idops('apply --yes --format json'));
-    const result = JSON.parse(stdout);
-    expectToFit('run', result);
-    expect(result).toMatchObject({
-      format_version: 1,
-      run: expect.any(String),
-      summary: { applied: 7, failed: 0, not_converged: 0, unknown: 0, skipped: 0 },
-    });
-    expect(result.results.find(({ address }: { address: string }) => address === `User/${ids.ada}`)).toEqual({
-      address: `User/${ids.ada}`,
-      label: 'ada.lovelace',
-      action: 'update',
-      status: 'applied',
-      http_status: 200,
-      attempts: 1,
-      unverified: ['backend.smtp_password'],
-      error: null,
-    });
-    expect(stderr).toContain('Plan: 5 to update, 1 to delete');
-  });
-
   it('of nothing to do names no run', async () => {
-    const { idops } = await project({ 'manifests/all.yaml': unchanged });
-    const result = JSON.parse((await idops('apply --yes --format json')).stdout);
+    const result = await (await project({ 'manifests/all.yaml': unchanged })).json('apply --yes');
     expectToFit('run', result);
     expect(result).toMatchObject({ run: null, results: [] });
   });
 });
 
 describe('what a run leaves behind', () => {
-  it('is a journal of which each line fits its schema', async () => {
-    const { idops, files } = await project(fiveKindFiles);
-    const { run } = JSON.parse((await idops('apply --yes --format json')).stdout);
+  it('is a journal of which each line fits its schema, and a state by address, organizations by id', async () => {
+    const { files, json, read, sandbox } = await project(fiveKindFiles);
+    const { run } = await json('apply --yes');
     const written = await files();
     expect(journals(written)).toEqual([`.idops/runs/${run}.jsonl`]);
     const lines = (written[`.idops/runs/${run}.jsonl`] ?? '').trimEnd().split('\n');
     const parsed = lines.map((line) => JSON.parse(line));
     for (const line of parsed) expectToFit('run', line);
     const types = parsed.map(({ type }) => type);
-    expect(types[0]).toBe('run');
-    expect(types.at(-1)).toBe('end');
-    expect(types.filter((type) => type === 'sending')).toHaveLength(7);
-    expect(types.filter((type) => type === 'answered')).toHaveLength(7);
+    expect([types[0], types.at(-1)]).toEqual(['run', 'end']);
+    for (const wanted of ['sending', 'answered'])
+      expect(types.filter((type) => type === wanted)).toHaveLength(7);
     expect(parsed.find(({ address }) => address === 'Organization/acme')).toMatchObject({
       method: 'PATCH',
       path: `/api/organizations/${ids.acme}`,
       before: { fields: { label: 'ACME Corp' } },
     });
-  });
-
-  it('is a state by address, organizations by id', async () => {
-    const { idops, read, sandbox } = await project(fiveKindFiles);
-    await idops('apply --yes');
     const state = JSON.parse(await read('.idops/state.json'));
     expect(state).toMatchObject({ format_version: 1, serial: 1, server: sandbox.url });
     expect(Object.keys(state.resources).sort()).toEqual(

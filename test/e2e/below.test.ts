@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { project, refused, sure } from './running.js';
 
 it('commands find the project of a folder below it, and tell paths from there', async () => {
-  const { idops, read, write, folder } = await project({
+  const { idops, read, write, folder, json } = await project({
     'idops.yaml': sure,
     'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Changed\n',
   });
@@ -18,7 +18,7 @@ it('commands find the project of a folder below it, and tell paths from there', 
   expect((await idops('plan --config ../idops.yaml', below)).stderr).not.toContain('configuration');
   // A program knows the files from the root of the project, whatever folder it is started in.
   const inProject = { file: 'manifests/all.yaml', line: 1 };
-  expect(JSON.parse((await idops('plan --format json', below)).stdout)).toMatchObject({
+  expect(await json('plan', below)).toMatchObject({
     changes: [{ declared_at: inProject }],
   });
   await write({ 'manifests/bad.yaml': 'kind: Organisation\n' });

@@ -15,7 +15,7 @@ describe('did_generation', () => {
   it.each(['documented', 'boruta'] as const)(
     'is told with the recorded number on a %s server',
     async (profile) => {
-      const { idops, write, sandbox } = await project(
+      const { idops, write, sandbox, json } = await project(
         { ...client(1), 'idops.yaml': sure.replace('documented', profile) },
         { profile },
       );
@@ -28,7 +28,7 @@ describe('did_generation', () => {
       const planned = await idops('plan');
       expect(planned.stdout).toMatch(/did_generation as recorded \S+, /);
       expect(planned.stdout).toContain('did_generation: 1 → 2');
-      const applied = JSON.parse((await idops('apply --yes --format json')).stdout);
+      const applied = await json('apply --yes');
       const { did } = sandbox.data.clients.find(({ id }) => id === ids.portal) ?? {};
       expect(applied.results).toMatchObject([{ action: 'regenerate', status: 'applied', did }]);
       const [, run] = (await idops('runs')).stdout.split(/\n(?=\d)/);
@@ -39,7 +39,7 @@ describe('did_generation', () => {
   it('whose DID comes out the same is told so for good', async () => {
     let did: string | null | undefined;
     const boruta = sure.replace('documented', 'boruta');
-    const { idops, write, sandbox } = await project(
+    const { idops, write, sandbox, json } = await project(
       { ...client(1), 'idops.yaml': boruta },
       {
         profile: 'boruta',
@@ -55,7 +55,7 @@ describe('did_generation', () => {
     const { stdout } = await idops(`runs show ${run}`);
     expect(stdout).toContain('note: the DID is the same as before');
     expect(stdout).not.toMatch(/ did: /);
-    const shown = JSON.parse((await idops(`runs show ${run} --format json`)).stdout);
+    const shown = await json(`runs show ${run}`);
     expect(shown.changes[0].notes).toEqual([expect.stringContaining('the DID is the same as before')]);
   });
 });

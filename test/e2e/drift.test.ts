@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project, succeeded, sure, type TestProject } from './running.js';
+import { boruta, borutaProject, type Files, project, succeeded, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
 
 /** What somebody does on the server beside idops. */
-async function edit({ url, token }: Sandbox, path: string, body: object): Promise<void> {
-  const answer = await fetch(`${url}${path}`, {
+async function byHand({ url, token }: Sandbox, label = 'By hand'): Promise<void> {
+  const answer = await fetch(`${url}/api/organizations/${ids.acme}`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    body: JSON.stringify({ organization: { name: 'acme', label } }),
   });
   expect(answer.status).toBe(200);
 }
@@ -19,27 +19,29 @@ async function edit({ url, token }: Sandbox, path: string, body: object): Promis
 const organizations = (acme: string, globex: string): string =>
   `kind: Organization\nname: acme\nlabel: ${acme}\n---\nkind: Organization\nname: globex\nlabel: ${globex}\n`;
 
+const profiles = [
+  ['documented', sure],
+  ['boruta', boruta],
+] as const;
+
+function projectOf(profile: string, files: Files = {}): Promise<TestProject> {
+  return profile === boruta ? borutaProject(files) : project({ 'idops.yaml': profile, ...files });
+}
+
 /** Two organizations that a run has set; then acme's label is changed on the server, and globex's in the manifest. */
 async function drifted(profile: string): Promise<TestProject & { readonly run: string }> {
-  const files = {
-    'idops.yaml': profile,
+  const made = await projectOf(profile, {
     'manifests/all.yaml': organizations('ACME Corporation', 'Globex 1'),
-  };
-  const made = await project(files, { profile: profile === boruta ? 'boruta' : 'documented' });
-  const { run } = JSON.parse((await made.idops('apply --yes --format json')).stdout);
-  await edit(made.sandbox, `/api/organizations/${ids.acme}`, {
-    organization: { name: 'acme', label: 'By hand' },
   });
+  const { run } = await made.json('apply --yes');
+  await byHand(made.sandbox);
   await made.write({ 'manifests/all.yaml': organizations('ACME Corporation', 'Globex 2') });
   return { ...made, run };
 }
 
-describe.each([
-  ['documented', sure],
-  ['boruta', boruta],
-])('what was changed on a server of the profile %s since a run', (_, profile) => {
+describe.each(profiles)('what was changed on a server of the profile %s since a run', (_, profile) => {
   it('is told from what the manifest changed, in every format', async () => {
-    const { idops, run } = await drifted(profile);
+    const { idops, run, json } = await drifted(profile);
     const said = `changed on the server since run ${run} (was "ACME Corporation")`;
 
     const { stdout: text } = await idops('plan');
@@ -49,7 +51,7 @@ describe.each([
     expect(words).toContain('Drift: 1 field of 1 object changed on the server since idops last knew it.');
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
 
-    const plan = JSON.parse((await idops('plan --format json')).stdout);
+    const plan = await json('plan');
     expectToFit('plan', plan);
     expect(plan.summary.drift).toBe(1);
     const fields = plan.changes.flatMap((change: { fields: object[] }) => change.fields);
@@ -69,7 +71,7 @@ describe.each([
   });
 
   it('is shown alone, or left out, and what is left out is counted', async () => {
-    const { idops, read, run } = await drifted(profile);
+    const { idops, read, run, json } = await drifted(profile);
     for (const format of ['text', 'markdown', 'html', 'github']) {
       const { stdout: drift } = await idops(`plan --format ${format} --only drift`);
       expect(drift).toContain('acme');
@@ -79,7 +81,7 @@ describe.each([
       expect(changes).not.toContain(run);
       expect(changes).toContain('globex');
     }
-    const whole = JSON.parse((await idops('plan --format json --out whole.json')).stdout);
+    const whole = await json('plan --out whole.json');
     const part = await idops('plan --format json --only drift --out part.json --detailed-exitcode');
     expect(part.code).toBe(2);
     const shown = JSON.parse(part.stdout);
@@ -95,10 +97,7 @@ describe('drift', () => {
   it('is none where idops itself moved the default from one key pair to another', async () => {
     const pairs = (first: boolean): string =>
       `kind: KeyPair\nid: ${ids.firstKey}\nis_default: ${first}\n---\nkind: KeyPair\nid: ${ids.secondKey}\nis_default: ${!first}\n`;
-    const { idops, write } = await project(
-      { 'idops.yaml': boruta, 'manifests/keys.yaml': pairs(false) },
-      { profile: 'boruta' },
-    );
+    const { idops, write } = await borutaProject({ 'manifests/keys.yaml': pairs(false) });
     for (const first of [false, true, false]) {
       await write({ 'manifests/keys.yaml': pairs(first) });
       const { stdout } = await idops('apply --yes');
@@ -108,10 +107,7 @@ describe('drift', () => {
   });
 
   it('is none where undoing a run left it so', async () => {
-    const { idops } = await project(
-      { 'idops.yaml': sure, 'manifests/all.yaml': organizations('ACME 1', 'Globex 1') },
-      {},
-    );
+    const { idops } = await projectOf(sure, { 'manifests/all.yaml': organizations('ACME 1', 'Globex 1') });
     expect((await idops('apply --yes')).code).toBe(0);
     expect((await idops('undo --last --yes')).code).toBe(0);
     const { stdout } = await idops('plan');
@@ -123,57 +119,37 @@ describe('drift', () => {
 describe('what was changed on the server since idops read it', () => {
   /** A project whose manifests `pull` wrote. */
   async function pulled(profile = boruta, options = ''): Promise<TestProject> {
-    const made = await project(
-      { 'idops.yaml': profile },
-      { profile: profile === boruta ? 'boruta' : 'documented' },
-    );
+    const made = await projectOf(profile);
     expect((await made.idops(`pull ${options}`)).code).toBe(0);
     return made;
   }
-  const label = (made: TestProject, text: string) =>
-    edit(made.sandbox, `/api/organizations/${ids.acme}`, { organization: { name: 'acme', label: text } });
-
-  it.each([
-    ['documented', sure],
-    ['boruta', boruta],
-  ])('is drift after a pull, in every format (%s)', async (_, profile) => {
+  it.each(profiles)('is drift after a pull, until a pull takes it over (%s)', async (_, profile) => {
     const made = await pulled(profile);
-    await label(made, 'By hand');
+    await byHand(made.sandbox);
     const said = 'changed on the server since idops read it (was "ACME Corp")';
     const { stdout } = await made.idops('plan --only drift');
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`label: "By hand" → "ACME Corp" ${said}`);
-    const plan = JSON.parse((await made.idops('plan --format json')).stdout);
+    const plan = await made.json('plan');
     expectToFit('plan', plan);
     expect(plan.summary.drift).toBe(1);
     expect(plan.changes[0].fields[0].drift).toEqual({ recorded: 'ACME Corp', run: null });
-    expect((await made.idops('plan --format html')).stdout).toContain('since idops read it');
-    expect((await made.idops('plan --format markdown')).stdout.replaceAll(/<\/?code>|`/g, '')).toContain(
-      said,
-    );
-    expect((await made.idops('plan --only changes')).stdout).toContain(
-      'Left out by --only changes: 1 to update',
-    );
+    const changes = await made.idops('plan --only changes');
+    expect(changes.stdout).toContain('Left out by --only changes: 1 to update');
     // A plan records nothing.
-    expect(JSON.parse((await made.idops('plan --format json')).stdout).summary.drift).toBe(1);
+    expect((await made.json('plan')).summary.drift).toBe(1);
     // A pull takes it over, and it is drift no more.
     expect((await made.idops('pull')).code).toBe(0);
-    await made.write({
-      'manifests/organizations.yaml': (await made.read('manifests/organizations.yaml')).replace(
-        'By hand',
-        'Mine',
-      ),
-    });
+    const file = 'manifests/organizations.yaml';
+    await made.write({ [file]: (await made.read(file)).replace('By hand', 'Mine') });
     const mine = (await made.idops('plan')).stdout;
     expect(mine).toContain('1 to update');
     expect(mine).not.toContain('Drift');
   });
 
   it('is drift after an apply that had nothing to send', async () => {
-    const made = await project(
-      { 'idops.yaml': sure, 'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: ACME Corporation\n' },
-      {},
-    );
-    await label(made, 'ACME Corporation');
+    const declared = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
+    const made = await projectOf(sure, { 'manifests/a.yaml': declared });
+    await byHand(made.sandbox, 'ACME Corporation');
     const first = await made.idops('apply --yes');
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') });
     const state = await made.read('.idops/state.json');
@@ -184,7 +160,7 @@ describe('what was changed on the server since idops read it', () => {
     expect((await made.idops('apply --yes')).code).toBe(0);
     expect(await made.read('.idops/state.json')).toBe(state);
     expect(Object.keys(await made.files()).filter((path) => path.includes('runs/'))).toEqual([]);
-    await label(made, 'By hand');
+    await byHand(made.sandbox);
     expect((await made.idops('plan')).stdout).toContain('since idops last knew it');
   });
 
@@ -219,7 +195,7 @@ describe('what was changed on the server since idops read it', () => {
     ada.metadata = { ...ada.metadata, note: { value: 'by hand', status: 'valid' } };
     delete ada.metadata.phone;
     // What is gone is declared, and planned; what came isn't.
-    const both = JSON.parse((await made.idops('plan --format json')).stdout);
+    const both = await made.json('plan');
     expect(both.changes[0].fields).toMatchObject([
       { path: 'metadata.phone', drift: { run: null } },
       { path: 'metadata.note', drift: { recorded: null, run: null, declared: 'nowhere' } },
@@ -235,7 +211,7 @@ describe('what was changed on the server since idops read it', () => {
     expect(words).toMatch(/metadata.phone: .* → \(removed\) changed on the server/);
     expect(words).toContain('Drift: 2 fields of 1 object');
     expect(words).toContain('Plan: 0 to update');
-    const json = JSON.parse((await made.idops('plan --format json --only drift')).stdout);
+    const json = await made.json('plan --only drift');
     expectToFit('plan', json);
     expect(json.changes).toMatchObject([{ action: 'unchanged', requests: [], fields: [{}, {}] }]);
     for (const format of ['markdown', 'html', 'github'])
@@ -251,7 +227,7 @@ describe('what was changed on the server since idops read it', () => {
   });
 
   it('is not recorded, with a warning, while somebody holds the lock', async () => {
-    const made = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const made = await borutaProject();
     const backend = await fileBackend({ path: join(made.folder, '.idops/state.json'), allowTracked: false });
     const lock = await backend.lock('apply', new Date());
     const held = await made.idops('pull');
@@ -266,7 +242,7 @@ describe('what was changed on the server since idops read it', () => {
     const made = await pulled(boruta, '--by id');
     const file = 'manifests/organizations.yaml';
     await made.write({ [file]: (await made.read(file)).replace('name: globex', 'name: contoso') });
-    const plan = JSON.parse((await made.idops('plan --format json')).stdout);
+    const plan = await made.json('plan');
     expect(plan).toMatchObject({ summary: { update: 1, blocked: 0 }, warnings: [] });
     expect((await made.idops('apply --yes')).code).toBe(0);
     for (const command of ['plan --detailed-exitcode', 'apply --yes', 'plan --detailed-exitcode']) {
@@ -292,7 +268,7 @@ describe('what was changed on the server since idops read it', () => {
     const { url, token } = made.sandbox;
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: token };
     await succeeded(made.idops(`init new --yes --base-url ${url} --ci none`, { env }));
-    await label(made, 'By hand');
+    await byHand(made.sandbox);
     const cwd = join(made.folder, 'new');
     expect((await made.idops('plan --only drift', { cwd, env })).stdout).toContain('since idops read it');
   });

@@ -12,7 +12,7 @@ const html =
 
 describe('a finding in the body of an email', () => {
   it('stands at its line in the body file, in every format', async () => {
-    const { idops, write } = await project(
+    const { idops, write, json } = await project(
       {
         'infra/idops.yaml': sure,
         'infra/manifests/emails.yaml': template('html_content: {file: emails/reset.html}\n'),
@@ -25,15 +25,15 @@ describe('a finding in the body of an email', () => {
     expect(text.stderr).toContain(`  --> ${at}\n`);
     expect(text.stderr).toContain(' 4 | <p>ä🎉<img src="a.png">{{ user.username }}\n');
     expect(text.stderr).toMatch(/\n {3}\| {6,8}\^{17}\n/);
-    const json = JSON.parse((await idops('validate --config infra/idops.yaml --format json')).stdout);
-    expect(json.problems).toMatchObject([
+    const found = await json('validate --config infra/idops.yaml');
+    expect(found.problems).toMatchObject([
       { code: 'image-without-alt', places: [{ file: 'manifests/emails/reset.html', line: 4, column: 7 }] },
     ]);
     const github = await idops('validate --config infra/idops.yaml --format github');
     expect(github.stdout).toContain('::warning file=infra/manifests/emails/reset.html,line=4,col=7,title=');
     const plan = await idops('plan --config infra/idops.yaml');
     expect(plan.stdout.replaceAll(/\s+/g, ' ')).toContain(`without alt text: a.png (${at})`);
-    const planned = JSON.parse((await idops('plan --config infra/idops.yaml --format json')).stdout);
+    const planned = await json('plan --config infra/idops.yaml');
     expect(planned.changes[0].warnings).toContainEqual({
       code: 'image-without-alt',
       message: 'the html body has 1 image without alt text: a.png',

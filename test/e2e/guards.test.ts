@@ -14,7 +14,7 @@ async function guarded(safety: string, manifest: string, options: SandboxOptions
 
 it('a privileged change is marked in every format, and stops apply and undo', async () => {
   const manifest = userOf(grace, `authorized_scopes: [${reading}]`);
-  const { idops, write, writes } = await guarded('{privileged: ["billing:*"]}', manifest);
+  const { idops, write, writes, json } = await guarded('{privileged: ["billing:*"]}', manifest);
   const address = `User/${grace}`;
   expect((await idops('plan')).stdout).toContain('    privileged: gives the scope "billing:read"\n');
   expect((await idops('plan --format markdown')).stdout).toContain('### Privileged (1)');
@@ -22,9 +22,9 @@ it('a privileged change is marked in every format, and stops apply and undo', as
   expect((await idops('plan --format github')).stdout).toMatch(
     /^::warning [^:]*title=idops privileged update/,
   );
-  const json = JSON.parse((await idops('plan --format json')).stdout);
-  expect(json.summary.privileged).toBe(1);
-  expect(json.changes[0]).toMatchObject({ address, privileged: true });
+  const plan = await json('plan');
+  expect(plan.summary.privileged).toBe(1);
+  expect(plan.changes[0]).toMatchObject({ address, privileged: true });
 
   expect(await idops('apply --yes')).toMatchObject({
     code: 1,
@@ -48,8 +48,8 @@ it('a privileged change is marked in every format, and stops apply and undo', as
 
 it('a server with privileged users is adopted without a privileged change', async () => {
   const manifest = userOf(ids.ada, `authorized_scopes: [${reading}, {name: "billing:write"}]`);
-  const { idops } = await guarded('{privileged: ["billing:*"]}', manifest);
-  const plan = JSON.parse((await idops('plan --format json --assert')).stdout);
+  const { json } = await guarded('{privileged: ["billing:*"]}', manifest);
+  const plan = await json('plan --assert');
   expect(plan.summary).toMatchObject({ update: 0, unchanged: 1 });
   expect(plan.summary).not.toHaveProperty('privileged');
 });

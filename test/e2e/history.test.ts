@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project, refused, succeeded, type TestProject } from './running.js';
+import { borutaProject, project, refused, succeeded, type TestProject } from './running.js';
 
 /** Three runs: two of them write acme, which the second renames, and one ada. */
 async function written(): Promise<TestProject> {
-  const made = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+  const made = await borutaProject();
   for (const manifest of [
     `kind: Organization\nid: ${ids.acme}\nlabel: ACME 1\n`,
     `kind: User\nid: ${ids.ada}\ngroup: office\n`,
@@ -77,7 +77,7 @@ describe('idops runs --address', () => {
   });
 
   it('gives the same as JSON, and sends nothing', async () => {
-    const { idops, sandbox } = await written();
+    const { idops, sandbox, json } = await written();
     const before = sandbox.requests.length;
     const { stdout } = await idops(`runs --address User/${ids.ada} --format json`);
     const history = JSON.parse(stdout);
@@ -96,7 +96,7 @@ describe('idops runs --address', () => {
         },
       ],
     });
-    const { runs } = JSON.parse((await idops('runs --format json')).stdout);
+    const { runs } = await json('runs');
     expect(runs.map(({ run }: { run: string }) => run)).toContain(history.changes[0].run);
     expect(sandbox.requests).toHaveLength(before);
   });
@@ -131,7 +131,7 @@ describe('idops runs --address', () => {
   });
 
   it('finds templates by the name of their backend, and clients by theirs, and shows these', async () => {
-    const { idops, idopsWith, write } = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const { idops, idopsWith, write } = await borutaProject();
     await write({
       'manifests/all.yaml': [
         `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "new {{ tx_code }}"\n`,
@@ -159,7 +159,7 @@ describe('idops runs --address', () => {
   });
 
   it('shows no member of an element that was only sent along', async () => {
-    const { idops, write } = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const { idops, write } = await borutaProject();
     await write({
       'manifests/all.yaml': `kind: User\nid: ${ids.ada}\nauthorized_scopes: [{name: "billing:read"}]\n`,
     });

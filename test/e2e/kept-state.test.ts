@@ -1,13 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project } from './running.js';
+import { borutaProject } from './running.js';
 
 it('a state that goes with its runner is told of, where users of a Boruta depend on it', async () => {
-  const at = await project(
-    { 'idops.yaml': boruta, 'manifests/a.yaml': `kind: User\nid: ${ids.ada}\ngroup: ops\n` },
-    { profile: 'boruta' },
-  );
+  const at = await borutaProject({ 'manifests/a.yaml': `kind: User\nid: ${ids.ada}\ngroup: ops\n` });
   const env = { CI: 'true' };
   expect((await at.idops('apply --yes', { env })).stderr).not.toContain('state-not-kept');
   execFileSync('git', ['init', '-q', at.folder]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project, startedSeed, succeeded, sure, type TestProject } from './running.js';
+import { boruta, borutaProject, project, startedSeed, succeeded, sure, type TestProject } from './running.js';
 import { expectToFit } from './schemas.js';
 
 const user = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
@@ -14,12 +14,12 @@ async function named(
 ): Promise<TestProject> {
   const seed = await startedSeed();
   change?.(seed);
-  return await project({ 'idops.yaml': boruta, ...files }, { profile: 'boruta', seed });
+  return await borutaProject({ ...files }, { seed });
 }
 
 describe('what the server calls an object', () => {
   it('stands beside its address, in every format, and costs no request', async () => {
-    const { idops, reads } = await named({
+    const { idops, reads, json } = await named({
       'manifests/all.yaml': [user('office'), template, client].join('---\n'),
     });
     const { stdout: text } = await idops('plan');
@@ -35,7 +35,7 @@ describe('what the server calls an object', () => {
     expect(text).toMatch(new RegExp(`EmailTemplate/${ids.backend}/tx_code \\(.+\\)\n    at `));
     expect(text).toMatch(new RegExp(`adopt Client/${ids.portal} \\(.+\\)\n    at `));
 
-    const plan = JSON.parse((await idops('plan --format json')).stdout);
+    const plan = await json('plan');
     expectToFit('plan', plan);
     const { backends, clients } = await startedSeed();
     expect(plan.changes.map(({ label }: { label?: string }) => label)).toEqual([
@@ -49,7 +49,7 @@ describe('what the server calls an object', () => {
       `User/${ids.ada} (ada@acme.example): group`,
     );
 
-    const applied = JSON.parse((await idops('apply --yes --format json')).stdout);
+    const applied = await json('apply --yes');
     expectToFit('run', applied);
     expect(applied.results[1]).toMatchObject({ address: `User/${ids.ada}`, label: 'ada@acme.example' });
     expect((await idops(`runs show ${applied.run}`)).stdout).toContain(`User/${ids.ada} (ada@acme.example)`);
@@ -70,7 +70,7 @@ describe('what the server calls an object', () => {
     });
     const labels = (shown: { readonly [list: string]: readonly { label?: string }[] }) =>
       (shown.results ?? shown.changes ?? []).map(({ label }) => label);
-    const json = async (args: string) => JSON.parse((await made.idops(`${args} --format json`)).stdout);
+    const { json } = made;
     expect(labels(await json('plan'))).toEqual([undefined, undefined, undefined]);
     const first = await json('apply --yes');
     expect(labels(first)).toEqual([undefined, 'ada@acme.example', backends[0]?.name]);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project, startedSeed } from './running.js';
+import { borutaProject, project, startedSeed } from './running.js';
 
 describe('idops list', () => {
   it('lists backends, scopes and roles where the server does, each list read once', async () => {
-    const { idops, reads } = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const { idops, reads } = await borutaProject();
     const { backends, scopes, roles } = await startedSeed();
     const { stdout } = await idops('list --format json');
     const { objects } = JSON.parse(stdout);
@@ -34,11 +34,11 @@ describe('idops list', () => {
   });
 
   it('says where a profile has no list of them', async () => {
-    const { idops } = await project({});
+    const { idops, json } = await project({});
     const { code, stdout, stderr } = await idops('list Scope');
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain("scopes can't be read with the profile documented");
-    const all = JSON.parse((await idops('list --format json')).stdout);
+    const all = await json('list');
     expect(all).not.toHaveProperty('others');
     expect((await idops('list')).stderr).not.toContain('scopes');
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { boruta, project } from './running.js';
+import { borutaProject } from './running.js';
 
 describe('messages', () => {
   it("hold none of a server's internals, but with --debug", async () => {
     const message = '** (Ecto.Query.CastError) value `"nope"` in `where` cannot be cast to type :binary_id';
     const answer: Intercept = { kind: 'answer', status: 400, body: { code: 'BAD_REQUEST', message } };
-    const { idops } = await project({ 'idops.yaml': boruta }, { profile: 'boruta', intercept: () => answer });
+    const { idops } = await borutaProject({}, { intercept: () => answer });
     const said = await idops(`regenerate-did ${ids.portal} --yes`);
     expect(said.code).toBe(1);
     expect(said.stdout + said.stderr).not.toContain('Ecto');
@@ -19,10 +19,7 @@ describe('messages', () => {
 
   it('tell that the server ignores a field, once, beside the rest of the plan', async () => {
     const users = `kind: User\nid: ${ids.ada}\nblocked: true\n---\nkind: User\nid: ${ids.grace}\ngroup: ops\n`;
-    const { idops } = await project(
-      { 'idops.yaml': boruta, 'manifests/u.yaml': users },
-      { profile: 'boruta' },
-    );
+    const { idops } = await borutaProject({ 'manifests/u.yaml': users });
     const { code, stdout, stderr } = await idops('plan --detailed-exitcode');
     expect(code).toBe(1);
     expect((stdout + stderr).match(/ignores "blocked"/g)).toHaveLength(1);
@@ -33,10 +30,7 @@ describe('messages', () => {
 
   it('tell a token that is refused once, however many requests meet it', async () => {
     const users = [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ops\n`).join('---\n');
-    const { idops } = await project(
-      { 'idops.yaml': boruta, 'manifests/u.yaml': users },
-      { profile: 'boruta' },
-    );
+    const { idops } = await borutaProject({ 'manifests/u.yaml': users });
     const { code, stderr } = await idops('plan', { env: { IDOPS_TOKEN: 'not-the-token' } });
     expect(code).toBe(1);
     expect(stderr.match(/server-unauthorized/g)).toHaveLength(1);

@@ -78,12 +78,12 @@ describe('a plan in JSON', () => {
 describe('a target', () => {
   const files = { 'manifests/all.yaml': [renamed, unchanged, user, client].join('---\n') };
   it('may be an address by id, and makes the plan one of a part', async () => {
-    const { idops } = await project(files);
+    const { idops, json } = await project(files);
     const { stdout } = await idops(`plan --format json --debug --target Organization/${ids.acme}`);
     const plan = JSON.parse(stdout);
     expect(plan.changes.map(({ address }: { address: string }) => address)).toEqual(['Organization/acme']);
     expect(plan.partial).toBe(true);
-    expect(JSON.parse((await idops('plan --format json')).stdout)).not.toHaveProperty('partial');
+    expect(await json('plan')).not.toHaveProperty('partial');
   });
 
   it('leaves the other kinds unread', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { boruta, failed, project, succeeded, type TestProject } from './running.js';
+import { boruta, borutaProject, failed, project, succeeded, type TestProject } from './running.js';
 
 const id = (kind: number, number: number) => `${kind}0000000-0000-4000-8000-00000000000${number}`;
 
@@ -76,7 +76,7 @@ async function load({ sandbox: { url, token } }: TestProject): Promise<void> {
 
 describe("idops pull from Boruta's configuration file", () => {
   it('writes manifests that a server which loaded the file already matches', async () => {
-    const at = await project({ 'idops.yaml': boruta, 'boruta.yml': file }, { profile: 'boruta' });
+    const at = await borutaProject({ 'boruta.yml': file });
     const pulled = await succeeded(at.idops('pull --from-boruta-file boruta.yml'));
     expect(at.reads()).toEqual([]);
     for (const reason of [

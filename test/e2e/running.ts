@@ -46,6 +46,8 @@ export interface TestProject {
   idops(args: string, options?: RunOptions): Promise<Ran>;
   /** The same, with arguments that have spaces in them. */
   idopsWith(args: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** What a command prints with `--format json`. */
+  json(args: string, options?: RunOptions): Promise<Json>;
   /** Runs a command that fails, and whose standard error has these texts in it. */
   refused(args: string, said: string | readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts a process of its own: for what is killed, waited for, raced, or that looks at which process it is. */
@@ -60,6 +62,9 @@ export interface TestProject {
   writes(): string[];
   reads(): string[];
 }
+
+/** What a test expects of JSON shows in what it does with it. */
+type Json = ReturnType<typeof JSON.parse>;
 
 export interface Files {
   readonly [path: string]: string;
@@ -115,6 +120,11 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
     sandbox,
     idops: (args, run) => idopsWith(args.split(' ').filter(Boolean), run),
     idopsWith,
+    async json(args, run) {
+      const { stdout, stderr } = await idopsWith(`${args} --format json`.split(' ').filter(Boolean), run);
+      expect(stdout, stderr).not.toBe('');
+      return JSON.parse(stdout);
+    },
     async refused(args, said, run) {
       const ran = await idopsWith(args.split(' ').filter(Boolean), run);
       expect(ran.code, ran.stderr).toBe(1);
@@ -129,6 +139,11 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
     writes: asked(false),
     reads: asked(true),
   };
+}
+
+/** The same for a Boruta. */
+export function borutaProject(files: Files = {}, options: SandboxOptions = {}): Promise<TestProject> {
+  return project({ 'idops.yaml': boruta, ...files }, { profile: 'boruta', ...options });
 }
 
 /** Follows a process to its end. */

@@ -15,11 +15,11 @@ sharded('a file', inFile, 'in turn');
 
 describe('a shard', () => {
   it('says which part of the objects it is, in every format', async () => {
-    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
+    const { idops, json } = await project({ 'idops.yaml': sure, ...manifests });
     expect((await idops('plan --shard 2/3')).stdout).toMatch(/^Shard: {7}2\/3$/m);
     expect((await idops('plan --shard 2/3 --format markdown')).stdout).toContain('shard 2/3 of the objects');
     expect((await idops('plan --shard 2/3 --format html')).stdout).toContain('Shard 2/3');
-    expect(JSON.parse((await idops('plan --shard 2/3 --format json')).stdout).shard).toEqual({
+    expect((await json('plan --shard 2/3')).shard).toEqual({
       index: 2,
       count: 3,
     });
@@ -161,7 +161,7 @@ describe('a shard', () => {
       ].join('---\n');
     for (const profile of ['documented', 'boruta'] as const) {
       const configured = sure.replace('documented', profile);
-      const { idops, write, sandbox } = await project(
+      const { idops, write, sandbox, json } = await project(
         { 'idops.yaml': configured, 'manifests/all.yaml': doc('One', 'staff') },
         { profile },
       );
@@ -170,9 +170,7 @@ describe('a shard', () => {
       const shards = [1, 2, 3, 4];
       for (const index of shards) await idops(`plan --shard ${index}/4 --out ${index}.json`);
       // Whichever has the organization comes first.
-      const plans = await Promise.all(
-        shards.map(async (index) => JSON.parse((await idops(`plan ${index}.json --format json`)).stdout)),
-      );
+      const plans = await Promise.all(shards.map(async (index) => await json(`plan ${index}.json`)));
       const has = (index: number): boolean =>
         plans[index - 1].changes.some(({ kind }: { kind: string }) => kind === 'Organization');
       for (const index of shards.toSorted((a, b) => Number(has(b)) - Number(has(a)))) {
@@ -215,9 +213,9 @@ describe('a shard', () => {
   });
 
   it('does a run of its own where nothing says that several are one', async () => {
-    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
+    const { idops, json } = await project({ 'idops.yaml': sure, ...manifests });
     for (const index of [1, 2, 3]) await idops(`apply --yes --shard ${index}/3`);
-    const { runs } = JSON.parse((await idops('runs --format json')).stdout);
+    const { runs } = await json('runs');
     expect(runs).toHaveLength(3);
   });
 

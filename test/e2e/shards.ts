@@ -69,8 +69,8 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
   describe(`shards ${how} over a state in ${kind}`, () => {
     it('do all of it at once, each object once, under one run', async () => {
       const made = await make(manifests);
-      const { idops, writes } = made;
-      const whole = JSON.parse((await idops('plan --format json --debug')).stdout);
+      const { idops, writes, json } = made;
+      const whole = await json('plan --debug');
       const results = await all(made, how);
       for (const { code, stdout, stderr } of results) expect(code, stdout + stderr).toBe(0);
       const told = results.map(({ stdout }) => JSON.parse(stdout));
@@ -96,7 +96,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       const one = await idops(`runs show ${told[1].run}.2-of-3`);
       for (const { address } of told[1].results) expect(one.stdout).toContain(address);
       for (const { address } of told[0].results) expect(one.stdout).not.toContain(address);
-      const recorded = JSON.parse((await idops('state show --format json')).stdout);
+      const recorded = await json('state show');
       expect(recorded.records.length).toBe(wanted.length);
       expect(recorded.last_run).toContain(told[0].run);
       const undone = await idops('undo --last --yes --allow-destructive 10');
@@ -114,12 +114,8 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
         intercept: async ({ method, path }) =>
           method === 'GET' || held === '' || !path.includes(held) ? undefined : await intercept(),
       });
-      const { idops, begin, runner, sandbox } = made;
-      const plans = await Promise.all(
-        [1, 2, 3].map(async (index) =>
-          JSON.parse((await idops(`plan --shard ${index}/3 --format json`)).stdout),
-        ),
-      );
+      const { idops, begin, runner, sandbox, json } = made;
+      const plans = await Promise.all([1, 2, 3].map(async (index) => await json(`plan --shard ${index}/3`)));
       const killed = plans.findIndex(({ changes }) =>
         changes.some(({ kind: of }: { kind: string }) => of === 'User'),
       );

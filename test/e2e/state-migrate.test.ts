@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../cleanups.js';
@@ -50,19 +50,9 @@ describe('idops state migrate', () => {
     expect(moved_to).toBe('state.json on the branch idops-state of origin');
     expect(left).toEqual(JSON.parse(before));
     await write({ 'idops.yaml': inFile });
-    for (const command of [
-      'plan',
-      'apply --yes',
-      'state show',
-      'undo --last --yes',
-      'state rm User/1 --yes',
-    ]) {
-      const { code, stderr } = await idops(command, { env });
-      expect([code, stderr], command).toEqual([
-        1,
-        expect.stringContaining('error[state-moved]: the state .idops/state.json was moved to state.json on'),
-      ]);
-    }
+    const said = 'error[state-moved]: the state .idops/state.json was moved to state.json on';
+    for (const command of ['plan', 'apply --yes', 'state show', 'undo --last --yes', 'state rm User/1 --yes'])
+      await failed(idops(command, { env }), said);
     expect((await idops('doctor', { env })).stdout).toContain('was moved to');
   });
 
@@ -88,29 +78,23 @@ describe('idops state migrate', () => {
     await succeeded(idops('state migrate --yes'));
     expect(JSON.parse(await read('.idops/state.json'))).toHaveProperty('moved_to');
     expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
-    const third = await idops('state migrate --yes');
-    expect([third.code, third.stderr]).toEqual([1, expect.stringContaining('error[state-moved]')]);
+    await failed(idops('state migrate --yes'), 'error[state-moved]');
   });
 
   it('is refused where it is to be, until all of it is there', async () => {
     const { idops, folder, write, read } = await applied();
     await write({ 'idops.yaml': inGit });
     // The remote takes the first push of journals, and nothing after that.
-    const hooks = join(
-      execFileSync('git', ['remote', 'get-url', 'origin'], { cwd: folder, encoding: 'utf8' }).trim(),
-      'hooks',
-    );
-    await writeFile(
-      join(hooks, 'pre-receive'),
-      '#!/bin/sh\ntest "$(git rev-list --count idops-state 2>/dev/null || echo 0)" -lt 3\n',
-    );
-    await chmod(join(hooks, 'pre-receive'), 0o755);
-    const ended = await idops('state migrate --yes');
-    expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('error[not-writable]')]);
-    await rm(join(hooks, 'pre-receive'));
-    expect((await idops('plan', { env })).stderr).toMatch(/error\[(state-moved|locked)\]/);
+    const bare = execFileSync('git', ['remote', 'get-url', 'origin'], { cwd: folder, encoding: 'utf8' });
+    const hook = join(bare.trim(), 'hooks/pre-receive');
+    const counted = '"$(git rev-list --count idops-state 2>/dev/null || echo 0)"';
+    await writeFile(hook, `#!/bin/sh\ntest ${counted} -lt 3\n`, { mode: 0o755 });
+    await failed(idops('state migrate --yes'), 'error[not-writable]');
+    await rm(hook);
+    await failed(idops('plan', { env }), /error\[(state-moved|locked)\]/);
     await idops('runs unlock --yes');
-    expect((await idops('plan', { env })).stderr).toMatch(
+    await failed(
+      idops('plan', { env }),
       /error\[state-moved\]: the state state\.json on the branch \S+ of origin has not arrived: .* and it is still at \.idops\/state\.json/,
     );
     expect(JSON.parse(await read('.idops/state.json'))).not.toHaveProperty('moved_to');
@@ -124,20 +108,17 @@ describe('idops state migrate', () => {
     await write({ 'idops.yaml': inGit });
     const left =
       /the configured state is empty, and \.idops\/state\.json has a record of this server: idops state migrate --from \.idops\/state\.json brings it there/;
-    const plan = await idops('plan', { env });
-    expect([plan.code, plan.stderr]).toEqual([0, expect.stringMatching(left)]);
-    const refused = await idops('apply --yes', { env });
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('error[state-elsewhere]')]);
+    expect((await succeeded(idops('plan', { env }))).stderr).toMatch(left);
+    await failed(idops('apply --yes', { env }), 'error[state-elsewhere]');
     expect((await idops('doctor', { env })).stdout).toMatch(/fail {2}state +the configured state is empty/);
     expect((await idops('state migrate --from .idops/state.json --yes')).code).toBe(0);
     expect((await idops('plan', { env })).stderr).not.toMatch(left);
 
     await write({ 'idops.yaml': `${inFile}state: {path: other/state.json}\n` });
-    const again = await idops('apply --yes', { env });
-    expect([again.code, again.stderr]).toEqual([
-      1,
-      expect.stringContaining('state.json in git (refs/idops/seen/idops-state) has a record of this server'),
-    ]);
+    const again = await failed(
+      idops('apply --yes', { env }),
+      'state.json in git (refs/idops/seen/idops-state) has a record of this server',
+    );
     expect(await files()).not.toHaveProperty('other/state.json');
     const [command = ''] = /git update-ref -d \S+/.exec(again.stderr) ?? [];
     execFileSync('git', command.split(' ').slice(1), { cwd: folder });
@@ -146,20 +127,13 @@ describe('idops state migrate', () => {
 
   it('is missed at another path of a file or a branch', async () => {
     const { idops, write } = await applied();
-    const refusedWith = async (args: string, what: string) => {
-      await failed(idops(args, { env }), `${what} has a record of this server`);
-    };
     await write({ 'idops.yaml': `${inFile}state: {path: other/state.json}\n` });
-    await refusedWith('apply --yes', '.idops/state.json');
+    await failed(idops('apply --yes', { env }), '.idops/state.json has a record of this server');
     await write({ 'idops.yaml': inGit });
     expect((await idops('state migrate --from .idops/state.json --yes')).code).toBe(0);
+    await write({ 'idops.yaml': inGit.replace('git: {}', 'git: {path: x/y.json}') });
     const seen = 'state.json in git (refs/idops/seen/idops-state)';
-    await write({
-      'idops.yaml': inGit
-        .replace('git: {', 'git: {path: x/y.json, ')
-        .replace('{path: x/y.json, }', '{path: x/y.json}'),
-    });
-    await refusedWith('apply --yes', seen);
+    await failed(idops('apply --yes', { env }), `${seen} has a record of this server`);
   });
 
   it('is brought to its environment, whose usual place is another', async () => {
@@ -168,9 +142,11 @@ describe('idops state migrate', () => {
     await write({ 'idops.yaml': `${inFile}environments: {production: {}}\n` });
     const plan = await idops('plan --env production', { env });
     expect(plan.stderr).toContain('.idops/state.json has a record of this server');
-    const { code, stderr } = await idops('apply --yes --env production', { env });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('error[state-elsewhere]')]);
-    expect(stderr).toContain('to start over instead: set state.path in the environment production');
+    await failed(
+      idops('apply --yes --env production', { env }),
+      'error[state-elsewhere]',
+      'to start over instead: set state.path in the environment production',
+    );
     expect((await idops('state migrate --env production --yes')).code).toBe(0);
     expect(runsIn((await idops('runs --env production')).stdout)).toEqual(runs);
     expect((await idops('plan --env production --detailed-exitcode', { env })).code).toBe(0);
@@ -180,28 +156,18 @@ describe('idops state migrate', () => {
     expect(await read('.idops/production/state.json')).toContain('"resources"');
     const apart = `${sure}state: {path: x.json}\nallow_env: [PIN]\nenvironments:\n  a: {server: {base_url: 'https://a.example'}}\n  b: {server: {base_url: 'https://b.example'}}\n`;
     await write({ 'idops.yaml': apart });
-    for (const command of ['validate', 'plan', 'apply --yes', 'undo --last --yes', 'pull --check']) {
-      const refused = await idops(command, { env });
-      expect([command, refused.code, refused.stdout + refused.stderr]).toEqual([
-        command,
-        1,
-        expect.stringContaining('shared-state'),
-      ]);
-    }
+    for (const command of ['validate', 'plan', 'apply --yes', 'undo --last --yes', 'pull --check'])
+      await failed(idops(command, { env }), 'shared-state');
   });
 
   it('asks first, and needs a state that can be moved', async () => {
     const { idops, write, read, files } = await applied();
     const before = await files();
-    expect((await idops('state migrate --yes')).stderr).toContain(
-      'the state is at .idops/state.json already',
-    );
+    await failed(idops('state migrate --yes'), 'the state is at .idops/state.json already');
     await write({ 'idops.yaml': inGit });
-    expect((await idops('state migrate')).stderr).toContain('error[no-terminal]');
-    expect((await idops('state migrate --yes --from none.json')).stderr).toContain(
-      'there is no state at none.json',
-    );
-    expect((await idops('state migrate --yes --from none.yaml')).code).toBe(1);
+    await failed(idops('state migrate'), 'error[no-terminal]');
+    await failed(idops('state migrate --yes --from none.json'), 'there is no state at none.json');
+    await failed(idops('state migrate --yes --from none.yaml'));
     expect(await read('.idops/state.json')).toBe(before['.idops/state.json']);
   });
 
@@ -213,29 +179,23 @@ describe('idops state migrate', () => {
     expect((await idops('apply --yes', { env })).code).toBe(0);
     await write({ '.idops/state.json': before });
     const other = await read('.idops/other.json');
-    const { code, stderr } = await idops('state migrate --yes');
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('error[file-exists]: there is a state of http'),
-    ]);
+    await failed(idops('state migrate --yes'), 'error[file-exists]: there is a state of http');
     expect([await read('.idops/state.json'), await read('.idops/other.json')]).toEqual([before, other]);
     await write({ '.idops/other.json': before.replace(/"serial": (\d+)/, '"serial": 99') });
-    expect((await idops('state migrate --yes')).stderr).toContain('the same state, newer than this one');
+    await failed(idops('state migrate --yes'), 'the same state, newer than this one');
     await write({ '.idops/other.json': '{' });
-    expect((await idops('state migrate --yes')).stderr).toContain('error[state-unreadable]');
+    await failed(idops('state migrate --yes'), 'error[state-unreadable]');
   });
 
   it('waits for a run that is not settled, and for the locks of both', async () => {
     const { idops, write, read } = await applied();
-    const run = runsIn((await idops('runs')).stdout)
+    const path = `.idops/runs/${runsIn((await idops('runs')).stdout)
       .sort()
-      .at(-1);
-    const path = `.idops/runs/${run}.jsonl`;
+      .at(-1)}.jsonl`;
     const journal = await read(path);
-    await write({ 'idops.yaml': inGit });
-    await write({ [path]: journal.slice(0, journal.lastIndexOf('{"type":"end"')) });
-    expect((await idops('state migrate --yes')).stderr).toContain(`run ${run} had not ended`);
+    await write({ 'idops.yaml': inGit, [path]: journal.slice(0, journal.lastIndexOf('{"type":"end"')) });
+    await failed(idops('state migrate --yes'), /run \S+ had not ended/);
     await write({ [path]: journal, '.idops/state.json.lock': '{}' });
-    expect((await idops('state migrate --yes')).stderr).toContain('error[locked]');
+    await failed(idops('state migrate --yes'), 'error[locked]');
   });
 });

@@ -12,23 +12,28 @@ const manifests = {
 const config = `${sure}allow_env: [PIN]\n`;
 const env = { PIN: secret };
 
+/** Writes the state with something changed in it, and gives its text. */
+async function altered(
+  { read, write }: TestProject,
+  change: (state: ReturnType<typeof JSON.parse>) => void,
+): Promise<string> {
+  const state = JSON.parse(await read('.idops/state.json'));
+  change(state);
+  await write({ '.idops/state.json': JSON.stringify(state) });
+  return await read('.idops/state.json');
+}
+
 async function applied(): Promise<TestProject> {
   const made = await project({ 'idops.yaml': config, ...manifests });
   await succeeded(made.idops('apply --yes', { env }));
   return made;
 }
 
-const records = (json: string): { address: string; [member: string]: unknown }[] => JSON.parse(json).records;
-
 describe('idops state show', () => {
   it('says that there is none yet', async () => {
-    const { idops } = await project({});
+    const { idops, json } = await project({});
     expect(await idops('state show')).toMatchObject({ code: 0, stdout: 'There is no state yet.\n' });
-    expect(JSON.parse((await idops('state show --format json')).stdout)).toMatchObject({
-      format_version: 1,
-      state: null,
-      records: [],
-    });
+    expect(await json('state show')).toMatchObject({ format_version: 1, state: null, records: [] });
     expect((await idops('state show User/1')).stderr).toContain('error[no-such-address]: there is no state');
   });
 
@@ -46,7 +51,7 @@ describe('idops state show', () => {
   });
 
   it('shows the fields of one by any of its names, and no secret or hash', async () => {
-    const { idops } = await applied();
+    const { idops, json } = await applied();
     for (const name of [`User/${ids.ada}`, ids.ada, ids.ada.toUpperCase()]) {
       const { stdout } = await idops(`state show ${name}`);
       expect(stdout).toContain('    group: "staff"\n');
@@ -54,26 +59,22 @@ describe('idops state show', () => {
       expect(stdout).not.toContain('Organization');
       expect(stdout).not.toMatch(/scrypt|a-smtp/);
     }
-    const [one, ...others] = records((await idops(`state show ${ids.ada} --format json`)).stdout);
-    expect(others).toEqual([]);
-    expect(one).toMatchObject({ fields: { group: 'staff', metadata: { pin: { sensitive: true } } } });
+    expect((await json(`state show ${ids.ada}`)).records).toMatchObject([
+      { fields: { group: 'staff', metadata: { pin: { sensitive: true } } } },
+    ]);
   });
 
   it('shows how an object was left on a server that shows it, and long values cut', async () => {
-    const { idops, read, write } = await applied();
-    const state = JSON.parse(await read('.idops/state.json'));
-    const [key = ''] = Object.keys(state.resources).filter((address) => address.startsWith('Organization/'));
+    const at = await applied();
+    const { idops, json } = at;
     const fields = { name: 'acme', label: 'long'.repeat(10_000) };
-    state.resources[key].left = { run: 'some-run', fields, hashes: {} };
-    await write({ '.idops/state.json': JSON.stringify(state) });
+    const left = { run: 'some-run', fields, hashes: {} };
+    await altered(at, ({ resources }) => Object.assign(resources[`Organization/${ids.acme}`], { left }));
     const { stdout } = await idops('state show acme');
     expect(stdout).toContain('    as run some-run left it:\n      name: "acme"\n      label: "longlong');
     expect(stdout.length).toBeLessThan(1500);
     expect((await idops('state show acme --debug')).stdout.length).toBeGreaterThan(40_000);
-    expect(records((await idops('state show acme --format json')).stdout)[0]?.left).toEqual({
-      run: 'some-run',
-      fields,
-    });
+    expect((await json('state show acme')).records[0].left).toEqual({ run: 'some-run', fields });
   });
 
   it('names all that it has no record of', async () => {
@@ -130,26 +131,23 @@ describe('idops state rm', () => {
   });
 
   it('refuses the state of another server', async () => {
-    const { idops, read, write } = await applied();
-    const state = JSON.parse(await read('.idops/state.json'));
-    await write({ '.idops/state.json': JSON.stringify({ ...state, server: 'https://other.example' }) });
-    const before = await read('.idops/state.json');
+    const at = await applied();
+    const { idops, read } = at;
+    const before = await altered(at, (state) => Object.assign(state, { server: 'https://other.example' }));
     expect((await idops('state rm acme --yes')).stderr).toContain('error[state-other-server]');
     expect(await read('.idops/state.json')).toBe(before);
     expect((await idops('state show')).stdout).toContain('Server:   https://other.example\n');
   });
 
   it('refuses what nothing else knows', async () => {
-    const { idops, read, write } = await applied();
-    const state = JSON.parse(await read('.idops/state.json'));
+    const at = await applied();
+    const { idops, read } = at;
     const key = `User/${ids.ada}`;
     const stored = { fields: {}, hashes: {} };
-    state.resources[key].owed = { run: 'an-earlier-run', lost: stored, seen: stored };
-    await write({ '.idops/state.json': JSON.stringify(state) });
-    const before = await read('.idops/state.json');
-    const { code, stderr } = await idops(`state rm ${key} --yes`);
-    expect(code).toBe(1);
-    expect(stderr).toContain(
+    const owed = { run: 'an-earlier-run', lost: stored, seen: stored };
+    const before = await altered(at, ({ resources }) => Object.assign(resources[key], { owed }));
+    await failed(
+      idops(`state rm ${key} --yes`),
       `error[record-needed]: the record of ${key} is all that knows what run an-earlier-run took away from it`,
     );
     expect(await read('.idops/state.json')).toBe(before);

@@ -1,4 +1,4 @@
-import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { rename, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,16 +7,7 @@ import { afterwards } from '../cleanups.js';
 import { ids } from '../sandbox/asking.js';
 import { listening as serving } from '../server/serving.js';
 import { gate } from './gate.js';
-import {
-  config,
-  type Files,
-  filesIn,
-  journals,
-  project,
-  refused,
-  sure,
-  type TestProject,
-} from './running.js';
+import { config, type Files, journals, project, refused, sure, type TestProject } from './running.js';
 import { expectToBeTold, expectToFit } from './schemas.js';
 import { watching } from './watching.js';
 
@@ -28,15 +19,11 @@ async function get(address: string, path: string, method = 'GET'): Promise<{ sta
   return { status: answer.status, text: await answer.text() };
 }
 
-/** The values of a metric by its labels, as `{kind="User"}`. */
-async function metric(address: string, name: string): Promise<Map<string, number>> {
+/** The value of a series, such as `drifted_objects{kind="User"}`. */
+async function metric(address: string, series: string): Promise<number> {
   const { text } = await get(address, '/metrics');
-  const lines = text
-    .split('\n')
-    .filter((line) => line.startsWith(`idops_${name}{`) || line.startsWith(`idops_${name} `));
-  return new Map(
-    lines.map((line) => [line.slice(name.length + 6, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
-  );
+  const line = text.split('\n').find((one) => one.startsWith(`idops_${series} `));
+  return Number(line?.split(' ').at(-1));
 }
 
 function labelOf({ sandbox }: TestProject, name = 'acme'): string | null | undefined {
@@ -51,7 +38,6 @@ function setLabel({ data }: Sandbox, label: string): void {
 describe('idops watch', () => {
   it('tells what differs once, and again when it is otherwise, and writes nothing', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
-    const before = at.sandbox.snapshot();
     const watch = watching(at, '');
     expect(await watch.turns(3)).toEqual(['changes', 'changes', 'changes']);
     expect(watch.text().match(/"ACME Corp" → "New"/g)).toHaveLength(1);
@@ -66,12 +52,6 @@ describe('idops watch', () => {
     expect(watch.text().match(/nothing to change, 1 unchanged, \d/g)).toHaveLength(2);
     expect(await watch.stop()).toMatchObject({ code: 130, stderr: 'Stopped after 7 turns.\n' });
     expect(at.writes()).toEqual([]);
-    expect(at.sandbox.snapshot()).toEqual({
-      ...before,
-      organizations: before.organizations?.map((one) =>
-        one.name === 'acme' ? { ...one, label: 'New' } : one,
-      ),
-    });
   });
 
   it('puts right what differs with --apply, whoever changed it', async () => {
@@ -89,13 +69,10 @@ describe('idops watch', () => {
     expect(labelOf(at)).toBe('Newer');
     expect(watch.text()).toContain('changed on the server since run');
     expect(await watch.turn()).toBe('unchanged');
-    expect((await metric(address, 'changes_total')).get('{kind="Organization",status="applied"}')).toBe(3);
-    expect((await metric(address, 'pending_changes')).get('{kind="Organization",action="update"}')).toBe(0);
-    expect(
-      (await metric(address, 'requests_total')).get(
-        '{operation="updateOrganization",method="PATCH",status="2xx"}',
-      ),
-    ).toBe(3);
+    expect(await metric(address, 'changes_total{kind="Organization",status="applied"}')).toBe(3);
+    expect(await metric(address, 'pending_changes{kind="Organization",action="update"}')).toBe(0);
+    const sent = 'requests_total{operation="updateOrganization",method="PATCH",status="2xx"}';
+    expect(await metric(address, sent)).toBe(3);
     expect((await watch.stop()).code).toBe(130);
     expect(at.writes()).toHaveLength(3);
     expect(journals(await at.files())).toHaveLength(3);
@@ -111,13 +88,12 @@ describe('idops watch', () => {
     const address = await watch.address();
     expect(await watch.turn()).toBe('refused');
     await watch.said('too-destructive');
-    await at.write({
-      'manifests/all.yaml': `${organization('New')}---\nkind: Organization\nname: nobody\nlabel: x\n`,
-    });
+    const blocked = 'kind: Organization\nname: nobody\nlabel: x\n';
+    await at.write({ 'manifests/all.yaml': `${organization('New')}---\n${blocked}` });
     expect(await watch.turn()).toBe('refused');
-    expect((await metric(address, 'problems_total')).get('{code="blocked"}')).toBe(1);
+    expect(await metric(address, 'problems_total{code="blocked"}')).toBe(1);
     expect(at.writes()).toEqual([]);
-    expect((await metric(address, 'pending_changes')).get('{kind="Organization",action="blocked"}')).toBe(1);
+    expect(await metric(address, 'pending_changes{kind="Organization",action="blocked"}')).toBe(1);
     await watch.stop();
     await at.write({ 'manifests/all.yaml': `${organization('New')}---\n${template}` });
     expect(await watching(at, '--apply --allow-destructive 1').turn()).toBe('applied');
@@ -142,7 +118,7 @@ describe('idops watch', () => {
   });
 
   it('reads a folder that is swapped by a link, with its state beside it', async () => {
-    const at = await project({});
+    const at = await project({ 'kept/.keep': '' });
     const version = async (name: string, label: string): Promise<void> => {
       await at.write({
         [`git/.worktrees/${name}/idops.yaml`]: `${config}state: {path: ../../../kept/state.json}\n`,
@@ -151,16 +127,14 @@ describe('idops watch', () => {
       await symlink(`.worktrees/${name}`, join(at.folder, 'git/next'));
       await rename(join(at.folder, 'git/next'), join(at.folder, 'git/current'));
     };
-    await mkdir(join(at.folder, 'kept'));
     await version('first', 'First');
     const watch = watching(at, `--apply --config ${join(at.folder, 'git/current/idops.yaml')}`);
     expect(await watch.turn()).toBe('applied');
-    expect(labelOf(at)).toBe('First');
     await version('second', 'Second');
     expect(await watch.turn()).toBe('applied');
     expect(labelOf(at)).toBe('Second');
-    expect((await watch.stop()).code).toBe(130);
-    expect(journals(await filesIn(join(at.folder, 'kept')))).toHaveLength(2);
+    await watch.stop();
+    expect(journals(await at.files()).filter((path) => path.startsWith('kept/'))).toHaveLength(2);
   });
 
   it('reads the token anew each turn', async () => {
@@ -188,36 +162,35 @@ describe('idops watch', () => {
     await at.write({ 'manifests/all.yaml': 'kind: Organization\n' });
     await watch.turn();
     const { stdout, stderr } = await watch.stop();
-    const lines = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const lines = JSON.parse(`[${stdout.trimEnd().replaceAll('\n', ',')}]`);
     for (const line of lines) {
       expectToBeTold('A turn', line);
       if (line.plan !== undefined) expectToFit('plan', line.plan);
       if (line.result !== undefined) expectToFit('run', line.result);
     }
-    const [first, second, third, fourth] = lines;
-    expect(first).toMatchObject({
-      turn: 1,
-      outcome: 'applied',
-      new: true,
-      summary: { update: 1, unchanged: 0 },
-      kinds: { Organization: { update: 1 } },
-      plan: { changes: [{ address: 'Organization/acme' }] },
-      result: { summary: { applied: 1 } },
-      problems: [],
-    });
-    expect(second).toMatchObject({ turn: 2, outcome: 'unchanged', kinds: {} });
-    expect(second).not.toHaveProperty('plan');
-    expect(third).toMatchObject({ turn: 3, outcome: 'unchanged', new: false });
-    expect(fourth).toMatchObject({
-      outcome: 'failed',
-      new: true,
-      summary: null,
-      kinds: null,
-      problems: [{ code: 'missing-field', places: [{ file: 'manifests/all.yaml', line: 1 }] }],
-    });
+    const places = [{ file: 'manifests/all.yaml', line: 1 }];
+    expect(lines).toMatchObject([
+      {
+        turn: 1,
+        outcome: 'applied',
+        new: true,
+        summary: { update: 1, unchanged: 0 },
+        kinds: { Organization: { update: 1 } },
+        plan: { changes: [{ address: 'Organization/acme' }] },
+        result: { summary: { applied: 1 } },
+        problems: [],
+      },
+      { turn: 2, outcome: 'unchanged', kinds: {} },
+      { turn: 3, outcome: 'unchanged', new: false },
+      {
+        outcome: 'failed',
+        new: true,
+        summary: null,
+        kinds: null,
+        problems: [{ code: 'missing-field', places }],
+      },
+    ]);
+    expect(lines[1]).not.toHaveProperty('plan');
     expect(stderr).toBe('Stopped after 4 turns.\n');
   });
 
@@ -247,10 +220,10 @@ describe('drift in idops watch', () => {
     expect(await watch.turn()).toBe('unchanged');
     await at.write({ 'manifests/all.yaml': organization('New') });
     expect(await watch.turn()).toBe('changes');
-    expect((await metric(address, 'drifted_objects')).get('{kind="Organization"}')).toBe(0);
+    expect(await metric(address, 'drifted_objects{kind="Organization"}')).toBe(0);
     setLabel(at.sandbox, 'By hand');
     expect(await watch.turn()).toBe('drift');
-    expect((await metric(address, 'drifted_objects')).get('{kind="Organization"}')).toBe(1);
+    expect(await metric(address, 'drifted_objects{kind="Organization"}')).toBe(1);
     await watch.stop();
   });
 });
@@ -261,10 +234,9 @@ describe('what idops watch serves', () => {
     const watch = watching(at, listening);
     const address = await watch.address();
     expect(await watch.turn()).toBe('changes');
-    expect((await metric(address, 'turns_total')).get('{outcome="changes"}')).toBe(1);
+    expect(await metric(address, 'turns_total{outcome="changes"}')).toBe(1);
     expect((await get(address, '/healthz')).text).toBe('{"status":"ok"}\n');
-    const [[, lastSuccess = 0] = []] = await metric(address, 'last_success_timestamp_seconds');
-    expect(lastSuccess).toBeGreaterThan(1_700_000_000);
+    expect(await metric(address, 'last_success_timestamp_seconds')).toBeGreaterThan(1_700_000_000);
 
     const { port } = new URL(at.sandbox.url);
     const { token } = at.sandbox;
@@ -277,14 +249,11 @@ describe('what idops watch serves', () => {
       text: '{"status":"failing","reason":"no turn went well for 4 s: failed (server-unreachable)"}\n',
     });
     expect((await get(address, '/livez')).status).toBe(200);
-    expect((await metric(address, 'turns_total')).get('{outcome="failed"}')).toBe(4);
-    expect(
-      (await metric(address, 'requests_total')).get(
-        '{operation="listOrganizations",method="GET",status="none"}',
-      ),
-    ).toBe(4);
+    expect(await metric(address, 'turns_total{outcome="failed"}')).toBe(4);
+    const asked = 'requests_total{operation="listOrganizations",method="GET",status="none"}';
+    expect(await metric(address, asked)).toBe(4);
     // What was known last of the changes stays.
-    expect((await metric(address, 'pending_changes')).get('{kind="Organization",action="update"}')).toBe(1);
+    expect(await metric(address, 'pending_changes{kind="Organization",action="update"}')).toBe(1);
 
     const scopes = ['users:manage:all'] as const;
     const back = await startSandbox({ port: Number(port), tokens: { [token]: scopes } });
@@ -312,14 +281,15 @@ describe('what idops watch serves', () => {
     const watch = watching(at, `${listening} --apply --debug`, { env: { SECRET_LABEL: secret } });
     const address = await watch.address();
     expect(await watch.turns(2)).toEqual(['failed', 'failed']);
-    const served = await Promise.all(['/metrics', '/healthz', '/livez'].map((path) => get(address, path)));
+    const served: string[] = [];
+    for (const path of ['/metrics', '/healthz', '/livez']) served.push((await get(address, path)).text);
     const { stdout, stderr } = await watch.stop();
-    const all = [stdout, stderr, ...served.map(({ text }) => text)].join('\n');
+    const all = [stdout, stderr, ...served].join('\n');
     expect(all).toContain('GET /api/organizations');
     expect(all).not.toContain(secret);
     expect(all).not.toContain(at.sandbox.token);
-    const metrics = served[0]?.text ?? '';
-    for (const word of ['acme', ids.acme, new URL(at.sandbox.url).host]) expect(metrics).not.toContain(word);
+    for (const word of ['acme', ids.acme, new URL(at.sandbox.url).host])
+      expect(served[0]).not.toContain(word);
   });
 });
 
@@ -412,12 +382,10 @@ describe('what ends idops watch', () => {
     const taken = createServer();
     const { port } = new URL(await serving(taken));
     const at = await project({ 'manifests/all.yaml': organization('New') });
-    const { code, stderr, stdout } = await at.idops(`watch --listen 127.0.0.1:${port} --format json`);
-    expect(code).toBe(1);
-    expect(stderr).toContain(
+    const { stdout } = await at.refused(`watch --listen 127.0.0.1:${port} --format json`, [
       `error[port-unavailable]: port ${port} of 127.0.0.1 can't be used: another program listens on it (EADDRINUSE)`,
-    );
-    expect(stderr).toContain('name another one with --listen');
+      'name another one with --listen',
+    ]);
     expect(JSON.parse(stdout)).toMatchObject({ problems: [{ code: 'port-unavailable' }] });
     const elsewhere = await at.idops('watch --listen 192.0.2.1:9464');
     expect(elsewhere.stderr).toContain('this machine has no such address');
