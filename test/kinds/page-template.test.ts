@@ -1,12 +1,12 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { checkTemplate } from '../../src/mail/checks.js';
 import { mailOf } from '../../src/mail/servers.js';
 import type { Change } from '../../src/plan/plan.js';
 import { applyAll } from '../approving.js';
-import { inPlace, type Place } from '../properties/writing.js';
-import type { Doc } from './generating/values.js';
+import { type Doc, type Site, site, todo } from '../boruta/site.js';
+import { afterwards } from '../cleanups.js';
 
 const provider = '90000000-0000-4000-8000-000000000001';
 const page: Doc = {
@@ -19,74 +19,52 @@ const page: Doc = {
 };
 const notFound: Doc = { kind: 'ErrorTemplate', type: '404', content: '<h1>Gone: {{ reason.message }}</h1>' };
 
-const withServer = async <T>(work: (place: Place) => Promise<T>): Promise<T> =>
-  await inPlace({ seed: 'demo', profile: 'boruta' }, work);
-const plan = async ({ session }: Place) => await session((it) => it.plan());
-const apply = async ({ writing }: Place) => await writing(async (it) => await applyAll(it, await it.plan()));
-
-async function changeOf(place: Place, ...docs: Doc[]): Promise<Change | undefined> {
-  place.declare(docs);
-  const { changes } = await plan(place);
-  return changes.find(({ action }) => action !== 'unchanged');
+/** The one change of a plan. */
+async function changeOf(at: Site, document: Doc): Promise<Change | undefined> {
+  return (await at.plan(document)).changes[0];
 }
+
+const absent = ({ content: _, ...identity }: Doc): Doc => ({ ...identity, state: 'absent' });
 
 describe.each<[string, Doc, 'pageTemplates' | 'errorTemplates', string]>([
   ['a page of a provider', page, 'pageTemplates', `PageTemplate/${provider}/new_session`],
   ['an error page', notFound, 'errorTemplates', 'ErrorTemplate/404'],
 ])('%s', (_, document, list, address) => {
   it('is customized, kept, deleted and put back by an undo', async () => {
-    await withServer(async (place) => {
-      expect(await changeOf(place, document)).toMatchObject({ action: 'update', address, warnings: [] });
-      expect((await apply(place)).result.results).toMatchObject([{ status: 'applied', unverified: [] }]);
-      expect(place.sandbox.data[list]).toMatchObject([{ content: document.content }]);
-      expect(await changeOf(place, document)).toBeUndefined();
-      const { content: _, ...identity } = document;
-      const gone = { ...identity, state: 'absent' } as Doc;
-      expect(await changeOf(place, gone)).toMatchObject({
-        action: 'delete',
-        fields: [{ becomes: 'built-in' }],
-      });
-      const { result } = await apply(place);
-      expect(place.sandbox.data[list]).toEqual([]);
-      expect(await changeOf(place, gone)).toBeUndefined();
-      await place.writing(async (it) => {
-        const undo = await it.planUndo(String(result.run));
-        await applyAll(it, undo.plan);
-      });
-      expect(place.sandbox.data[list]).toMatchObject([{ content: document.content }]);
-    });
+    const at = await site();
+    const made = await at.apply(document);
+    expect(made.plan.changes).toMatchObject([{ action: 'update', address, warnings: [] }]);
+    expect(made.results).toMatchObject([{ status: 'applied', unverified: [] }]);
+    expect(at.sandbox.data[list]).toMatchObject([{ content: document.content }]);
+    expect(todo(await at.plan())).toEqual([]);
+    const { plan, run } = await at.apply(absent(document));
+    expect(plan.changes).toMatchObject([{ action: 'delete', fields: [{ becomes: 'built-in' }] }]);
+    expect(at.sandbox.data[list]).toEqual([]);
+    expect(todo(await at.plan())).toEqual([]);
+    await at.undo(run);
+    expect(at.sandbox.data[list]).toMatchObject([{ content: document.content }]);
   });
 
-  it('is pruned only if the configuration names its kind', async () => {
-    await withServer(async (place) => {
-      place.declare([document]);
-      await apply(place);
-      place.declare([{ kind: 'Organization', name: 'acme' }]);
-      const prune = async () => (await place.session((it) => it.plan({ prune: true }))).changes;
-      expect((await prune()).filter(({ action }) => action === 'delete')).toEqual([]);
-      writeFileSync(
-        join(place.folder, 'idops.yaml'),
-        `version: 1\nserver: {profile: boruta}\nprune: [${document.kind}]\n`,
-      );
-      expect((await prune()).filter(({ action }) => action === 'delete')).toMatchObject([{ address }]);
-    });
+  const pruned = async (at: Site): Promise<string[]> => {
+    await at.declare({ kind: 'Organization', name: 'acme' });
+    return todo(await at.session((it) => it.plan({ prune: true })));
+  };
+
+  it.each([
+    ['Role', []],
+    [document.kind, [`delete ${address}`]],
+  ])('that idops made is pruned only if the configuration names its kind: %s', async (kind, deleted) => {
+    const at = await site({ settings: { prune: [kind] } });
+    await at.apply(document);
+    expect(await pruned(at)).toEqual(deleted);
   });
 
   it('is not pruned if the server had it before idops changed it', async () => {
-    await withServer(async (place) => {
-      place.declare([document]);
-      await apply(place);
-      rmSync(join(place.folder, '.idops'), { recursive: true });
-      place.declare([{ ...document, content: `${document.content}<p>More</p>` }]);
-      await apply(place);
-      place.declare([{ kind: 'Organization', name: 'acme' }]);
-      writeFileSync(
-        join(place.folder, 'idops.yaml'),
-        `version: 1\nserver: {profile: boruta}\nprune: [${document.kind}]\n`,
-      );
-      const { changes } = await place.session((it) => it.plan({ prune: true }));
-      expect(changes.map(({ action }) => action)).toEqual(['unchanged']);
-    });
+    const at = await site({ settings: { prune: [document.kind] } });
+    await at.apply(document);
+    rmSync(join(at.folder, '.idops'), { recursive: true });
+    await at.apply({ ...document, content: `${document.content}<p>More</p>` });
+    expect(await pruned(at)).toEqual([]);
   });
 });
 
@@ -99,11 +77,9 @@ describe('a page', () => {
       /identity provider/,
     ],
   ])('%s is blocked', async (_, document, reason) => {
-    await withServer(async (place) => {
-      expect(await changeOf(place, document)).toMatchObject({
-        action: 'blocked',
-        reason: expect.stringMatching(reason),
-      });
+    expect(await changeOf(await site(), document)).toMatchObject({
+      action: 'blocked',
+      reason: expect.stringMatching(reason),
     });
   });
 
@@ -113,52 +89,40 @@ describe('a page', () => {
     ['without a provider', { kind: 'PageTemplate', type: 'layout', content: 'x' }, /identity_provider/],
     ['of a status that has none', { ...notFound, type: '418' }, /no error template of this type/],
   ])('%s is refused', async (_, document, reason) => {
-    await withServer(async (place) => {
-      place.declare([document]);
-      await expect(plan(place)).rejects.toThrow(reason);
-    });
+    const at = await site();
+    await expect(at.plan(document)).rejects.toThrow(reason);
   });
 
   it('may give its status as a number', async () => {
-    await withServer(async (place) => {
-      expect(await changeOf(place, { ...notFound, type: 404 } as never)).toMatchObject({ action: 'update' });
-    });
+    expect(await changeOf(await site(), { ...notFound, type: 404 })).toMatchObject({ action: 'update' });
   });
 
   it('that a changed provider dropped is sent again after the 409', async () => {
-    await withServer(async (place) => {
-      place.declare([page]);
-      await apply(place);
-      // As after a PATCH of the provider with other templates.
-      place.sandbox.data.pageTemplates.splice(0);
-      const changed = { ...page, content: 'other' };
-      place.declare([changed]);
-      expect((await apply(place)).result.results).toMatchObject([{ status: 'applied', attempts: 2 }]);
-      expect(place.sandbox.data.pageTemplates).toMatchObject([{ content: 'other' }]);
-      expect(await changeOf(place, changed)).toBeUndefined();
-    });
+    const at = await site();
+    await at.apply(page);
+    // As after a PATCH of the provider with other templates.
+    at.sandbox.data.pageTemplates.splice(0);
+    const { results } = await at.apply({ ...page, content: 'other' });
+    expect(results).toMatchObject([{ status: 'applied', attempts: 2 }]);
+    expect(at.sandbox.data.pageTemplates).toMatchObject([{ content: 'other' }]);
+    expect(todo(await at.plan())).toEqual([]);
   });
 
   it('that somebody else deleted meanwhile counts as deleted', async () => {
-    await withServer(async (place) => {
-      place.declare([page]);
-      await apply(place);
-      const { content: _, ...identity } = page;
-      place.declare([{ ...identity, state: 'absent' } as Doc]);
-      const { result } = await place.writing(async (it) => {
-        const planned = await it.plan();
-        place.sandbox.data.pageTemplates.splice(0);
-        return await applyAll(it, planned);
-      });
-      expect(result.results).toMatchObject([{ status: 'applied', httpStatus: 404, error: null }]);
+    const at = await site();
+    await at.apply(page);
+    await at.declare(absent(page));
+    const { result } = await at.writing('apply', async (it) => {
+      const planned = await it.plan();
+      at.sandbox.data.pageTemplates.splice(0);
+      return await applyAll(it, planned);
     });
+    expect(result.results).toMatchObject([{ status: 'applied', httpStatus: 404, error: null }]);
   });
 
   it('sends its content alone, since its type in the body would move it', async () => {
-    await withServer(async (place) => {
-      expect(await changeOf(place, page)).toMatchObject({
-        requests: [{ body: { content: page.content } }],
-      });
+    expect(await changeOf(await site(), page)).toMatchObject({
+      requests: [{ body: { content: page.content } }],
     });
   });
 });
@@ -167,72 +131,47 @@ describe.each<[string, { readonly id?: string }]>([
   ['by name', {}],
   ['with an id', { id: '90000000-0001-4000-8000-000000000009' }],
 ])('a page of a provider that the same plan creates %s', (_, id) => {
-  const owner: Doc = {
-    kind: 'IdentityProvider',
-    ...id,
-    name: 'Partners',
-    backend: 'Company directory',
-    create: true,
-  };
+  const partners = { kind: 'IdentityProvider', name: 'Partners' };
+  const owner: Doc = { ...partners, ...id, backend: 'Company directory', create: true };
   const own: Doc = { ...page, identity_provider: 'Partners' };
+  const both = ['applied', 'applied'];
 
   it('is written after it, and goes with it', async () => {
-    await withServer(async (place) => {
-      place.declare([owner, own]);
-      const { changes } = await plan(place);
-      expect(changes).toMatchObject([
-        { action: 'create', kind: 'IdentityProvider' },
-        { action: 'update', address: 'PageTemplate/Partners/new_session', reason: null, warnings: [] },
-      ]);
-      const { result } = await apply(place);
-      expect(result.results.map(({ status }) => status)).toEqual(['applied', 'applied']);
-      const { data } = place.sandbox;
-      const made = data.identityProviders.find(({ name }) => name === 'Partners')?.id;
-      expect(data.pageTemplates).toMatchObject([{ identity_provider_id: made, content: page.content }]);
-      expect((await plan(place)).changes.filter(({ action }) => action !== 'unchanged')).toEqual([]);
-      const { content: _content, ...named } = own;
-      place.declare([
-        { kind: 'IdentityProvider', name: 'Partners', state: 'absent' },
-        { ...named, state: 'absent' },
-      ]);
-      expect((await apply(place)).result.results.map(({ status }) => status)).toEqual(['applied', 'applied']);
-      expect(data.identityProviders.some(({ name }) => name === 'Partners')).toBe(false);
-      expect((await plan(place)).changes.filter(({ action }) => action !== 'unchanged')).toEqual([]);
-    });
+    const at = await site();
+    const { plan, said } = await at.apply(owner, own);
+    expect(plan.changes).toMatchObject([
+      { action: 'create', kind: 'IdentityProvider' },
+      { action: 'update', address: 'PageTemplate/Partners/new_session', reason: null, warnings: [] },
+    ]);
+    expect(Object.values(said)).toEqual(both);
+    const { data } = at.sandbox;
+    const made = data.identityProviders.find(({ name }) => name === 'Partners')?.id;
+    expect(data.pageTemplates).toMatchObject([{ identity_provider_id: made, content: page.content }]);
+    expect(todo(await at.plan())).toEqual([]);
+    const gone = await at.apply({ ...partners, state: 'absent' }, absent(own));
+    expect(Object.values(gone.said)).toEqual(both);
+    expect(data.identityProviders.some(({ name }) => name === 'Partners')).toBe(false);
+    expect(todo(await at.plan())).toEqual([]);
   });
 
   it('is undone with it', async () => {
-    await withServer(async (place) => {
-      place.declare([owner, own]);
-      const { result } = await apply(place);
-      await place.writing(async (it) => {
-        const undo = await it.planUndo(String(result.run));
-        const undone = await applyAll(it, undo.plan);
-        expect(undone.result.results.map(({ status }) => status)).toEqual(['applied', 'applied']);
-      });
-      expect(place.sandbox.data.pageTemplates).toEqual([]);
-      expect(place.sandbox.data.identityProviders.some(({ name }) => name === 'Partners')).toBe(false);
-    });
+    const at = await site();
+    const { run } = await at.apply(owner, own);
+    expect(Object.values((await at.undo(run)).said)).toEqual(both);
+    expect(at.sandbox.data.pageTemplates).toEqual([]);
+    expect(at.sandbox.data.identityProviders.some(({ name }) => name === 'Partners')).toBe(false);
   });
 
   it('is sent however long the plan was looked at', async () => {
-    await withServer(async (place) => {
-      place.declare([owner, own]);
-      await place.writing(async (it) => {
-        const planned = await it.plan();
-        const now = vi.spyOn(performance, 'now');
-        const later = performance.now() + 60_000;
-        now.mockImplementation(() => later);
-        try {
-          const { result } = await applyAll(it, planned);
-          expect(result.results.map(({ status, error }) => [status, error])).toEqual([
-            ['applied', null],
-            ['applied', null],
-          ]);
-        } finally {
-          now.mockRestore();
-        }
-      });
+    const at = await site();
+    await at.declare(owner, own);
+    await at.writing('apply', async (it) => {
+      const planned = await it.plan();
+      const later = performance.now() + 60_000;
+      const now = vi.spyOn(performance, 'now').mockReturnValue(later);
+      afterwards(() => now.mockRestore());
+      const { result } = await applyAll(it, planned);
+      expect(result.results.map(({ status }) => status)).toEqual(both);
     });
   });
 });
