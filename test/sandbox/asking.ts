@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import {
   type Sandbox,
   type SandboxOptions,
@@ -56,6 +57,8 @@ export interface Manner {
 export interface Asking {
   sandbox: Sandbox;
   ask(method: string, path: string, body?: unknown, manner?: Manner): Promise<Told>;
+  /** Asks for something that is answered with that status and changes nothing. */
+  withoutEffect(status: number, method: string, path: string, body?: unknown, manner?: Manner): Promise<Told>;
   user(id: string): SandboxUser;
 }
 
@@ -66,12 +69,24 @@ export async function start(options: SandboxOptions = {}): Promise<Asking> {
   return {
     sandbox,
     ask: (method, path, body, manner = {}) => ask(sandbox, method, path, body, manner),
+    withoutEffect: async (status, method, path, body, manner = {}) => {
+      const before = sandbox.snapshot();
+      const told = await ask(sandbox, method, path, body, manner);
+      expect(told.status).toBe(status);
+      expect(sandbox.snapshot()).toEqual(before);
+      return told;
+    },
     user: (id) => {
       const user = sandbox.data.users.find((candidate) => candidate.id === id);
       if (user === undefined) throw new Error(`no user ${id}`);
       return user;
     },
   };
+}
+
+/** Starts a sandbox that behaves like Boruta. */
+export async function boruta(options: SandboxOptions = {}): Promise<Asking> {
+  return await start({ ...options, profile: 'boruta' });
 }
 
 async function ask(

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import { type Asking, ids, start, type Told } from './asking.js';
+import { type Asking, boruta, ids, type Told } from './asking.js';
 
-const boruta = { profile: 'boruta' } as const;
 const second = 'aaaaaaaa-0000-4000-8000-000000000001';
 const third = 'aaaaaaaa-0000-4000-8000-000000000002';
 const ldap = 'Elixir.BorutaIdentity.Accounts.Ldap';
@@ -16,9 +15,8 @@ const get = async ({ ask }: Asking, id: string) => (await ask('GET', `/api/backe
 async function started(options: SandboxOptions = {}): Promise<Asking> {
   let isReady = false;
   const { intercept } = options;
-  const asking = await start({
+  const asking = await boruta({
     ...options,
-    ...boruta,
     intercept: (request) => (isReady ? intercept?.(request) : undefined),
   });
   await post(asking, { id: second, name: 'second', roles: [{ id: ids.member }] });
@@ -30,7 +28,7 @@ const defaults = ({ sandbox }: Asking): string[] =>
   sandbox.data.backends.filter(({ is_default }) => is_default === true).map(({ id }) => id);
 
 test('POST needs a name, takes an id once, and fills in the rest', async () => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   const told = await post(asking, { id: second, name: 'second', smtp_port: '25', smtp_tls: 'always' });
   expect([told.status, told.headers.get('location')]).toEqual([201, `/api/backends/${second}`]);
   expect(told.body.data).toEqual({
@@ -259,14 +257,14 @@ test.each([
   [{ backend: [] }, 400],
   [{ backend: 'text' }, 400],
 ])('a body of %j gives %s, without the token', async (body, status) => {
-  const { ask, sandbox } = await start(boruta);
+  const { ask, sandbox } = await boruta();
   const told = await ask('POST', '/api/backends', body);
   expect(told.status).toBe(status);
   expect(told.text).not.toContain(sandbox.token);
 });
 
 test('an id that is no UUID gives 404', async () => {
-  const { ask } = await start(boruta);
+  const { ask } = await boruta();
   expect((await ask('PATCH', '/api/backends/x', { backend: {} })).status).toBe(404);
   expect((await ask('DELETE', '/api/backends/x')).status).toBe(404);
 });

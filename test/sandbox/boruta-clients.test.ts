@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Asking, ids, start, type Told } from './asking.js';
+import { type Asking, boruta, ids, type Told } from './asking.js';
 
-const boruta = { profile: 'boruta' } as const;
 const chosen = 'aaaaaaaa-0000-4000-8000-000000000001';
 const provider = '90000000-0000-4000-8000-000000000001';
 const identity_provider = { id: provider };
@@ -12,7 +11,7 @@ const patch = ({ ask }: Asking, client: object): Promise<Told> => ask('PATCH', p
 const get = async ({ ask }: Asking, at = path) => (await ask('GET', at)).body.data;
 
 test('POST needs an identity provider, takes an id once, and fills in the rest', async () => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   const told = await post(asking, { id: chosen, identity_provider });
   expect([told.status, told.headers.get('location')]).toEqual([201, `/api/clients/${chosen}`]);
   expect(told.body.data).toEqual({
@@ -71,7 +70,7 @@ test.each([
   ['null as URIs', { identity_provider, redirect_uris: null }, 422, 'redirect_uris'],
   ['the curve P-512', { identity_provider, key_pair_type: { type: 'ec', curve: 'P-512' } }, 500, undefined],
 ])('POST with %s keeps nothing, not even a new scope', async (_, client, status, field) => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   const told = await post(asking, { ...client, authorized_scopes: [{ name: 'new' }] });
   expect(told.status).toBe(status);
   if (field !== undefined) expect(told.body.errors).toHaveProperty(field);
@@ -86,7 +85,7 @@ test.each([
   'refresh_token_ttl',
   'secret',
 ])('null as %s is the default in POST', async (field) => {
-  const { body } = await post(await start(boruta), { identity_provider, [field]: null });
+  const { body } = await post(await boruta(), { identity_provider, [field]: null });
   expect(body.data?.[field]).not.toBeNull();
 });
 
@@ -152,7 +151,7 @@ test.each([
   ],
   [{ id: chosen, did: 'd', public_key: 'k' }, 200, { id: ids.portal }],
 ])('PATCH of %j gives %s', async (client, status, wanted) => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   const before = await get(asking);
   expect((await patch(asking, { authorized_scopes: [{ id: ids.reportsRead }], ...client })).status).toBe(
     status,
@@ -173,7 +172,7 @@ describe('authorized_scopes', () => {
     ['a name with a space, an unknown id', [{ name: 'a b' }, { id: ids.nobody }, { id: 'x' }], []],
     ['an unknown id with a name', [{ id: ids.nobody, name: 'new' }], []],
   ])('%s', async (_, authorized_scopes, names) => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     expect((await patch(asking, { authorized_scopes })).status).toBe(200);
     expect((await get(asking))?.authorized_scopes).toMatchObject(names.map((name) => ({ name })));
     const made = asking.sandbox.data.scopes.slice(3);
@@ -186,7 +185,7 @@ describe('authorized_scopes', () => {
     ['a list of texts', ['reports:read'], 400],
     ['a text', 'reports:read', 500],
   ])('%s keeps what was', async (_, authorized_scopes, status) => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     expect((await patch(asking, { name: 'new', authorized_scopes })).status).toBe(status);
     expect(await get(asking)).toMatchObject({
       name: 'Customer portal',
@@ -199,7 +198,7 @@ test.each([
   ['an unknown identity provider', { identity_provider: { id: ids.nobody } }, 422],
   ['an unknown key pair', { key_pair_id: ids.nobody }, 404],
 ])('%s is refused after all else was written', async (_, reference, status) => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   expect((await patch(asking, { name: 'new', ...reference })).status).toBe(status);
   expect(await get(asking)).toMatchObject({
     name: 'new',
@@ -211,7 +210,7 @@ test.each([
 test.each([null, undefined, {}])(
   '%j as identity_provider keeps it, and its id shows its present name',
   async (none) => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await asking.ask('PATCH', `/api/identity-providers/${provider}`, {
       identity_provider: { name: 'renamed' },
     });
@@ -223,8 +222,7 @@ test.each([null, undefined, {}])(
 );
 
 test('a PATCH that is cut off before its last write keeps the old identity provider', async () => {
-  const asking = await start({
-    ...boruta,
+  const asking = await boruta({
     intercept: ({ method }) => (method === 'PATCH' ? { kind: 'cut', step: 1 } : undefined),
   });
   await expect(patch(asking, { name: 'new', identity_provider: { id: ids.nobody } })).rejects.toThrow();
@@ -232,7 +230,7 @@ test('a PATCH that is cut off before its last write keeps the old identity provi
 });
 
 test('a new type of key keeps the key, a new key keeps the DID, and that can be made anew', async () => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   const before = await get(asking);
   await patch(asking, { key_pair_type: rsa });
   expect((await get(asking))?.public_key).toBe(before?.public_key);
@@ -243,7 +241,7 @@ test('a new type of key keeps the key, a new key keeps the DID, and that can be 
 });
 
 test('jwt_public_key is filled from jwk', async () => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   const jwk = {
     kty: 'EC',
     crv: 'P-256',
@@ -256,7 +254,7 @@ test('jwt_public_key is filled from jwk', async () => {
 
 test("the admin panel's client is write-protected, but for its DID, and in upper case", async () => {
   const admin = ids.portal.replace('6', 'a');
-  const asking = await start({ ...boruta, adminClient: admin });
+  const asking = await boruta({ adminClient: admin });
   for (const client of asking.sandbox.data.clients) if (client.id === ids.portal) client.id = admin;
   const at = `/api/clients/${admin}`;
   const client = { name: 'new' };
@@ -268,7 +266,7 @@ test("the admin panel's client is write-protected, but for its DID, and in upper
 });
 
 test('DELETE, and bodies without an object', async () => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   expect((await asking.ask('DELETE', path)).status).toBe(204);
   expect((await asking.ask('DELETE', path)).status).toBe(404);
   expect((await asking.ask('DELETE', '/api/clients/x')).status).toBe(400);

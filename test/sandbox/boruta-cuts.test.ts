@@ -1,17 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Intercept, SandboxOptions } from '../../src/sandbox/index.js';
+import type { Intercept } from '../../src/sandbox/index.js';
 import { Work } from '../../src/sandbox/work.js';
-import { type Asking, ids, start, type Told } from './asking.js';
+import { type Asking, boruta, ids, start, type Told } from './asking.js';
 import { changed, path, state, steps } from './cuts.js';
 
-const boruta = { profile: 'boruta' } as const;
 const patch = ({ ask }: Asking): Promise<Told> => ask('PATCH', path, { user: changed });
 
-const once = (fault: Intercept): SandboxOptions => ({
-  ...boruta,
-  intercept: ({ method, number }) => (method === 'PATCH' && number === 1 ? fault : undefined),
-});
+/** A sandbox whose first PATCH meets a fault. */
+const faulty = (fault: Intercept): Promise<Asking> =>
+  boruta({
+    intercept: ({ method, number }) => (method === 'PATCH' && number === 1 ? fault : undefined),
+  });
 
 /** Whether a PATCH got as far as that step. */
 function isDone(asking: Asking, step: number): boolean {
@@ -25,7 +25,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe('PATCH of a user is cut off', () => {
   test.each(steps)('after step $step: what was emptied stays empty', async ({ step, expected }) => {
-    const asking = await start(once({ kind: 'cut', step }));
+    const asking = await faulty({ kind: 'cut', step });
     await expect(patch(asking)).rejects.toThrow();
     expect(state(asking)).toEqual(expected);
     expect(asking.sandbox.requests).toMatchObject([{ status: null }]);
@@ -50,7 +50,7 @@ describe('PATCH of a user is cut off', () => {
     ['in the latency of a step: it is not done', { latency: 2 ** 30 }, 0],
     ['in the pause before a list is filled: it stays empty', { faults: { pause: 2 ** 30 } }, 2],
   ])('a client goes away %s', async (_, slow, step) => {
-    const asking = await start({ ...boruta, ...slow });
+    const asking = await boruta({ ...slow });
     const controller = new AbortController();
     const { sandbox } = asking;
     const asked = fetch(sandbox.url + path, {
@@ -73,7 +73,7 @@ test.each([
   ['DELETE', `/api/backends/${ids.backend}/email-templates/tx_code`, undefined],
 ])('other work is one step: %s %s is cut off before it or after it', async (method, target, body) => {
   for (const step of [0, 1, 7]) {
-    const asking = await start({ ...boruta, intercept: () => ({ kind: 'cut', step }) });
+    const asking = await boruta({ intercept: () => ({ kind: 'cut', step }) });
     const before = asking.sandbox.snapshot();
     await expect(asking.ask(method, target, body)).rejects.toThrow();
     if (step === 0) expect(asking.sandbox.snapshot()).toEqual(before);
@@ -89,7 +89,7 @@ test.each([0, 1])('the documented profile does all of its work at once: cut afte
 });
 
 test.each(steps)('a pool that runs out after step $step of a PATCH gives 500', async ({ step, expected }) => {
-  const asking = await start(once({ kind: 'drop', step }));
+  const asking = await faulty({ kind: 'drop', step });
   const told = await patch(asking);
   expect(told.status).toBe(500);
   expect(told.body).toEqual({

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { gate } from '../e2e/gate.js';
-import { type Asking, ids, start, type Told } from './asking.js';
-
-const boruta = { profile: 'boruta' } as const;
+import { type Asking, boruta, ids, type Told } from './asking.js';
 
 describe('key pairs', () => {
   const patch = ({ ask }: Asking, id: string, keyPair: unknown): Promise<Told> =>
@@ -11,14 +9,14 @@ describe('key pairs', () => {
     sandbox.data.keyPairs.map(({ is_default }) => is_default);
 
   test('is_default: true makes the previous default false by itself', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const told = await patch(asking, ids.secondKey, { is_default: true });
     expect(told.body.data).toMatchObject({ id: ids.secondKey, is_default: true });
     expect(defaults(asking)).toEqual([false, true, false]);
   });
 
   test('false on the default leaves none, and the next true creates an extra key pair', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     expect((await patch(asking, ids.firstKey, { is_default: false })).status).toBe(200);
     expect(defaults(asking)).toEqual([false, false, false]);
     expect((await patch(asking, ids.secondKey, { is_default: true })).status).toBe(200);
@@ -29,7 +27,7 @@ describe('key pairs', () => {
 
   test('two true at once leave two defaults, and a further one gives 500', async () => {
     const both = gate(2);
-    const asking = await start({ ...boruta, intercept: both.intercept });
+    const asking = await boruta({ intercept: both.intercept });
     void both.came.then(both.open);
     const told = await Promise.all(
       [ids.secondKey, ids.thirdKey].map((id) => patch(asking, id, { is_default: true })),
@@ -46,14 +44,14 @@ describe('key pairs', () => {
   });
 
   test('is_default may be null', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const told = await patch(asking, ids.firstKey, { is_default: null });
     expect(told.status).toBe(200);
     expect(told.body.data?.is_default).toBeNull();
   });
 
   test('public_key is ignored with 200', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const before = asking.sandbox.snapshot();
     expect((await patch(asking, ids.firstKey, { public_key: 'other' })).status).toBe(200);
     expect(asking.sandbox.snapshot()).toEqual(before);
@@ -67,7 +65,7 @@ describe('clients', () => {
     ['GET', path],
     ['POST', `${path}/regenerate_did`],
   ])('%s %s answers with the whole client, its secret in clear', async (method, asked) => {
-    const { ask, sandbox } = await start(boruta);
+    const { ask, sandbox } = await boruta();
     const told = await ask(method, asked);
     const further = { trusted_authorities: '', trusted_hosts: [] };
     expect(told.body).toEqual({ data: { ...further, ...sandbox.data.clients[0] } });
@@ -75,7 +73,7 @@ describe('clients', () => {
   });
 
   test('the DID is derived from the key of the client', async () => {
-    const { ask, sandbox } = await start(boruta);
+    const { ask, sandbox } = await boruta();
     const [client] = sandbox.data.clients;
     const before = client?.did;
     if (client !== undefined) client.public_key = 'another key';
@@ -94,7 +92,7 @@ test.each([
   [{ is_default: 'true' }, 201, [false, false, false, true]],
   [{ is_default: 'x' }, 422, [true, false, false]],
 ])('POST of %j makes a key pair of its own', async (key_pair, status, wanted) => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   const told = await asking.ask('POST', '/api/key-pairs', { key_pair });
   expect([told.status, flags(asking)]).toEqual([status, wanted]);
   if (status !== 201) return;
@@ -104,20 +102,20 @@ test.each([
 });
 
 test('POST of a default makes an extra key pair if there was none', async () => {
-  const asking = await start({ ...boruta, seed: 'empty' });
+  const asking = await boruta({ seed: 'empty' });
   await asking.ask('POST', '/api/key-pairs', { key_pair: { is_default: true } });
   expect(flags(asking)).toEqual([false, true]);
 });
 
 test('DELETE takes all but the default', async () => {
-  const asking = await start(boruta);
+  const asking = await boruta();
   expect((await asking.ask('DELETE', `/api/key-pairs/${ids.firstKey}`)).status).toBe(422);
   expect((await asking.ask('DELETE', `/api/key-pairs/${ids.secondKey}`)).status).toBe(204);
   expect((await asking.ask('DELETE', `/api/key-pairs/${ids.secondKey}`)).status).toBe(404);
 });
 
 test('a client that has the key of a pair gets another one by an update with that pair', async () => {
-  const { ask, sandbox } = await start(boruta);
+  const { ask, sandbox } = await boruta();
   const held = async () => {
     const client = { key_pair_id: ids.secondKey };
     const { data } = (await ask('PATCH', `/api/clients/${ids.portal}`, { client })).body;
@@ -127,7 +125,7 @@ test('a client that has the key of a pair gets another one by an update with tha
 });
 
 test('rotation makes a new key under the same id, also for the clients that have the old one', async () => {
-  const { ask, sandbox } = await start(boruta);
+  const { ask, sandbox } = await boruta();
   await ask('PATCH', `/api/clients/${ids.portal}`, { client: { key_pair_id: ids.secondKey } });
   const before = sandbox.snapshot();
   const told = await ask('POST', `/api/key-pairs/${ids.secondKey}/rotate`);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Asking, ids, start, type Told } from './asking.js';
+import { type Asking, boruta, ids, type Told } from './asking.js';
 
-const boruta = { profile: 'boruta' } as const;
 const chosen = 'aaaaaaaa-0000-4000-8000-000000000001';
 const provider = '90000000-0000-4000-8000-000000000001';
 const path = `/api/identity-providers/${provider}`;
@@ -37,7 +36,7 @@ describe('an identity provider', () => {
     ['null as templates', { templates: null }, 422, { templates: ['is invalid'] }],
     ['an id that is taken', { id: provider }, 422, { id: ['has already been taken'] }],
   ])('is created: %s', async (_, body, status, wanted) => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const told = await post(asking, { name: 'new', backend_id: ids.backend, ...body });
     expect(told.status).toBe(status);
     if (wanted !== undefined)
@@ -46,7 +45,7 @@ describe('an identity provider', () => {
   });
 
   test('shows its whole backend, with secrets, and keeps what a PATCH leaves out', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const told = await patch(asking, { registrable: true, name: 'renamed' });
     expect(told.body.data).toMatchObject({
       name: 'renamed',
@@ -63,7 +62,7 @@ describe('an identity provider', () => {
   });
 
   test('whose backend changes answers 500, although that is written', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const [backend] = asking.sandbox.data.backends;
     if (backend !== undefined) asking.sandbox.data.backends.push({ ...backend, id: chosen, name: 'other' });
     expect((await patch(asking, { backend_id: chosen, registrable: true })).status).toBe(500);
@@ -73,14 +72,14 @@ describe('an identity provider', () => {
   });
 
   test('is shown to clients with its old name', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await patch(asking, { name: 'renamed' });
     const { body } = await asking.ask('GET', `/api/clients/${ids.portal}`);
     expect(body.data?.identity_provider).toEqual({ id: provider, name: 'Company accounts' });
   });
 
   test('stays if clients use it', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const told = await asking.ask('DELETE', path);
     expect([told.status, told.body.errors?.client_identity_providers]).toEqual([
       422,
@@ -96,7 +95,7 @@ describe('an identity provider', () => {
   });
 
   test("stays if the admin panel's client uses it", async () => {
-    const asking = await start({ ...boruta, adminClient: ids.portal });
+    const asking = await boruta({ adminClient: ids.portal });
     expect((await asking.ask('DELETE', path)).status).toBe(403);
     expect((await patch(asking, { registrable: true })).status).toBe(200);
   });
@@ -118,7 +117,7 @@ describe('an identity provider', () => {
     ['no content', [{ type: 'layout', content: ' ' }], 422, ['layout']],
     ['left out: all stay', undefined, 200, ['layout']],
   ])('takes templates: %s', async (_, templates, status, types) => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await patch(asking, { templates: [{ type: 'layout', content: 'L' }] });
     expect((await patch(asking, { templates })).status).toBe(status);
     expect(asking.sandbox.data.pageTemplates.map(({ type }) => type)).toEqual(types);
@@ -127,7 +126,7 @@ describe('an identity provider', () => {
 
 describe('a page', () => {
   test('that was never customised has built-in content and no id', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const told = await page(asking, 'layout');
     expect(told.body.data).toEqual({
       id: null,
@@ -153,7 +152,7 @@ describe('a page', () => {
     ['the type of another', { type: 'layout' }, 500, 'S'],
     ['another provider', { identity_provider_id: ids.nobody }, 500, 'S'],
   ])('gets %s', async (_, template, status, content) => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await page(asking, 'layout', { content: 'L' });
     const stored = await page(asking, 'new_session', { content: 'S' });
     expect((await page(asking, 'new_session', template)).status).toBe(status);
@@ -162,14 +161,14 @@ describe('a page', () => {
   });
 
   test('without content stores a copy of the built-in one', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const { body } = await page(asking, 'new_consent');
     const told = await page(asking, 'new_consent', {});
     expect(told.body.data).toEqual({ ...body.data, id: expect.any(String) });
   });
 
   test('moves to the type in the body', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await page(asking, 'layout', { content: 'L' });
     await page(asking, 'layout', { type: 'new_consent' });
     const [old, moved] = [await page(asking, 'layout'), await page(asking, 'new_consent')];
@@ -177,7 +176,7 @@ describe('a page', () => {
   });
 
   test('that is deleted is answered with its built-in content', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await page(asking, 'layout', { content: 'L' });
     const told = await asking.ask('DELETE', `${path}/templates/layout`);
     expect([told.status, told.body]).toEqual([200, (await page(asking, 'layout')).body]);
@@ -185,7 +184,7 @@ describe('a page', () => {
   });
 
   test.each(['none', 'tx_code'])('of the unknown type %s is 404', async (type) => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     expect((await page(asking, type)).status).toBe(404);
     const unknown = `/api/identity-providers/${ids.nobody}/templates/layout`;
     expect((await asking.ask('GET', unknown)).status).toBe(404);
@@ -198,7 +197,7 @@ describe('a page', () => {
   ])(
     'that was %s and then dropped with its provider is still shown, and refuses one PATCH',
     async (_, content) => {
-      const asking = await start(boruta);
+      const asking = await boruta();
       await patch(asking, { templates: [{ type: 'layout', content: 'L' }] });
       await page(asking, 'layout', content);
       await patch(asking, { templates: [] });
@@ -210,7 +209,7 @@ describe('a page', () => {
   );
 
   test('that was dropped with its provider takes the same content again, without storing it', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await page(asking, 'layout', { content: 'L' });
     await patch(asking, { templates: [] });
     expect((await page(asking, 'layout', { content: 'L' })).status).toBe(200);
@@ -218,7 +217,7 @@ describe('a page', () => {
   });
 
   test('that was replaced together with others is shown as it is', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await page(asking, 'layout', { content: 'L' });
     await patch(asking, { templates: [{ type: 'new_session', content: 'S' }] });
     expect((await page(asking, 'layout')).body.data?.id).toBeNull();
@@ -230,7 +229,7 @@ describe('an error page', () => {
     ask(method, `/api/configuration/error-templates/${type}`, template && { template });
 
   test('is changed, moved and deleted as a page is', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const builtIn = await error(asking, 'GET', '403');
     expect(builtIn.body.data).toEqual({
       id: null,
@@ -255,11 +254,11 @@ describe('an error page', () => {
     ['422', 404],
     ['text', 500],
   ])('of type %s gives %s', async (type, status) => {
-    expect((await error(await start(boruta), 'GET', type)).status).toBe(status);
+    expect((await error(await boruta(), 'GET', type)).status).toBe(status);
   });
 
   test('needs configuration:manage:all', async () => {
-    const asking = await start({ ...boruta, tokens: { some: ['identity-providers:manage:all'] } });
+    const asking = await boruta({ tokens: { some: ['identity-providers:manage:all'] } });
     expect((await error(asking, 'GET', '403')).status).toBe(403);
     expect((await page(asking, 'layout')).status).toBe(200);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Asking, ids, start, type Told } from './asking.js';
+import { type Asking, boruta, ids, type Told } from './asking.js';
 
-const boruta = { profile: 'boruta' } as const;
 const chosen = 'aaaaaaaa-0000-4000-8000-000000000001';
 const wide = 'x'.repeat(256);
 
@@ -14,7 +13,7 @@ test.each([
   ['scope', 'name', 422],
   ['role', 'name', 500],
 ])('a %s is created once with a chosen id, and its name is unique', async (kind, field, again) => {
-  const { ask } = await start(boruta);
+  const { ask } = await boruta();
   const post = (body: object) => ask('POST', `/api/${kind}s`, { [kind]: body });
   const made = await post({ id: chosen.toUpperCase(), name: 'new' });
   expect(made.status).toBe(201);
@@ -44,7 +43,7 @@ test.each([
   ['256 characters', { name: wide }, 500, undefined],
   ['a NUL', { name: 'a', label: '\0' }, 400, undefined],
 ])('POST of a scope: %s', async (_, body, status, wanted) => {
-  const { ask, sandbox } = await start(boruta);
+  const { ask, sandbox } = await boruta();
   const told = await ask('POST', '/api/scopes', { scope: body });
   expect(told.status).toBe(status);
   if (wanted !== undefined) expect(status === 201 ? told.body.data : told.body.errors).toMatchObject(wanted);
@@ -54,7 +53,7 @@ test.each([
 test.each(['scope', 'role'])(
   'a body without the wrapper of a %s shows the token; another type is 400',
   async (kind) => {
-    const { ask, sandbox } = await start(boruta);
+    const { ask, sandbox } = await boruta();
     const told = await ask('POST', `/api/${kind}s`, {});
     expect(told.status).toBe(400);
     expect(told.body.message).toContain(sandbox.token);
@@ -64,13 +63,13 @@ test.each(['scope', 'role'])(
 );
 
 test('writing needs scopes:manage:all', async () => {
-  const { ask } = await start({ ...boruta, tokens: { some: ['users:manage:all', 'clients:manage:all'] } });
+  const { ask } = await boruta({ tokens: { some: ['users:manage:all', 'clients:manage:all'] } });
   for (const path of ['/api/scopes', '/api/roles']) expect((await ask('POST', path, {})).status).toBe(403);
 });
 
 describe('a scope', () => {
   test('keeps what a PATCH leaves out, and its row moves to the end', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const told = await scope(asking, ids.billingRead, { label: 'L' });
     expect(told.body.data).toEqual({ id: ids.billingRead, name: 'billing:read', label: 'L', public: false });
     await scope(asking, ids.billingWrite, {});
@@ -79,7 +78,7 @@ describe('a scope', () => {
   });
 
   test('is renamed in roles, users and clients', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await scope(asking, ids.reportsRead, { name: 'r' });
     for (const path of [
       `roles/${ids.member}`,
@@ -95,7 +94,7 @@ describe('a scope', () => {
   });
 
   test('is write-protected if the server itself uses it', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await asking.ask('POST', '/api/scopes', { scope: { id: chosen, name: 'users:manage:all' } });
     await asking.ask('POST', '/api/scopes', { scope: { id: ids.nobody, name: 'logs:read:all' } });
     expect((await scope(asking, chosen, { label: 'L' })).status).toBe(403);
@@ -104,7 +103,7 @@ describe('a scope', () => {
   });
 
   test('that is deleted stays in roles, and a later one with its id is in them again', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     const shown = async (path: string) => (await asking.ask('GET', `/api/${path}`)).body.data;
     const gone = await asking.ask('DELETE', `/api/scopes/${ids.billingRead}`);
     expect([gone.status, gone.text]).toEqual([204, '']);
@@ -119,7 +118,7 @@ describe('a scope', () => {
   });
 
   test('can change its id, but not if a client has it', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     expect((await scope(asking, ids.billingRead, { id: chosen })).body.data?.id).toBe(chosen);
     expect((await scope(asking, ids.reportsRead, { id: ids.nobody })).status).toBe(500);
     const { body } = await asking.ask('GET', `/api/roles/${ids.accountant}`);
@@ -153,7 +152,7 @@ describe('a role', () => {
     ['with an empty name', { name: '' }, 422, null],
     ['with a new id', { id: chosen }, 500, null],
   ])('%s: a PATCH keeps the name and writes all scopes or nothing', async (_, body, status, wanted) => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     expect((await role(asking, body)).status).toBe(status);
     const { data } = (await asking.ask('GET', `/api/roles/${ids.accountant}`)).body;
     const names = wanted ?? ['billing:read', 'billing:write'];
@@ -165,7 +164,7 @@ describe('a role', () => {
   });
 
   test('has the hidden id in it when the scope comes', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await role(asking, { scopes: [{ id: chosen }] });
     await asking.ask('POST', '/api/scopes', { scope: { id: chosen, name: 'later', public: true } });
     const { body } = await asking.ask('GET', `/api/roles/${ids.accountant}`);
@@ -173,21 +172,21 @@ describe('a role', () => {
   });
 
   test.each([0, 1])('cut off after write %s of a PATCH has all of it or nothing', async (step) => {
-    const asking = await start({ ...boruta, intercept: () => ({ kind: 'cut', step }) });
+    const asking = await boruta({ intercept: () => ({ kind: 'cut', step }) });
     await expect(role(asking, { name: 'new', scopes: [] })).rejects.toThrow();
     const found = asking.sandbox.data.roles.find(({ id }) => id === ids.accountant);
     expect([found?.name, found?.scopes.length]).toEqual(step === 0 ? ['accountant', 2] : ['new', 0]);
   });
 
   test('that is deleted leaves users and backends', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     expect((await asking.ask('DELETE', `/api/roles/${ids.member}`)).status).toBe(204);
     const { body } = await asking.ask('GET', `/api/users/${ids.ada}`);
     expect(body.data).toMatchObject({ roles: [], backend: { roles: [] } });
   });
 
   test('shows its present name and scopes in users and backends', async () => {
-    const asking = await start(boruta);
+    const asking = await boruta();
     await asking.ask('PATCH', `/api/roles/${ids.member}`, {
       role: { name: 'm', scopes: [{ id: ids.billingRead }] },
     });
@@ -199,7 +198,7 @@ describe('a role', () => {
 
 describe('an organization', () => {
   test('is created without a chosen id, and twice under one name', async () => {
-    const { ask, sandbox } = await start(boruta);
+    const { ask, sandbox } = await boruta();
     for (const _ of [1, 2]) {
       const told = await ask('POST', '/api/organizations', { organization: { id: chosen, name: 'new' } });
       expect([told.status, told.headers.get('location')]).toEqual([200, null]);
@@ -215,13 +214,13 @@ describe('an organization', () => {
     [{ organization: { name: wide } }, 500],
     [{}, 400],
   ])('is not created from %j', async (body, status) => {
-    const { ask, sandbox } = await start(boruta);
+    const { ask, sandbox } = await boruta();
     expect((await ask('POST', '/api/organizations', body)).status).toBe(status);
     expect(sandbox.data.organizations).toHaveLength(4);
   });
 
   test('that is deleted has no members', async () => {
-    const { ask, user } = await start(boruta);
+    const { ask, user } = await boruta();
     expect((await ask('DELETE', `/api/organizations/${ids.globex}`)).status).toBe(204);
     expect((await ask('DELETE', `/api/organizations/${ids.globex}`)).status).toBe(404);
     expect([user(ids.ada), user(ids.grace)].map((one) => one.organizations.length)).toEqual([1, 0]);
@@ -230,7 +229,7 @@ describe('an organization', () => {
 
 test('a POST whose answer is lost is done, and is refused when it is repeated', async () => {
   const fault = { kind: 'reset', when: 'after' } as const;
-  const { ask } = await start({ ...boruta, intercept: ({ number }) => (number === 1 ? fault : undefined) });
+  const { ask } = await boruta({ intercept: ({ number }) => (number === 1 ? fault : undefined) });
   const post = () => ask('POST', '/api/scopes', { scope: { id: chosen, name: 'new' } });
   await expect(post()).rejects.toThrow();
   expect((await post()).body.errors).toEqual({ id: ['has already been taken'] });

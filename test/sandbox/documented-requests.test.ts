@@ -40,22 +40,16 @@ describe.each(operations)('$method $path', ({ method, path, scope, body }) => {
     ['another scheme', null, { authorization: 'Basic YTpi' }],
     ['a token and no scheme', null, { authorization: 'known' }],
   ])('answers 401 with code and message to %s', async (_, token, headers) => {
-    const { ask, sandbox } = await start({ tokens: { known: allScopes } });
-    const before = sandbox.snapshot();
-    const told = await ask(method, path, body, { token, headers });
-    expect(told.status).toBe(401);
+    const { withoutEffect } = await start({ tokens: { known: allScopes } });
+    const told = await withoutEffect(401, method, path, body, { token, headers });
     expect(told.body).toEqual({ code: expect.any(String), message: expect.any(String) });
-    expect(sandbox.snapshot()).toEqual(before);
   });
 
   test(`needs ${scope} alone: 403 with code and message without it`, async () => {
     const rest = allScopes.filter((other) => other !== scope);
-    const { ask, sandbox } = await start({ tokens: { right: [scope], wrong: rest } });
-    const before = sandbox.snapshot();
-    const told = await ask(method, path, body, { token: 'wrong' });
-    expect(told.status).toBe(403);
+    const { ask, withoutEffect } = await start({ tokens: { right: [scope], wrong: rest } });
+    const told = await withoutEffect(403, method, path, body, { token: 'wrong' });
     expect(told.body).toEqual({ code: expect.any(String), message: expect.any(String) });
-    expect(sandbox.snapshot()).toEqual(before);
     expect((await ask(method, path, body, { token: 'right' })).status).toBe(200);
   });
 });
@@ -65,8 +59,10 @@ test.each(operations.filter(({ path }) => path !== '/api/organizations'))(
   async ({ method, path, body }) => {
     const { ask } = await start();
     const told = await ask(method, path.replace(/[\da-f-]{36}/, ids.nobody), body);
-    expect(told.status).toBe(404);
-    expect(told.body).toEqual({ code: expect.any(String), message: expect.any(String) });
+    expect([told.status, told.body]).toEqual([
+      404,
+      { code: expect.any(String), message: expect.any(String) },
+    ]);
   },
 );
 
@@ -78,30 +74,17 @@ describe.each(changes)('the body of $method $path', ({ method, path, wrapper }) 
     ['a wrapper that is no object', { [wrapper]: 'text' }, undefined],
     ['malformed JSON', undefined, '{"a":'],
   ])('answers 400 with errors to %s', async (_, sent, raw) => {
-    const { ask, sandbox } = await start();
-    const before = sandbox.snapshot();
-    const told = await ask(method, path, sent, raw === undefined ? {} : { raw });
-    expect(told.status).toBe(400);
+    const { withoutEffect } = await start();
+    const told = await withoutEffect(400, method, path, sent, raw === undefined ? {} : { raw });
     expect(told.body).toEqual({ errors: expect.any(Object) });
-    expect(sandbox.snapshot()).toEqual(before);
   });
 
-  test('ignores unknown members', async () => {
-    const { ask, sandbox } = await start();
-    const before = sandbox.snapshot();
-    const told = await ask(method, path, { [wrapper]: { unheard_of: 1 }, more: 2 });
-    expect(told.status).toBe(200);
-    expect(told.body.data).not.toHaveProperty('unheard_of');
-    expect(sandbox.snapshot()).toEqual(before);
-  });
-
-  test('never changes the id', async () => {
-    const { ask, sandbox } = await start();
-    const before = sandbox.snapshot();
-    const told = await ask(method, path, { [wrapper]: { id: ids.nobody } });
-    expect(told.status).toBe(200);
-    expect(told.body.data?.id).not.toBe(ids.nobody);
-    expect(sandbox.snapshot()).toEqual(before);
+  test('changes neither the id nor unknown members', async () => {
+    const { withoutEffect } = await start();
+    const resource = { id: ids.nobody, unheard_of: 1 };
+    const { body } = await withoutEffect(200, method, path, { [wrapper]: resource, more: 2 });
+    expect(body.data).not.toHaveProperty('unheard_of');
+    expect(body.data?.id).not.toBe(ids.nobody);
   });
 });
 

@@ -41,7 +41,6 @@ describe('users', () => {
     const { ask, user, sandbox } = await start();
     const expected = { ...structuredClone(user(ids.ada)), [field]: value };
     const told = await ask('PATCH', path, { user: { [field]: value } });
-    expect(told.status).toBe(200);
     expect(told.body.data?.[field]).toEqual(value);
     expect(sandbox.data.users[0]).toEqual(expected);
   });
@@ -56,7 +55,6 @@ describe('users', () => {
   ])('null clears: %s', async (field, cleared) => {
     const { ask } = await start();
     const told = await ask('PATCH', path, { user: { [field]: null } });
-    expect(told.status).toBe(200);
     expect(told.body.data?.[field]).toEqual(cleared);
   });
 
@@ -78,13 +76,10 @@ describe('users', () => {
   ])(
     'an invalid payload is 422 with the field in errors, and nothing of it is kept: %s %j',
     async (field, value) => {
-      const { ask, sandbox } = await start();
-      const before = sandbox.snapshot();
+      const { withoutEffect } = await start();
       const valid = field === 'blocked' ? { group: 'new' } : { blocked: true };
-      const told = await ask('PATCH', path, { user: { ...valid, [field]: value } });
-      expect(told.status).toBe(422);
+      const told = await withoutEffect(422, 'PATCH', path, { user: { ...valid, [field]: value } });
       expect(told.body).toEqual({ errors: { [field]: expect.any(Array) } });
-      expect(sandbox.snapshot()).toEqual(before);
     },
   );
 
@@ -117,12 +112,9 @@ describe('users', () => {
   test('backend settings are set member by member, and a password is stored but never told', async () => {
     const { ask, sandbox } = await start();
     const before = sandbox.snapshot().backends[0];
-    const told = await ask('PATCH', path, {
-      user: { backend: { smtp_password: 'new-secret', smtp_port: 25 } },
-    });
-    expect(told.status).toBe(200);
-    expect(told.text).not.toContain('new-secret');
-    expect(sandbox.data.backends[0]).toEqual({ ...before, smtp_password: 'new-secret', smtp_port: 25 });
+    const backend = { smtp_password: 'new-secret', smtp_port: 25 };
+    expect((await ask('PATCH', path, { user: { backend } })).text).not.toContain('new-secret');
+    expect(sandbox.data.backends[0]).toEqual({ ...before, ...backend });
   });
 });
 
@@ -144,42 +136,21 @@ describe('organizations', () => {
     expect(sandbox.data.organizations[0]).toEqual({ id: ids.acme, ...expected });
   });
 
-  test('the list comes with pagination members', async () => {
-    const { ask } = await start();
-    const told = await ask('GET', '/api/organizations');
-    expect(told.body.data).toHaveLength(4);
-    expect(told.body).toMatchObject({ page_number: 1, page_size: 500, total_pages: 1, total_entries: 4 });
-  });
-
-  test('page selects the page', async () => {
-    const { ask } = await start({ pageSize: 3 });
-    const first = await ask('GET', '/api/organizations?page=1');
-    const second = await ask('GET', '/api/organizations?page=2');
-    expect(first.body.data).toHaveLength(3);
-    expect(second.body).toEqual({
-      data: [{ id: ids.umbrella, name: 'umbrella', label: null }],
-      page_number: 2,
-      page_size: 3,
-      total_pages: 2,
-      total_entries: 4,
-    });
-  });
-
-  test('a page beyond the last is empty', async () => {
-    const { ask } = await start({ pageSize: 3 });
-    const told = await ask('GET', '/api/organizations?page=3');
-    expect(told.body).toMatchObject({ data: [], page_number: 3, total_pages: 2 });
-  });
-
-  test('q filters names by substring', async () => {
-    const { ask } = await start();
-    const told = await ask('GET', '/api/organizations?q=l');
-    expect(told.body).toMatchObject({ data: [{ name: 'globex' }, { name: 'umbrella' }], total_entries: 2 });
-    expect((await ask('GET', '/api/organizations?q=nothing%20like')).body).toMatchObject({
-      data: [],
-      total_entries: 0,
-      total_pages: 0,
-    });
+  const [first, last] = [['acme', 'globex', 'initech'], ['umbrella']];
+  test.each([
+    ['', 500, [...first, ...last], { page_number: 1, total_pages: 1, total_entries: 4 }],
+    ['?page=1', 3, first, { page_number: 1, total_pages: 2, total_entries: 4 }],
+    ['?page=2', 3, last, { page_number: 2, total_pages: 2, total_entries: 4 }],
+    // Beyond the last one.
+    ['?page=3', 3, [], { page_number: 3, total_pages: 2, total_entries: 4 }],
+    // Names that have it in them.
+    ['?q=l', 500, ['globex', 'umbrella'], { page_number: 1, total_pages: 1, total_entries: 2 }],
+    ['?q=nothing%20like', 500, [], { page_number: 1, total_pages: 0, total_entries: 0 }],
+  ])('the list%s in pages of %i', async (query, pageSize, names, members) => {
+    const { ask } = await start({ pageSize });
+    const { data, ...rest } = (await ask('GET', `/api/organizations${query}`)).body;
+    expect(data).toMatchObject(names.map((name) => ({ name })));
+    expect(rest).toEqual({ ...members, page_size: pageSize });
   });
 });
 
@@ -201,9 +172,7 @@ describe('email templates', () => {
   test('DELETE answers with the deleted template, and it is gone', async () => {
     const { ask } = await start();
     const shown = await ask('GET', path);
-    const deleted = await ask('DELETE', path);
-    expect(deleted.status).toBe(200);
-    expect(deleted.body).toEqual(shown.body);
+    expect((await ask('DELETE', path)).body).toEqual(shown.body);
     expect((await ask('GET', path)).status).toBe(404);
     expect((await ask('DELETE', path)).status).toBe(404);
   });
@@ -222,10 +191,8 @@ describe('email templates', () => {
 
   test('PATCH of one that is not there creates it', async () => {
     const { ask, sandbox } = await start();
-    const told = await ask('PATCH', templatePath('confirmation_instructions'), {
-      template: { txt_content: 'Hi' },
-    });
-    expect(told.status).toBe(200);
+    const template = { txt_content: 'Hi' };
+    const told = await ask('PATCH', templatePath('confirmation_instructions'), { template });
     expect(told.body.data).toEqual({
       id: expect.any(String),
       backend_id: ids.backend,
@@ -237,11 +204,8 @@ describe('email templates', () => {
   });
 
   test('type and backend_id in the body are ignored', async () => {
-    const { ask, sandbox } = await start();
-    const before = sandbox.snapshot();
-    const told = await ask('PATCH', path, { template: { type: 'tx_code', backend_id: ids.nobody } });
-    expect(told.body.data).toMatchObject({ type: 'reset_password_instructions', backend_id: ids.backend });
-    expect(sandbox.snapshot()).toEqual(before);
+    const { withoutEffect } = await start();
+    await withoutEffect(200, 'PATCH', path, { template: { type: 'tx_code', backend_id: ids.nobody } });
   });
 });
 
@@ -279,9 +243,6 @@ test.each([
     { is_default: ['must be a boolean'] },
   ],
 ])('a wrong type is 422 with the field in errors, and nothing is kept: %s', async (path, body, errors) => {
-  const { ask, sandbox } = await start();
-  const before = sandbox.snapshot();
-  const told = await ask('PATCH', path, body);
-  expect([told.status, told.body]).toEqual([422, { errors }]);
-  expect(sandbox.snapshot()).toEqual(before);
+  const { withoutEffect } = await start();
+  expect((await withoutEffect(422, 'PATCH', path, body)).body).toEqual({ errors });
 });
