@@ -3,6 +3,7 @@ import { type Asking, boruta, ids, type Told } from './asking.js';
 
 const chosen = 'aaaaaaaa-0000-4000-8000-000000000001';
 const wide = 'x'.repeat(256);
+const wrong = ['is invalid'];
 
 const scope = (asking: Asking, id: string, body: object): Promise<Told> =>
   asking.ask('PATCH', `/api/scopes/${id}`, { scope: body });
@@ -32,14 +33,9 @@ test.each([
   ['white space inside', { name: ' a' }, 422, { name: ['must not contain whitespace'] }],
   ['white space alone', { name: '\u00a0', label: ' ' }, 422, { name: ["can't be blank"] }],
   ['no name', {}, 422, { name: ["can't be blank"] }],
-  [
-    'other types',
-    { name: 5, label: 7, public: 'yes' },
-    422,
-    { name: ['is invalid'], label: ['is invalid'], public: ['is invalid'] },
-  ],
+  ['other types', { name: 5, label: 7, public: 'yes' }, 422, { name: wrong, label: wrong, public: wrong }],
   ['null for a boolean', { name: 'a', public: null }, 422, { public: ['must not be null'] }],
-  ['an id that is no UUID', { id: 'x', name: 'a' }, 422, { id: ['is invalid'] }],
+  ['an id that is no UUID', { id: 'x', name: 'a' }, 422, { id: wrong }],
   ['256 characters', { name: wide }, 500, undefined],
   ['a NUL', { name: 'a', label: '\0' }, 400, undefined],
 ])('POST of a scope: %s', async (_, body, status, wanted) => {
@@ -80,12 +76,8 @@ describe('a scope', () => {
   test('is renamed in roles, users and clients', async () => {
     const asking = await boruta();
     await scope(asking, ids.reportsRead, { name: 'r' });
-    for (const path of [
-      `roles/${ids.member}`,
-      `users/${ids.ada}`,
-      `users/${ids.grace}`,
-      `clients/${ids.portal}`,
-    ]) {
+    const { member, ada, grace, portal } = ids;
+    for (const path of [`roles/${member}`, `users/${ada}`, `users/${grace}`, `clients/${portal}`]) {
       const { text } = await asking.ask('GET', `/api/${path}`);
       expect(text).toContain('"name":"r"');
       expect(text).not.toContain('reports:read');
@@ -127,24 +119,15 @@ describe('a scope', () => {
 });
 
 describe('a role', () => {
+  const reports = { id: ids.reportsRead };
   test.each([
     ['without scopes', {}, 200, []],
     ['with null', { scopes: null }, 200, []],
-    ['with scopes', { scopes: [{ id: ids.reportsRead, name: 'ignored' }] }, 200, ['reports:read']],
+    ['with scopes', { scopes: [{ ...reports, name: 'ignored' }] }, 200, ['reports:read']],
     ['with elements without an id', { scopes: ['text', { name: 'billing:read' }] }, 200, []],
-    ['with an unknown id', { scopes: [{ id: ids.nobody }, { id: ids.reportsRead }] }, 200, ['reports:read']],
-    [
-      'with equal elements',
-      { scopes: [{ id: ids.reportsRead }, { id: ids.reportsRead }] },
-      200,
-      ['reports:read'],
-    ],
-    [
-      'with unequal elements',
-      { scopes: [{ id: ids.reportsRead }, { id: ids.reportsRead, name: 'n' }] },
-      500,
-      null,
-    ],
+    ['with an unknown id', { scopes: [{ id: ids.nobody }, reports] }, 200, ['reports:read']],
+    ['with equal elements', { scopes: [reports, reports] }, 200, ['reports:read']],
+    ['with unequal elements', { scopes: [reports, { ...reports, name: 'n' }] }, 500, null],
     ['with an id that is no UUID', { scopes: [{ id: 'x' }] }, 500, null],
     ['with null as id', { scopes: [{ id: null }] }, 500, null],
     ['with a text as scopes', { scopes: 'text' }, 500, null],
@@ -187,9 +170,8 @@ describe('a role', () => {
 
   test('shows its present name and scopes in users and backends', async () => {
     const asking = await boruta();
-    await asking.ask('PATCH', `/api/roles/${ids.member}`, {
-      role: { name: 'm', scopes: [{ id: ids.billingRead }] },
-    });
+    const changed = { name: 'm', scopes: [{ id: ids.billingRead }] };
+    await asking.ask('PATCH', `/api/roles/${ids.member}`, { role: changed });
     const { body } = await asking.ask('GET', `/api/users/${ids.ada}`);
     const shown = { name: 'm', scopes: [{ name: 'billing:read', public: null }] };
     expect(body.data).toMatchObject({ roles: [shown], backend: { roles: [shown] } });

@@ -71,22 +71,6 @@ test('two changed halves in one PATCH are kept to the byte', async () => {
   expect((await ask('GET', customised)).body).toEqual(told.body);
 });
 
-test('DELETE and then PATCH of both keeps both, also the half that stays the same', async () => {
-  const { ask } = await boruta();
-  const before = await ask('GET', customised);
-  const template = { txt_content: 'new', html_content: before.body.data?.html_content };
-  await ask('DELETE', customised);
-  await ask('PATCH', customised, { template });
-  expect((await ask('GET', customised)).body.data).toMatchObject(template);
-});
-
-test('a PATCH of a never customised one customises it', async () => {
-  const { ask } = await boruta();
-  const told = await ask('PATCH', untouched, { template: bodies });
-  const identity = { id: expect.any(String), type: 'confirmation_instructions', backend_id: ids.backend };
-  expect(told.body.data).toEqual({ ...identity, ...bodies });
-});
-
 test.each([
   ['txt_content', ''],
   ['txt_content', null],

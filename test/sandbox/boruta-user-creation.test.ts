@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { SandboxBackend, SandboxOptions } from '../../src/sandbox/index.js';
-import { type Asking, ids, start, type Told } from './asking.js';
+import { type Asking, boruta, ids, type Told } from './asking.js';
 
 const internal = 'aaaaaaaa-0000-4000-8000-000000000001';
+const lists = {
+  authorized_scopes: [{ id: ids.billingRead }],
+  organizations: [{ id: ids.acme }],
+  roles: [{ id: ids.member }],
+};
 const good = { username: 'new@acme.example', password: 'long enough 12' };
 
 /** A sandbox with a second backend, which keeps its users itself. */
 async function started(fields: Partial<SandboxBackend> = {}, options: SandboxOptions = {}): Promise<Asking> {
-  const asking = await start({ ...options, profile: 'boruta' });
+  const asking = await boruta(options);
   const [demo] = asking.sandbox.data.backends;
   if (demo === undefined) throw new Error('no backend');
   const type = 'Elixir.BorutaIdentity.Accounts.Internal';
@@ -22,11 +27,6 @@ const created = ({ sandbox }: Asking) =>
 
 test('POST of a user answers 200 with the user, whose id it chooses', async () => {
   const asking = await started();
-  const lists = {
-    authorized_scopes: [{ id: ids.billingRead }],
-    organizations: [{ id: ids.acme }],
-    roles: [{ id: ids.member }],
-  };
   const told = await post(asking, { ...good, id: internal, group: 'a b', ...lists });
   expect([told.status, told.headers.get('location')]).toEqual([200, null]);
   expect(told.body.data).toMatchObject({
@@ -95,12 +95,7 @@ test('metadata without a field of the backend is dropped, and null gives the def
 
 describe('lists are written after the user', () => {
   test.each([
-    [
-      'an unknown role',
-      { authorized_scopes: [{ id: ids.billingRead }], roles: [{ id: ids.nobody }] },
-      500,
-      1,
-    ],
+    ['an unknown role', { ...lists, organizations: [], roles: [{ id: ids.nobody }] }, 500, 1],
     ['a scope without an id', { authorized_scopes: [{ name: 'billing:read' }] }, 422, 0],
     ['an unknown organization', { organizations: [{ id: ids.nobody }] }, 500, 0],
   ])('%s leaves the user, and the POST again is refused', async (_, lists, status, scopes) => {
@@ -119,17 +114,10 @@ describe('lists are written after the user', () => {
     [7, [1, 1, 1]],
   ])('a cut after write %s', async (step, wanted) => {
     const asking = await started({}, { intercept: () => ({ kind: 'cut', step }) });
-    const lists = {
-      authorized_scopes: [{ id: ids.billingRead }],
-      organizations: [{ id: ids.acme }],
-      roles: [{ id: ids.member }],
-    };
     await expect(post(asking, { ...good, ...lists })).rejects.toThrow();
-    const found = created(asking).flatMap((one) => [
-      one.authorized_scopes.length,
-      one.organizations.length,
-      one.roles.length,
-    ]);
+    const found = created(asking).flatMap(({ authorized_scopes, organizations, roles }) =>
+      [authorized_scopes, organizations, roles].map(({ length }) => length),
+    );
     expect(found).toEqual(wanted);
   });
 });
@@ -152,15 +140,11 @@ describe('create_default_organization', () => {
   });
 });
 
+const capital = 'A0000000-0000-4000-8000-000000000001';
 test.each([
   ['of the type Ldap', {}, ids.ada, 422],
   ["of the token's own user", { ownUser: ids.ada }, ids.ada, 403],
-  [
-    "of the token's own user in upper case, without Ldap",
-    { ownUser: 'A0000000-0000-4000-8000-000000000001' },
-    'A0000000-0000-4000-8000-000000000001',
-    204,
-  ],
+  ["of the token's own user in upper case, without Ldap", { ownUser: capital }, capital, 204],
 ])('DELETE %s', async (_, options, id, status) => {
   const asking = await started({}, options);
   if (status === 204) Object.assign(asking.user(ids.ada), { id: id.toLowerCase(), backend_id: internal });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
 import { type Asking, ids, start, type Told } from './asking.js';
 
-const patch = ({ ask }: Asking): Promise<Told> =>
-  ask('PATCH', `/api/organizations/${ids.acme}`, { organization: { label: 'New' } });
+const acme = `/api/organizations/${ids.acme}`;
+const patch = ({ ask }: Asking): Promise<Told> => ask('PATCH', acme, { organization: { label: 'New' } });
 
 const label = ({ sandbox }: Asking): unknown => sandbox.data.organizations[0]?.label;
 
@@ -12,32 +12,18 @@ const startWith = (fault: Intercept): Promise<Asking> =>
 
 test('intercept sees each request', async () => {
   const seen: SandboxRequest[] = [];
-  const asking = await start({
-    intercept: (request) => {
-      seen.push(request);
-      return undefined;
-    },
-  });
+  const asking = await start({ intercept: (request) => void seen.push(request) });
   await asking.ask('GET', '/api/organizations?page=1');
   await patch(asking);
   expect(seen).toEqual([
     { method: 'GET', path: '/api/organizations?page=1', body: undefined, number: 1 },
-    {
-      method: 'PATCH',
-      path: `/api/organizations/${ids.acme}`,
-      body: { organization: { label: 'New' } },
-      number: 2,
-    },
+    { method: 'PATCH', path: acme, body: { organization: { label: 'New' } }, number: 2 },
   ]);
 });
 
 test('answer answers in place of the server, with JSON', async () => {
-  const asking = await startWith({
-    kind: 'answer',
-    status: 429,
-    headers: { 'Retry-After': '7' },
-    body: { code: 'SLOW' },
-  });
+  const headers = { 'Retry-After': '7' };
+  const asking = await startWith({ kind: 'answer', status: 429, headers, body: { code: 'SLOW' } });
   const told = await patch(asking);
   expect(told.status).toBe(429);
   expect(told.headers.get('retry-after')).toBe('7');
@@ -50,8 +36,7 @@ test('answer answers in place of the server, with JSON', async () => {
 test('replace does the work and answers something else', async () => {
   const asking = await startWith({ kind: 'replace', body: 'half of' });
   const told = await patch(asking);
-  expect(told.status).toBe(200);
-  expect(told.text).toBe('half of');
+  expect([told.status, told.text]).toEqual([200, 'half of']);
   expect(label(asking)).toBe('New');
 });
 
