@@ -1,7 +1,15 @@
 import { type Result, summarizeResult } from '../apply/result.js';
 import { isPlannedId } from '../base/identifiers.js';
 import type { Problem } from '../base/problems.js';
-import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
+import {
+  defined,
+  holdsSensitive,
+  isMap,
+  type Json,
+  mapValues,
+  Sensitive,
+  type Value,
+} from '../base/values.js';
 import { countDrift, isListed, shareOf } from '../plan/drift.js';
 import {
   type Change,
@@ -30,10 +38,7 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
     server: plan.server,
     profile: plan.profile,
     environment: plan.environment,
-    ...(plan.shard === undefined ? {} : { shard: plan.shard }),
-    ...(plan.asOf === undefined ? {} : { now: plan.asOf }),
-    ...(plan.holdsUntil === undefined ? {} : { holds_until: plan.holdsUntil }),
-    ...(plan.partial === undefined ? {} : { partial: plan.partial }),
+    ...defined({ shard: plan.shard, now: plan.asOf, holds_until: plan.holdsUntil, partial: plan.partial }),
     summary: {
       ...(create > 0 ? { create } : {}),
       ...counts,
@@ -52,30 +57,30 @@ function warningJson({ code, message, place, places, morePlaces }: PlanWarning):
   return {
     code,
     message,
-    ...(place === undefined ? {} : { place: placeJson(place) }),
-    ...(places === undefined ? {} : { places: places.map(placeJson) }),
-    ...(morePlaces === undefined ? {} : { more_places: morePlaces }),
+    ...defined({
+      place: place && placeJson(place),
+      places: places?.map(placeJson),
+      more_places: morePlaces,
+    }),
   };
 }
 
 export function placeJson({ file, inProject = file, line, column }: WarningPlace): PlaceJson {
-  return { file: inProject, line, ...(column === undefined ? {} : { column }) };
+  return { file: inProject, line, ...defined({ column }) };
 }
 
 export function changeJson(change: Change): ChangeJson {
   return {
     address: change.address,
-    ...(change.label === undefined ? {} : { label: change.label }),
+    ...defined({ label: change.label }),
     kind: change.kind,
     action: change.action,
     observed: change.observed,
-    ...(change.observed === 'recorded' && change.recordedAt !== undefined
-      ? { recorded_at: change.recordedAt }
-      : {}),
+    ...defined({ recorded_at: change.observed === 'recorded' ? change.recordedAt : undefined }),
     destructive: change.destructions.length > 0,
     destructions: [...change.destructions],
     privileged: isPrivileged(change),
-    ...(change.privileges === undefined ? {} : { privileges: [...change.privileges] }),
+    ...defined({ privileges: change.privileges && [...change.privileges] }),
     requests: change.requests.map(({ operation, params }) => ({
       method: operations[operation].method,
       path: operationPath(operation, params),
@@ -90,13 +95,11 @@ export function changeJson(change: Change): ChangeJson {
 export function fieldJson(field: FieldChange): FieldJson {
   const { path, type, before, sensitive, becomes, was, places, drift } = field;
   const after = ['set', 'reference', 'members'].includes(type) ? withoutPlannedIds(field.after) : field.after;
-  const more = {
-    ...(places === undefined ? {} : { places: places.map(placeJson) }),
-    ...(drift === undefined
-      ? {}
-      : { drift: { ...drift, recorded: recordedJson(drift.recorded, sensitive) } }),
-  };
-  const lost = becomes === undefined ? {} : { becomes };
+  const more = defined({
+    places: places?.map(placeJson),
+    drift: drift && { ...drift, recorded: recordedJson(drift.recorded, sensitive) },
+  });
+  const lost = defined({ becomes });
   if (sensitive)
     return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive, ...lost, ...more };
   return {
@@ -126,20 +129,18 @@ export function resultJson(result: Result): ResultJson {
   return {
     format_version: 1,
     run: result.run,
-    ...(result.shard === undefined ? {} : { shard: result.shard }),
-    ...(result.undoes === undefined ? {} : { undoes: result.undoes }),
+    ...defined({ shard: result.shard, undoes: result.undoes }),
     summary: summarizeResult(result),
     results: result.results.map((one) => ({
       address: one.address,
-      ...(one.label === undefined ? {} : { label: one.label }),
+      ...defined({ label: one.label }),
       action: one.action,
       status: one.status,
       http_status: one.httpStatus,
       attempts: one.attempts,
       unverified: [...one.unverified],
       error: one.error,
-      ...(one.notes === undefined ? {} : { notes: [...one.notes] }),
-      ...(one.did === undefined ? {} : { did: one.did }),
+      ...defined({ notes: one.notes && [...one.notes], did: one.did }),
     })),
   };
 }
@@ -153,7 +154,7 @@ export function problemsJson(problems: readonly Problem[]) {
       message,
       hint: hint ?? null,
       places: places.map(placeJson),
-      ...(morePlaces === undefined ? {} : { more_places: morePlaces }),
+      ...defined({ more_places: morePlaces }),
     })),
   };
 }

@@ -2,7 +2,7 @@ import { asOne, type Found } from '../apply/find-runs.js';
 import { type Entry, entriesOf } from '../apply/journal-entries.js';
 import type { ChangeResult } from '../apply/result.js';
 import { partOfRun, type Shard } from '../base/shard.js';
-import { type Fields, holdsSensitive } from '../base/values.js';
+import { defined, type Fields, holdsSensitive } from '../base/values.js';
 import { asItWillBe } from '../kinds/desired.js';
 import { contrast, lackOf, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -81,7 +81,7 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, 
             attempts: answered.attempts,
             unverified: answered.unverified,
             error: answered.error,
-            ...(answered.notes === undefined ? {} : { notes: answered.notes }),
+            ...defined({ notes: answered.notes }),
           },
   };
 }

@@ -1,6 +1,6 @@
 import type { Recorded } from '../apply/recorded.js';
 import { bare, escapeText } from '../base/escape.js';
-import { type Fields, mapValues } from '../base/values.js';
+import { defined, type Fields, mapValues } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import { jsonOf } from './json.js';
 import { nameOf } from './names.js';
@@ -90,7 +90,7 @@ export function stateJson(state: ShownState | undefined): object {
     open_run: state.openRun,
     records: state.records.map((record) => ({
       address: record.address,
-      ...(record.label === undefined ? {} : { label: record.label }),
+      ...defined({ label: record.label }),
       kind: record.kind,
       recorded_at: record.at,
       run: record.run,

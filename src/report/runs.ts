@@ -2,6 +2,7 @@ import type { Pruning } from '../apply/prune.js';
 import { summarizeResult } from '../apply/result.js';
 import { bare, escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
+import { defined } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { fieldJson } from './json.js';
 import { type Named, nameOf } from './names.js';
@@ -140,7 +141,7 @@ export function runJson(past: PastRun): object {
 export function pastChangeJson({ change, at, result }: PastChange): object {
   return {
     address: change.address,
-    ...(change.label === undefined ? {} : { label: change.label }),
+    ...defined({ label: change.label }),
     kind: change.kind,
     action: change.action,
     at,
@@ -150,16 +151,14 @@ export function pastChangeJson({ change, at, result }: PastChange): object {
     attempts: result?.attempts ?? null,
     unverified: [...(result?.unverified ?? [])],
     error: result?.error ?? null,
-    ...(result?.notes === undefined ? {} : { notes: [...result.notes] }),
+    ...defined({ notes: result?.notes && [...result.notes] }),
   };
 }
 
 function header({ parts, ...past }: PastRun): object {
   return {
     ...headerOf(past),
-    ...(parts === undefined
-      ? {}
-      : { shards: parts.map(({ shard, ...part }) => ({ shard, ...headerOf(part) })) }),
+    ...defined({ shards: parts?.map(({ shard, ...part }) => ({ shard, ...headerOf(part) })) }),
   };
 }
 
@@ -168,7 +167,7 @@ function headerOf({ run, ended, changes }: PastRun): object {
   return {
     run: run.run,
     command: run.command,
-    ...(run.undoes === undefined ? {} : { undoes: run.undoes }),
+    ...defined({ undoes: run.undoes }),
     at: run.at,
     ended,
     user: run.user,
@@ -179,7 +178,7 @@ function headerOf({ run, ended, changes }: PastRun): object {
     profile: run.profile,
     environment: run.environment,
     tool_version: run.tool_version,
-    ...(run.now === undefined ? {} : { now: run.now }),
+    ...defined({ now: run.now }),
     digest: run.digest,
     summary: summarizeResult({ results }),
   };

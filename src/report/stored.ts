@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../base/problem-codes.js';
-import { isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
+import { defined, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
 import type { FieldType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { isListed, shareOf } from '../plan/drift.js';
@@ -42,9 +42,7 @@ export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed):
     server: json.server,
     profile: json.profile as Plan['profile'],
     environment: json.environment,
-    ...(json.now === undefined ? {} : { asOf: json.now }),
-    ...(json.holds_until === undefined ? {} : { holdsUntil: json.holds_until }),
-    ...(json.shard === undefined ? {} : { shard: json.shard }),
+    ...defined({ asOf: json.now, holdsUntil: json.holds_until, shard: json.shard }),
     changes: [...changes, ...unchanged.map(({ address }) => unchangedOf(address))],
     requiredScopes: json.required_scopes as Plan['requiredScopes'],
     warnings: json.warnings.map(warningOfJson),
@@ -59,14 +57,16 @@ function warningOfJson({ code, message, place, places, more_places }: WarningJso
   return {
     code: code as ProblemCode,
     message,
-    ...(place === undefined ? {} : { place: placeOfJson(place) }),
-    ...(places === undefined ? {} : { places: places.map(placeOfJson) }),
-    ...(more_places === undefined ? {} : { morePlaces: more_places }),
+    ...defined({
+      place: place && placeOfJson(place),
+      places: places?.map(placeOfJson),
+      morePlaces: more_places,
+    }),
   };
 }
 
 function placeOfJson({ file, line, column }: PlaceJson): WarningPlace {
-  return { file, line, ...(column === undefined ? {} : { column }) };
+  return { file, line, ...defined({ column }) };
 }
 
 function changeOfJson(json: ChangeJson): Change | undefined {
@@ -75,13 +75,12 @@ function changeOfJson(json: ChangeJson): Change | undefined {
   if (!requests.every((request): request is WriteRequest => request !== undefined)) return undefined;
   const fields = json.fields.map((field) => fieldOfJson(kind, field, json.action === 'create'));
   const generation = fields.find(({ path }) => path === kindOf(kind).regeneration?.counter)?.after;
-  const change = shownChange({ address, ...(label === undefined ? {} : { label }), kind, action, fields });
+  const change = shownChange({ address, ...defined({ label }), kind, action, fields });
   return {
     ...change,
     observed: json.observed,
-    ...(recorded_at === undefined ? {} : { recordedAt: recorded_at }),
+    ...defined({ recordedAt: recorded_at, privileges }),
     destructions: json.destructions,
-    ...(privileges === undefined ? {} : { privileges }),
     requests,
     warnings: json.warnings.map(warningOfJson),
     reason: json.reason,
@@ -137,16 +136,18 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson, isNew: boolean): Fie
     // The built-in text is described in words.
     after: becomes === undefined ? (sideOf(json.after) ?? null) : null,
     sensitive,
-    ...(becomes === undefined ? {} : { becomes }),
-    ...(isNew ? { was: 'new' as const } : was === undefined ? {} : { was }),
-    ...(confirmed === undefined ? {} : { confirmed }),
-    ...(places === undefined ? {} : { places: places.map(placeOfJson) }),
-    ...(drift === undefined ? {} : { drift: driftOfJson(drift) }),
+    ...defined({
+      becomes,
+      was: isNew ? ('new' as const) : was,
+      confirmed,
+      places: places?.map(placeOfJson),
+      drift: drift && driftOfJson(drift),
+    }),
   };
 }
 
 function driftOfJson({ recorded, run, declared }: NonNullable<FieldJson['drift']>) {
-  return { recorded: valueOfJson(recorded), run, ...(declared === undefined ? {} : { declared }) };
+  return { recorded: valueOfJson(recorded), run, ...defined({ declared }) };
 }
 
 /** One side of a difference; undefined if unknown. */

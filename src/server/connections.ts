@@ -1,5 +1,5 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import type { Sensitive } from '../base/values.js';
+import { defined, type Sensitive } from '../base/values.js';
 import { codeOf, type Exchanged, type ExchangeLimits, exchange } from './exchange.js';
 import { proxyMark } from './failures.js';
 import type { ProxyServer } from './proxy.js';
@@ -63,9 +63,7 @@ function tlsOptions({ ca, clientCert, clientKey }: TlsSettings) {
   return {
     minVersion: minVersion as 'TLSv1.2',
     rejectUnauthorized,
-    ...(ca === undefined ? {} : { ca }),
-    ...(clientCert === undefined ? {} : { cert: clientCert }),
-    ...(clientKey === undefined ? {} : { key: String(clientKey.reveal()) }),
+    ...defined({ ca, cert: clientCert, key: clientKey && String(clientKey.reveal()) }),
   };
 }
 
