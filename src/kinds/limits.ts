@@ -9,6 +9,8 @@ import type { KindLimits, MemberType, Traits } from './traits.js';
 
 type FieldPath = readonly (string | number)[];
 
+/** The parts of a document that are an id, and never a name. */
+const idParts = ['id', 'backend_id', 'identity_provider_id'];
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Why no request can be sent for an object with these ids; undefined if one can. */
@@ -20,9 +22,7 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
     return `the ${unusable[0]} ${JSON.stringify(unusable[1])} can't name an object in a path of the API: correct it`;
   }
   if (limits?.uuids !== true) return undefined;
-  const wrong = ['id', 'backend_id'].find(
-    (part) => identity[part] !== undefined && !uuid.test(identity[part]),
-  );
+  const wrong = idParts.find((part) => identity[part] !== undefined && !uuid.test(identity[part]));
   if (wrong === undefined) return undefined;
   return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it; idops list shows the ids`;
 }
@@ -60,7 +60,11 @@ function idProblems(
   { ids = {} }: KindLimits,
   refused: Refuse,
 ): Problem[] {
-  const own = ['id', 'backend_id'].map((part): Id => ({ id: identity[part], path: [part], most: null }));
+  const known: { readonly [part: string]: Value | undefined } = {
+    backend_id: fields.backend_id,
+    ...identity,
+  };
+  const own = idParts.map((part): Id => ({ id: known[part], path: [part], most: null }));
   // Without strings that may be names.
   const inLists = Object.entries(ids).flatMap(([field, most]) =>
     listsOf(fields[field]).flatMap(({ path, list }) =>

@@ -31,6 +31,11 @@ describe('what the server can not take is refused at its line', () => {
     [{ ...template, html_content: null }, /"html_content" can't be null/],
     [{ ...template, type: 'welcome' }, /no email template of this type.*tx_code/],
     [{ ...template, backend_id: 'ldap' }, /"backend_id" is not a UUID/],
+    [{ kind: 'IdentityProvider', name: 'a', backend_id: 'ldap' }, /"backend_id" is not a UUID/],
+    [
+      { kind: 'PageTemplate', identity_provider_id: 'a', type: 'new_session', content: 'a' },
+      /"identity_provider_id" is not a UUID/,
+    ],
     [{ ...user, id: 'ada' }, /"id" is not a UUID.*\| "id"/],
     [{ ...user, id: ids.ada.replace('4000', 'ABCD') }, /writes its ids in lower case: abcd0000-/],
     [{ kind: 'KeyPair', id: '1', is_default: true }, /"id" is not a UUID/],
