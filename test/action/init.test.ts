@@ -93,10 +93,7 @@ describe('idops init', () => {
 
   it('says where it can not write, and refuses a CI that it does not know', async () => {
     const { idops } = await project({ taken: 'a file' });
-    expect(await idops('init taken')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('not-writable'),
-    });
+    await failed(idops('init taken'), 'not-writable');
     expect(await idops('init --ci jenkins')).toMatchObject({ code: 1 });
   });
 

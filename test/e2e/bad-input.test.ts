@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { cli, config, project, refused } from './running.js';
+import { cli, config, failed, project, refused } from './running.js';
 
 describe('a configuration', () => {
   it('with a limit from a variable is checked by validate and plan, as far as the variable is known', async () => {
@@ -13,9 +13,7 @@ describe('a configuration', () => {
         ['-1', 'must be 0 or more'],
         ['abc', 'expected a number'],
       ] as const) {
-        const { code, stderr } = await idops(command, { env: { IDOPS_LIMIT: value } });
-        expect([code, stderr], `${command} ${value}`).toEqual([1, expect.stringContaining(why)]);
-        expect(stderr).toContain('idops.yaml:6');
+        await failed(idops(command, { env: { IDOPS_LIMIT: value } }), why, 'idops.yaml:6');
       }
       expect(sandbox.requests).toEqual([]);
       expect((await idops(command, { env: { IDOPS_LIMIT: '3' } })).code).toBe(0);
@@ -31,9 +29,9 @@ describe('a configuration', () => {
       'manifests/bad.yaml': 'kind: Usr\n',
     });
     const before = await files();
-    const { stderr } = await refused(idops('apply --yes', { env: { IDOPS_BASE_URL: undefined } }));
-    for (const part of ['bad-address', 'idops.yaml:2:', 'unknown-kind', 'manifests/bad.yaml:1:7'])
-      expect(stderr).toContain(part);
+    const env = { IDOPS_BASE_URL: undefined };
+    const places = ['bad-address', 'idops.yaml:2:', 'unknown-kind', 'manifests/bad.yaml:1:7'];
+    const { stderr } = await refused(idops('apply --yes', { env }), ...places);
     expect(stderr).not.toMatch(/^\s+at /m);
     expect(sandbox.requests).toEqual([]);
     expect(await files()).toEqual(before);
@@ -43,12 +41,8 @@ describe('a configuration', () => {
 it.skipIf(process.platform === 'win32')(
   'a folder that is removed under a command is told as what it is',
   () => {
-    const gone = [
-      '-c',
-      'd=$(mktemp -d) && cd "$d" && rmdir "$d" && exec "$0" "$1" plan',
-      process.execPath,
-      cli,
-    ];
+    const script = 'd=$(mktemp -d) && cd "$d" && rmdir "$d" && exec "$0" "$1" plan';
+    const gone = ['-c', script, process.execPath, cli];
     const { status, stdout, stderr } = spawnSync('sh', gone, { encoding: 'utf8' });
     expect([status, stdout, stderr]).toEqual([
       1,

@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { project, succeeded, sure } from './running.js';
 
-function client(generation: number): { [path: string]: string } {
-  return {
-    'idops.yaml': sure,
-    'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
-  };
-}
+const client = (generation: number, profile = 'documented') => ({
+  'idops.yaml': sure.replace('documented', profile),
+  'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
+});
 
 const post = `POST /api/clients/${ids.portal}/regenerate_did`;
 
@@ -15,16 +13,11 @@ describe('did_generation', () => {
   it.each(['documented', 'boruta'] as const)(
     'is told with the recorded number on a %s server',
     async (profile) => {
-      const { idops, write, sandbox, json } = await project(
-        { ...client(1), 'idops.yaml': sure.replace('documented', profile) },
-        { profile },
-      );
-      const adopting = await idops('plan');
-      expect(adopting.stdout).toContain(
-        '\n    will be recorded, nothing is sent\n    did_generation: (unknown) → 1\n',
-      );
+      const { idops, write, sandbox, json } = await project(client(1, profile), { profile });
+      const adopting = '\n    will be recorded, nothing is sent\n    did_generation: (unknown) → 1\n';
+      expect((await idops('plan')).stdout).toContain(adopting);
       await idops('apply --yes');
-      await write({ ...client(2), 'idops.yaml': sure.replace('documented', profile) });
+      await write(client(2, profile));
       const planned = await idops('plan');
       expect(planned.stdout).toMatch(/did_generation as recorded \S+, /);
       expect(planned.stdout).toContain('did_generation: 1 → 2');
@@ -38,18 +31,15 @@ describe('did_generation', () => {
 
   it('whose DID comes out the same is told so for good', async () => {
     let did: string | null | undefined;
-    const boruta = sure.replace('documented', 'boruta');
-    const { idops, write, sandbox, json } = await project(
-      { ...client(1), 'idops.yaml': boruta },
-      {
-        profile: 'boruta',
-        intercept: ({ method }) =>
-          method === 'POST' ? { kind: 'answer', status: 200, body: { data: { did } } } : undefined,
-      },
-    );
+    const profile = 'boruta';
+    const { idops, write, sandbox, json } = await project(client(1, profile), {
+      profile,
+      intercept: ({ method }) =>
+        method === 'POST' ? { kind: 'answer', status: 200, body: { data: { did } } } : undefined,
+    });
     did = sandbox.data.clients[0]?.did;
     await idops('apply --yes');
-    await write({ ...client(2), 'idops.yaml': boruta });
+    await write(client(2, profile));
     expect((await idops('apply --yes')).stdout).toContain('note: the DID is the same as before');
     const run = (await idops('runs')).stdout.split(/\n(?=\d)/)[1]?.split(' ')[0];
     const { stdout } = await idops(`runs show ${run}`);

@@ -1,40 +1,26 @@
 import { describe, expect, it, vi } from 'vitest';
 import { loadProject } from '../../src/project/index.js';
-import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { openForWriting } from '../../src/session/open.js';
+import { organizations } from '../action/running.js';
 import { writesHeld } from './gate.js';
 import { journals, project, type TestProject } from './running.js';
 
 const count = 100;
 const changed = 10;
 
-function seed(): SandboxSeed {
-  return {
-    organizations: Array.from({ length: count }, (_, index) => ({
-      id: `id-${index}`,
-      name: `organization ${index}`,
-      label: `label ${index}`,
-    })),
-    users: [],
-    backends: [],
-    templates: [],
-    keyPairs: [],
-    clients: [],
-    scopes: [],
-    roles: [],
-  };
-}
-
-const manifest = Array.from({ length: count }, (_, index) => {
-  const label = index % (count / changed) === 0 ? `new label ${index}` : `label ${index}`;
-  return `kind: Organization\nname: organization ${index}\nlabel: ${label}\n`;
-}).join('---\n');
+const { seed, all } = organizations(count);
+const manifest = all
+  .map(({ name, label }, index) => {
+    const isNew = index % (count / changed) === 0;
+    return `kind: Organization\nname: ${name}\nlabel: ${isNew ? 'new ' : ''}${label}\n`;
+  })
+  .join('---\n');
 
 describe('a hundred organizations of which ten change', () => {
   it('take two GETs and ten PATCHes on pages of 50, and nothing more the second time', async () => {
     const { idops, sandbox, reads, writes, files } = await project(
       { 'manifests/all.yaml': manifest },
-      { seed: seed(), pageSize: 50 },
+      { seed, pageSize: 50 },
     );
     expect((await idops('apply --yes')).code).toBe(0);
     expect(reads()).toEqual(['GET /api/organizations?page=1', 'GET /api/organizations?page=2']);
@@ -55,10 +41,7 @@ describe('what is left of an apply that was killed', () => {
   /** A project of which an apply was killed while the first of its PATCHes was on its way, long enough ago to look once. */
   async function killed(): Promise<TestProject> {
     const { came, open, intercept } = writesHeld();
-    const given = await project(
-      { 'manifests/all.yaml': manifest },
-      { seed: seed(), pageSize: 50, intercept },
-    );
+    const given = await project({ 'manifests/all.yaml': manifest }, { seed, pageSize: 50, intercept });
     const running = given.begin(['apply', '--yes', '--concurrency', '1']);
     await came;
     running.child.kill('SIGKILL');

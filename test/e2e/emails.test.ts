@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { config, project, sure } from './running.js';
+import { blocked, config, failed, project, sure } from './running.js';
 
 /** A Boruta, with all that is checked of its emails. */
 const strict = config.replace('server:\n', 'server:\n  profile: boruta\n');
@@ -12,57 +12,46 @@ const html =
 
 describe('a finding in the body of an email', () => {
   it('stands at its line in the body file, in every format', async () => {
-    const { idops, write, json } = await project(
-      {
-        'infra/idops.yaml': sure,
-        'infra/manifests/emails.yaml': template('html_content: {file: emails/reset.html}\n'),
-        'infra/manifests/emails/reset.html': html,
-      },
-      { profile: 'boruta' },
-    );
+    const infra = {
+      'infra/idops.yaml': sure,
+      'infra/manifests/emails.yaml': template('html_content: {file: emails/reset.html}\n'),
+      'infra/manifests/emails/reset.html': html,
+    };
+    const { idopsWith, write, json } = await project(infra, { profile: 'boruta' });
+    const config = ['--config', 'infra/idops.yaml'];
+    const idops = (args: string) => idopsWith([...args.split(' '), ...config]);
     const at = 'infra/manifests/emails/reset.html:4:7';
-    const text = await idops('validate --config infra/idops.yaml');
+    const text = await idops('validate');
     expect(text.stderr).toContain(`  --> ${at}\n`);
     expect(text.stderr).toContain(' 4 | <p>ä🎉<img src="a.png">{{ user.username }}\n');
     expect(text.stderr).toMatch(/\n {3}\| {6,8}\^{17}\n/);
+    const place = { file: 'manifests/emails/reset.html', line: 4, column: 7 };
     const found = await json('validate --config infra/idops.yaml');
-    expect(found.problems).toMatchObject([
-      { code: 'image-without-alt', places: [{ file: 'manifests/emails/reset.html', line: 4, column: 7 }] },
-    ]);
-    const github = await idops('validate --config infra/idops.yaml --format github');
-    expect(github.stdout).toContain('::warning file=infra/manifests/emails/reset.html,line=4,col=7,title=');
-    const plan = await idops('plan --config infra/idops.yaml');
+    expect(found.problems).toMatchObject([{ code: 'image-without-alt', places: [place] }]);
+    const annotation = '::warning file=infra/manifests/emails/reset.html,line=4,col=7,title=';
+    for (const command of ['validate', 'plan'])
+      expect((await idops(`${command} --format github`)).stdout).toContain(annotation);
+    const plan = await idops('plan');
     expect(plan.stdout.replaceAll(/\s+/g, ' ')).toContain(`without alt text: a.png (${at})`);
     const planned = await json('plan --config infra/idops.yaml');
     expect(planned.changes[0].warnings).toContainEqual({
       code: 'image-without-alt',
       message: 'the html body has 1 image without alt text: a.png',
-      place: { file: 'manifests/emails/reset.html', line: 4, column: 7 },
+      place,
     });
-    const annotated = await idops('plan --config infra/idops.yaml --format github');
-    expect(annotated.stdout).toContain(
-      '::warning file=infra/manifests/emails/reset.html,line=4,col=7,title=',
-    );
-    const page = await idops('preview --config infra/idops.yaml --out -');
-    expect(page.stdout).toContain(`without alt text: a.png (${at})`);
-    await write({
-      'infra/manifests/emails.yaml': template(
-        `html_content: |\n  <meta charset="utf-8">\n  <img src="b.png">\n`,
-      ),
-    });
-    const written = await idops('validate --config infra/idops.yaml');
+    expect((await idops('preview --out -')).stdout).toContain(`without alt text: a.png (${at})`);
+    const inline = template(`html_content: |\n  <meta charset="utf-8">\n  <img src="b.png">\n`);
+    await write({ 'infra/manifests/emails.yaml': inline });
+    const written = await idops('validate');
     expect(written.stderr).toContain('  --> infra/manifests/emails.yaml:4:1\n');
   });
 
   it('is the path of a file, whose "file:" was forgotten', async () => {
-    const { idops } = await project(
-      {
-        'idops.yaml': sure,
-        'manifests/emails.yaml': template('txt_content: emails/reset.text\n'),
-        'manifests/emails/reset.text': 'Hello',
-      },
-      { profile: 'boruta' },
-    );
+    const { idops } = await project({
+      'idops.yaml': sure,
+      'manifests/emails.yaml': template('txt_content: emails/reset.text\n'),
+      'manifests/emails/reset.text': 'Hello',
+    });
     for (const command of ['validate', 'plan']) {
       const { stderr } = await idops(command);
       expect(stderr).toContain('warning[forgotten-file]: "txt_content" is the text "emails/reset.text"');
@@ -77,18 +66,12 @@ describe('a finding in the body of an email', () => {
       'manifests/a.txt': 'http://id.example.com/{{ reset_password_url }} {{ company }} {{ url }}',
       'manifests/a.html': '<meta charset="utf-8">\n<p>{{ reset_password_url }} {{ company }} {{ url }}',
     };
-    const { idops } = await project({ 'idops.yaml': strict, ...files }, { profile: 'boruta' });
-    const problems = async (): Promise<string[]> => {
-      const { stdout } = await idops('validate --format json');
-      return JSON.parse(stdout).problems.map(
-        ({ code, places }: { code: string; places: { line: number; column: number }[] }) =>
-          `${code} ${places.map(({ line, column }) => `${line}:${column}`).join(' ')}`,
-      );
-    };
-    expect(await problems()).toEqual([
-      'unknown-placeholder 1:23 2:4',
-      'unknown-placeholder 1:48 2:29',
-      'insecure-link 1:1',
+    const { idops, json } = await project({ 'idops.yaml': strict, ...files }, { profile: 'boruta' });
+    const at = (line: number, column: number) => ({ line, column });
+    expect((await json('validate')).problems).toMatchObject([
+      { code: 'unknown-placeholder', places: [at(1, 23), at(2, 4)] },
+      { code: 'unknown-placeholder', places: [at(1, 48), at(2, 29)] },
+      { code: 'insecure-link', places: [at(1, 1)] },
     ]);
     const plan = (await idops('plan')).stdout.replaceAll(/\s+/g, ' ');
     expect(plan).toContain('did you mean {{ url }}? (manifests/a.txt:1:23, manifests/a.html:2:4)');
@@ -106,10 +89,8 @@ describe('a finding in the body of an email', () => {
         { 'idops.yaml': strict, 'manifests/emails.yaml': docs, 'manifests/a.txt': text },
         { profile: 'boruta' },
       );
-      const validated = await at.idops('validate');
-      expect(validated).toMatchObject({ code: 1, stderr: expect.stringContaining(`error[${code}]`) });
-      const planned = await at.idops('plan');
-      expect(planned).toMatchObject({ code: 1, stdout: expect.stringContaining('1 blocked') });
+      await failed(at.idops('validate'), `error[${code}]`);
+      await blocked(at.idops('plan'), '1 blocked');
       expect((await at.idops('apply --yes')).code).toBe(1);
       expect(at.writes()).toEqual([]);
 

@@ -18,15 +18,13 @@ async function written(): Promise<TestProject> {
 
 describe('idops runs', () => {
   it('shows when, who, what and why, and filters by each', async () => {
-    const { idops, idopsWith, write } = await written();
+    const { idops, idopsWith, json, write } = await written();
     await write({ 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` });
     const env = { GITHUB_ACTIONS: 'true', GITHUB_ACTOR: 'grace', GITHUB_REF: 'refs/pull/12/merge' };
     const why = 'OPS-7: back to \u001b[31mstaff\u001b[0m';
     expect((await idopsWith(['apply', '--yes', '--message', why], { env })).code).toBe(0);
-    const runsOf = async (filter: string): Promise<string[]> => {
-      const { stdout } = await succeeded(idops(`runs --format json ${filter}`));
-      return JSON.parse(stdout).runs.map(({ run }: { run: string }) => run);
-    };
+    const runsOf = async (filter: string): Promise<string[]> =>
+      (await json(`runs ${filter}`)).runs.map(({ run }: { run: string }) => run);
     const all = await runsOf('');
     const [, ada, , last] = all;
     expect(await runsOf('--actor GRACE')).toEqual([last]);
@@ -39,17 +37,12 @@ describe('idops runs', () => {
     expect(stdout).toMatch(
       /^\S+ {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}apply by grace \(pull request 12\): 1 applied\n {4}User\/\S+ \(ada@acme\.example\)\n {4}message: OPS-7: back to \[31mstaff ?\[0m\n$/,
     );
-    const shown = await idops(`runs show ${last}`);
-    expect(shown.stdout).toMatch(
-      /\nWho: +grace \(pull request 12\), process \d+ of \S+ on \S+\nMessage: +OPS-7/,
-    );
-    const history = JSON.parse(
-      (await idops(`runs --address ada@acme.example --actor grace --format json`)).stdout,
-    );
+    const who = /\nWho: +grace \(pull request 12\), process \d+ of \S+ on \S+\nMessage: +OPS-7/;
+    expect((await idops(`runs show ${last}`)).stdout).toMatch(who);
+    const history = await json('runs --address ada@acme.example --actor grace');
     expect(history.changes).toMatchObject([{ run: last, actor: 'grace', pull_request: 12, author: null }]);
-    expect((await idops('runs --address ada@acme.example --until 2020-01-31')).stdout).toBe(
-      'No run matches.\n',
-    );
+    const none = await idops('runs --address ada@acme.example --until 2020-01-31');
+    expect(none.stdout).toBe('No run matches.\n');
     expect((await idops('runs --since 2026-02-30')).stderr).toContain('error[wrong-option]');
   });
 
@@ -77,10 +70,9 @@ describe('idops runs --address', () => {
   });
 
   it('gives the same as JSON, and sends nothing', async () => {
-    const { idops, sandbox, json } = await written();
+    const { sandbox, json } = await written();
     const before = sandbox.requests.length;
-    const { stdout } = await idops(`runs --address User/${ids.ada} --format json`);
-    const history = JSON.parse(stdout);
+    const history = await json(`runs --address User/${ids.ada}`);
     expect(history).toMatchObject({
       format_version: 1,
       address: `User/${ids.ada}`,
@@ -103,15 +95,10 @@ describe('idops runs --address', () => {
 
   it('says where nothing is known of an object', async () => {
     const { idops } = await written();
-    const wrong = await refused(idops('runs --address Organization/acmee'));
-    expect(wrong.stderr.replaceAll(/\s+/g, ' ')).toContain(
-      'error[no-such-address]: no run of this state wrote Organization/acmee ',
-    );
-    expect((await idopsWithout()).code).toBe(1);
-    async function idopsWithout() {
-      const { idops: none } = await project({});
-      return await none('runs --address Organization/acme');
-    }
+    const said = /error\[no-such-address\]: no run of this state wrote Organization\/acmee\s/;
+    await refused(idops('runs --address Organization/acmee'), said);
+    const none = await project({});
+    await refused(none.idops('runs --address Organization/acme'));
   });
 
   it('finds an object by its id alone, and by its name with and without its kind', async () => {
@@ -124,15 +111,13 @@ describe('idops runs --address', () => {
       ['acme', 'Organization/acme'],
       ['acme-2', 'Organization/acme'],
     ]) {
-      const { code, stdout } = await idops(`runs --address ${asked}`);
-      expect([asked, code]).toEqual([asked, 0]);
+      const { stdout } = await succeeded(idops(`runs --address ${asked}`));
       expect(stdout).toContain(`update ${found}`);
     }
   });
 
   it('finds templates by the name of their backend, and clients by theirs, and shows these', async () => {
-    const { idops, idopsWith, write } = await borutaProject();
-    await write({
+    const { idops, idopsWith } = await borutaProject({
       'manifests/all.yaml': [
         `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "new {{ tx_code }}"\n`,
         // Its answer tells the backend's name.
@@ -149,8 +134,7 @@ describe('idops runs --address', () => {
       ids.backend,
       `EmailTemplate/${ids.backend}`,
     ]) {
-      const { code, stdout } = await idopsWith(['runs', '--address', asked]);
-      expect([asked, code]).toEqual([asked, 0]);
+      const { stdout } = await succeeded(idopsWith(['runs', '--address', asked]));
       expect(stdout.replaceAll(/\s+/g, ' ')).toContain(template);
     }
     const client = await idopsWith(['runs', '--address', 'Customer portal']);
@@ -159,8 +143,7 @@ describe('idops runs --address', () => {
   });
 
   it('shows no member of an element that was only sent along', async () => {
-    const { idops, write } = await borutaProject();
-    await write({
+    const { idops } = await borutaProject({
       'manifests/all.yaml': `kind: User\nid: ${ids.ada}\nauthorized_scopes: [{name: "billing:read"}]\n`,
     });
     const plan = await idops('plan');

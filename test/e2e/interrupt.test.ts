@@ -4,36 +4,31 @@ import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
 import { signal } from './in-process.js';
-import { project, type RunOptions, sure, type TestProject } from './running.js';
+import { borutaProject, failed, project, type RunOptions, sure, type TestProject } from './running.js';
 
 const users = Array.from({ length: 6 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
+
+const acme = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
 
 describe('an interruption', () => {
   it('by a lock that is taken away stops what is not begun, and leaves the state to whoever has it', async () => {
     const { came, open, intercept } = gate();
-    const { idops, writes, files, write, folder } = await project(
-      {
-        'idops.yaml': sure,
-        'manifests/all.yaml': [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n'),
-      },
-      { intercept },
-    );
+    const manifest = [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n');
+    const files = { 'idops.yaml': sure, 'manifests/all.yaml': manifest };
+    const { idops, writes, read, write, folder } = await project(files, { intercept });
     const running = idops('apply --yes --concurrency 1');
     await came;
     await rm(join(folder, '.idops/state.json.lock'));
     const state = '{"somebody": "else\'s"}';
     await write({ '.idops/state.json': state });
     open();
-    const { code, stdout, stderr } = await running;
-    expect(code).toBe(1);
+    const early =
+      /error\[run-ended-early\]: run \S+ ended early: the lock of the state was lost: it was removed/;
+    const { stdout } = await failed(running, early);
     expect(writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
     expect(stdout).toContain('not sent: the lock of the state was lost');
     expect(stdout).toContain('Applied: 1 applied, 6 skipped.');
-    expect(stderr).toMatch(
-      /error\[run-ended-early\]: run \S+ ended early: the lock of the state was lost: it was removed/,
-    );
-    const left = await files();
-    expect(left['.idops/state.json']).toBe(state);
+    expect(await read('.idops/state.json')).toBe(state);
     await rm(join(folder, '.idops/state.json'));
     const plan = await idops('plan');
     expect(plan.stderr).toMatch(/run \S+ had not ended/);
@@ -54,13 +49,8 @@ describe('an interruption', () => {
 
   it('of a plan asks for nothing more, whatever waits for its turn', async () => {
     const held = gate();
-    const at = await project(
-      {
-        'idops.yaml': sure.replace('documented', 'boruta'),
-        'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n`,
-      },
-      { profile: 'boruta', intercept: held.intercept },
-    );
+    const user = { 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n` };
+    const at = await borutaProject(user, held);
     const stderr = await interrupted(at, held, 'plan --concurrency 1');
     expect(stderr).toContain('interrupted: nothing more was asked');
     expect(at.reads()).toHaveLength(1);
@@ -68,13 +58,8 @@ describe('an interruption', () => {
 
   it('while a program gives the token asks for nothing with it', async () => {
     const held = gate();
-    const at = await project(
-      {
-        'idops.yaml': `${sure.replace(/token: .*/, `token_command: ["${process.execPath}", token.cjs]`)}`,
-        'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
-      },
-      { intercept: held.intercept },
-    );
+    const command = sure.replace(/token: .*/, `token_command: ["${process.execPath}", token.cjs]`);
+    const at = await project({ 'idops.yaml': command, ...acme }, held);
     await at.write({ 'token.cjs': `fetch('${at.sandbox.url}/token').then(() => console.log('token'));` });
     await interrupted(at, held, 'plan', { env: { IDOPS_TOKEN: undefined } });
     expect(at.reads()).toEqual(['GET /token']);
@@ -82,10 +67,7 @@ describe('an interruption', () => {
 
   it('of an apply that observes writes nothing', async () => {
     const held = gate();
-    const at = await project(
-      { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' },
-      { intercept: held.intercept },
-    );
+    const at = await project(acme, held);
     const before = await at.files();
     await interrupted(at, held, 'apply --yes');
     expect(at.writes()).toEqual([]);
@@ -95,9 +77,7 @@ describe('an interruption', () => {
 
 describe('a reader that goes away, as `head` does', () => {
   it('does not keep apply from going on', async () => {
-    const { begin, sandbox } = await project({
-      'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
-    });
+    const { begin, sandbox } = await project(acme);
     const running = begin(['apply', '--yes', '--quiet']);
     running.child.stdout.destroy();
     const { code, stderr } = await running.ended;

@@ -23,14 +23,12 @@ describe('what the server calls an object', () => {
       'manifests/all.yaml': [user('office'), template, client].join('---\n'),
     });
     const { stdout: text } = await idops('plan');
-    expect(reads().toSorted()).toEqual(
-      [
-        `GET /api/users/${ids.ada}`,
-        'GET /api/organizations?page=1',
-        `GET /api/backends/${ids.backend}/email-templates/tx_code`,
-        `GET /api/clients/${ids.portal}`,
-      ].toSorted(),
-    );
+    expect(reads().toSorted()).toEqual([
+      `GET /api/backends/${ids.backend}/email-templates/tx_code`,
+      `GET /api/clients/${ids.portal}`,
+      'GET /api/organizations?page=1',
+      `GET /api/users/${ids.ada}`,
+    ]);
     expect(text).toContain(`update User/${ids.ada} (ada@acme.example)\n    at manifests/all.yaml:1\n`);
     expect(text).toMatch(new RegExp(`EmailTemplate/${ids.backend}/tx_code \\(.+\\)\n    at `));
     expect(text).toMatch(new RegExp(`adopt Client/${ids.portal} \\(.+\\)\n    at `));
@@ -45,20 +43,18 @@ describe('what the server calls an object', () => {
     ]);
     expect((await idops('plan --format markdown')).stdout).toContain('` (`ada@acme.example`)');
     expect((await idops('plan --format html')).stdout).toContain('</code> (ada@acme.example)');
-    expect((await idops('plan --format github')).stdout).toContain(
-      `User/${ids.ada} (ada@acme.example): group`,
-    );
+    const shown = `User/${ids.ada} (ada@acme.example)`;
+    expect((await idops('plan --format github')).stdout).toContain(`${shown}: group`);
 
     const applied = await json('apply --yes');
     expectToFit('run', applied);
     expect(applied.results[1]).toMatchObject({ address: `User/${ids.ada}`, label: 'ada@acme.example' });
-    expect((await idops(`runs show ${applied.run}`)).stdout).toContain(`User/${ids.ada} (ada@acme.example)`);
+    expect((await idops(`runs show ${applied.run}`)).stdout).toContain(shown);
   });
 
   it('is not known of a template where nothing else says its backend', async () => {
-    const { idops, reads } = await named({ 'manifests/all.yaml': template });
-    const { stdout } = await idops('plan --format json');
-    expect(JSON.parse(stdout).changes[0]).not.toHaveProperty('label');
+    const { json, reads } = await named({ 'manifests/all.yaml': template });
+    expect((await json('plan')).changes[0]).not.toHaveProperty('label');
     expect(reads()).toEqual([`GET /api/backends/${ids.backend}/email-templates/tx_code`]);
   });
 

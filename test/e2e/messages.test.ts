@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { borutaProject } from './running.js';
+import { borutaProject, failed } from './running.js';
 
 describe('messages', () => {
   it("hold none of a server's internals, but with --debug", async () => {
     const message = '** (Ecto.Query.CastError) value `"nope"` in `where` cannot be cast to type :binary_id';
     const answer: Intercept = { kind: 'answer', status: 400, body: { code: 'BAD_REQUEST', message } };
     const { idops } = await borutaProject({}, { intercept: () => answer });
-    const said = await idops(`regenerate-did ${ids.portal} --yes`);
-    expect(said.code).toBe(1);
+    const args = `regenerate-did ${ids.portal} --yes`;
+    const said = await failed(idops(args), 'raw internals of the server, which --debug shows');
     expect(said.stdout + said.stderr).not.toContain('Ecto');
-    expect(said.stderr).toContain('raw internals of the server, which --debug shows');
-    expect((await idops(`regenerate-did ${ids.portal} --yes --debug`)).stderr).toContain(
-      'Ecto.Query.CastError',
-    );
+    await failed(idops(`${args} --debug`), 'Ecto.Query.CastError');
   });
 
   it('tell that the server ignores a field, once, beside the rest of the plan', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emailsIn } from '../report/trees.js';
-import { boruta, config, failed, project, succeeded } from './running.js';
+import { borutaProject, config, failed, project, succeeded } from './running.js';
 
 const provider = '90000000-0000-4000-8000-000000000001';
 const page = (type: string, rest: string) =>
@@ -12,14 +12,13 @@ const html =
   '<link rel="stylesheet" href="https://cdn.example/a.css"><form method="post" action="{{ create_user_session_path }}">' +
   '<input type="hidden" name="_csrf_token" value="{{ _csrf_token }}"><input type="password" onclick="alert(1)">' +
   '<button>Sign in</button></form><script>alert(1)</script>\n';
-const files = { 'idops.yaml': boruta, 'manifests/pages.yaml': layout + login + missing };
+const files = { 'manifests/pages.yaml': layout + login + missing };
+
+const withPage = (text: string) => borutaProject({ ...files, 'manifests/pages/login.html': text });
 
 describe('pages of a Boruta', () => {
   it('are written by a pull as they are, with the name of their provider', async () => {
-    const { idops, read } = await project(
-      { ...files, 'manifests/pages/login.html': html },
-      { profile: 'boruta' },
-    );
+    const { idops, read } = await withPage(html);
     await succeeded(idops('apply --yes'));
     const pulled = await succeeded(idops('pull --kind PageTemplate --kind ErrorTemplate --out new'));
     expect(pulled.stdout).toContain('3 objects added');
@@ -42,10 +41,7 @@ describe('pages of a Boruta', () => {
   });
 
   it('are rendered in their layout, and neither run nor load anything', async () => {
-    const { idops, read } = await project(
-      { ...files, 'manifests/pages/login.html': html },
-      { profile: 'boruta' },
-    );
+    const { idops, read } = await withPage(html);
     expect((await succeeded(idops('preview'))).stdout).toBe('preview.html: 3 pages\n');
     const gallery = await read('preview.html');
     await succeeded(idops('plan --format html=plan.html'));
@@ -65,15 +61,8 @@ describe('pages of a Boruta', () => {
   });
 
   it('are refused before they are sent if the server could not render them', async () => {
-    const { idops } = await project(
-      { ...files, 'manifests/pages/login.html': '{{#errors}}<p>' },
-      { profile: 'boruta' },
-    );
-    const { code, stderr } = await idops('apply --yes');
-    expect(code).toBe(1);
-    expect(stderr.replaceAll(/\s+/g, ' ')).toContain(
-      'with this content the server answers 500 in place of the page',
-    );
+    const { idops } = await withPage('{{#errors}}<p>');
+    await failed(idops('apply --yes'), /with this content the server\s+answers 500 in place of the page/);
   });
 
   it('are refused by another profile', async () => {

@@ -6,6 +6,7 @@ import { expectToFit } from './schemas.js';
 const renamed = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
 const unchanged = 'kind: Organization\nname: globex\nlabel: Globex Corporation\n';
 const blocked = 'kind: Organization\nname: hooli\nlabel: Hooli\n';
+const both = `${renamed}---\n${blocked}`;
 const user = `kind: User\nid: ${ids.ada}\ngroup: staff\n`;
 const client = `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`;
 
@@ -16,18 +17,8 @@ describe('the exit code of a plan', () => {
     ['0 where nothing changes', unchanged, 'plan --detailed-exitcode', 0],
     ['0 where something is adopted', client, 'plan --detailed-exitcode', 0],
     ['1 where something is blocked', blocked, 'plan', 1],
-    [
-      '1 where something is blocked and something changes',
-      `${renamed}---\n${blocked}`,
-      'plan --detailed-exitcode',
-      1,
-    ],
-    [
-      '2 where what is blocked is left out',
-      `${renamed}---\n${blocked}`,
-      'plan --detailed-exitcode --target Organization/acme',
-      2,
-    ],
+    ['1 where something is blocked and something changes', both, 'plan --detailed-exitcode', 1],
+    ['2 where what is blocked is left out', both, 'plan --detailed-exitcode --target Organization/acme', 2],
   ])('is %s', async (_, manifest, args, expected) => {
     const { idops, writes } = await project({ 'manifests/all.yaml': manifest });
     expect((await idops(args)).code).toBe(expected);

@@ -198,6 +198,17 @@ export async function failed(running: Promise<Ran>, ...said: readonly (string | 
   return ran;
 }
 
+/** The same for a plan with something blocked, which says all of this in what it prints, however its lines are broken. */
+export async function blocked(running: Promise<Ran>, ...said: readonly (string | RegExp)[]): Promise<Ran> {
+  const ran = await failed(running);
+  for (const part of said) {
+    const words = ran.stdout.replace(/\s+/g, ' ');
+    if (typeof part === 'string') expect(words).toContain(part);
+    else expect(words).toMatch(part);
+  }
+  return ran;
+}
+
 /** The same, with nothing on standard output. */
 export async function refused(running: Promise<Ran>, ...said: readonly (string | RegExp)[]): Promise<Ran> {
   const ran = await failed(running, ...said);
