@@ -194,7 +194,7 @@ async function findApproval(
       `what was approved can't be read: ${failure.message.replace(/\.$/, '')}`,
       failure.lacksPermission
         ? 'the job needs the permissions actions: read, contents: read and pull-requests: read'
-        : 'run it again when that is put right or over',
+        : 'run it again when that is fixed',
     );
   }
 }

@@ -97,11 +97,11 @@ export function readInputs(given: (name: string) => string): Inputs {
     );
   }
   if (expectDigest !== undefined && command !== 'apply') {
-    problems.push(wrong('the input expect-digest goes with the command apply alone', 'leave it out'));
+    problems.push(wrong('the input expect-digest works only with the command apply', 'leave it out'));
   }
   const driftIssue = flag('drift-issue');
   if (driftIssue && command === 'validate') {
-    problems.push(wrong('the input drift-issue goes with the commands plan and apply alone', 'leave it out'));
+    problems.push(wrong('the input drift-issue works only with the commands plan and apply', 'leave it out'));
   }
   const args = readArgs(words(given('args')), problems);
   const shard = text('shard');
@@ -132,7 +132,7 @@ export function readInputs(given: (name: string) => string): Inputs {
     args,
   };
   if (args.only !== undefined && command !== 'plan') {
-    problems.push(wrong('args: --only goes with the command plan alone', 'leave it out'));
+    problems.push(wrong('args: --only works only with the command plan', 'leave it out'));
   }
   if (command === 'apply' && inputs.planFile !== undefined) {
     problems.push(...planFileConflicts({ ...args, ...optional('shard', inputs.shard ?? args.shard) }));

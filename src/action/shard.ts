@@ -26,7 +26,7 @@ export function readShard(
       ? undefined
       : wrong(`the input shard is "${text}"`, 'it is I/N with I from 1 to N, such as 2/4, or auto');
   if (!commands.includes(command))
-    return wrong(`${name} goes with the commands ${commands.join(', ')} alone`, 'leave it out');
+    return wrong(`${name} works only with the commands ${commands.join(', ')}`, 'leave it out');
   try {
     return resolved(given);
   } catch (failure) {

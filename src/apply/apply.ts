@@ -290,5 +290,5 @@ function restoresLeftOut({ warnings }: Plan): Problem[] {
 
 /** What to do if the end of a journal is only on this machine. */
 function keptHint(run: string, kept: string): string {
-  return `a part of the journal of run ${run} could not be brought to its place and is kept in ${kept}: run idops again from here, which takes it along`;
+  return `a part of the journal of run ${run} could not be brought to its place and is kept in ${kept}: run idops again from here, which brings it there`;
 }

@@ -126,7 +126,7 @@ export function openOutcome(
   }
   const names = namesOfLost(lost);
   const found = action === 'delete' ? ['it is still there'] : [...different];
-  if (names !== '') found.push(`lost: ${names}, which the next apply that takes it in puts back`);
+  if (names !== '') found.push(`lost: ${names}, which the next apply that includes it restores`);
   // What was asked may have been there before, and somebody set something else since.
   if (found.length === 0) found.push('it was not done');
   return outcomeOf(open, {

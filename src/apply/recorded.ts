@@ -98,7 +98,7 @@ function notOne(name: string, matches: readonly Recorded[]): Problem {
     return error('no-such-address', why, [], 'idops state show lists what it has');
   }
   const addresses = matches.map(({ address }) => address).join(', ');
-  const why = `${matches.length} records go by ${name}: ${addresses}`;
+  const why = `${matches.length} records match ${name}: ${addresses}`;
   return error('no-such-address', why, [], 'name one of them');
 }
 
@@ -112,9 +112,7 @@ export function withoutRecords(state: State, records: readonly Recorded[]): Stat
     const only = `the record of ${address} is all that knows`;
     if (owedBy !== null) {
       const message = `${only} what run ${owedBy} took away from it`;
-      problems.push(
-        error('record-needed', message, [], 'apply puts it back; the record can be removed then'),
-      );
+      problems.push(error('record-needed', message, [], 'apply restores it; the record can be removed then'));
     }
     if (regeneratedBy !== null) {
       const message = `${only} of the regeneration that run ${regeneratedBy} left open`;

@@ -8,7 +8,7 @@ export const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipp
 /**
  * - `applied`: done, and the server showed it.
  * - `failed`: the server refused or could not be reached.
- * - `not_converged`: the server answered well and keeps another value.
+ * - `not_converged`: the server accepted it, but keeps another value.
  * - `unknown`: sent, outcome unknown.
  * - `skipped`: not sent, because of something before it.
  */

@@ -95,7 +95,7 @@ export function withoutFirstLine(run: string): Problem {
 function maybeNewest(failure: unknown): unknown {
   if (!(failure instanceof ProblemsError)) return failure;
   const hint =
-    'it may be of the newest run: put a good copy back, remove it with idops runs forget, or name the run that is meant, idops undo RUN (idops runs lists them)';
+    'it may be of the newest run: put a good copy back, remove it with idops runs forget, or name the run, idops undo RUN (idops runs lists them)';
   return new ProblemsError(
     failure.problems.map((problem) => ({ ...problem, hint })),
     { cause: failure },
@@ -180,7 +180,7 @@ export async function resumeRun(
       const { owed } = resources[sending.key] ?? {};
       const back = owed !== undefined && outcome.status !== 'unknown';
       findings.push(
-        `${sending.address}: ${outcome.sentence}${back ? '; the next apply that takes it in puts it back' : ''}${goneForGood(entry, outcome, owed, journalHasher)}`,
+        `${sending.address}: ${outcome.sentence}${back ? '; the next apply that includes it restores it' : ''}${goneForGood(entry, outcome, owed, journalHasher)}`,
       );
       const { status, ambiguous, unverified, after } = outcome;
       const error = status === 'applied' ? null : 'the run ended before there was an answer';
@@ -236,7 +236,7 @@ async function readOpen(
   return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
 }
 
-/** What a killed request took away and nothing puts back, as the end of a sentence; empty if there is nothing. */
+/** What a killed request took away and nothing restores, as the end of a sentence; empty if there is nothing. */
 function goneForGood(
   { sending }: Entry,
   { status, after }: ObservedOutcome,
@@ -251,7 +251,7 @@ function goneForGood(
     ([field]) => !Object.hasOwn(pending, field),
   );
   if (gone.length === 0) return '';
-  return `; ${namesOfLost(Object.fromEntries(gone))} went missing, and somebody has set that since, so it stays away: declare it if it is missed`;
+  return `; ${namesOfLost(Object.fromEntries(gone))} went missing, and somebody has set that since, so it isn't restored: declare it if it is needed`;
 }
 
 /** The outcome of a request without an answer, also in words. */

@@ -32,7 +32,7 @@ import {
 const UNKNOWN_BEFORE = 'the value before the run was not known';
 const ENDED = 'access that has ended is not given back';
 const PASSED = 'its end before the run has passed';
-const CHANGED_SINCE = 'it was changed since the run (--force puts it back anyway)';
+const CHANGED_SINCE = 'it was changed since the run (--force restores it anyway)';
 
 export type { Left };
 
@@ -46,7 +46,7 @@ export interface Undo {
   adjust(document: Declared, now: Fields): Adjusted;
 }
 
-/** What decides which ends of access an undo puts back. */
+/** What decides which ends of access an undo restores. */
 export interface UndoEnds {
   readonly now: Date;
   /** The present records. */

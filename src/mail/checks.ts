@@ -254,7 +254,7 @@ function firstOf(findings: readonly TemplateFinding[]): TemplateFinding[] {
 function unreadLive(body: BodyName, had: ParsedBodies, now: ParsedBodies, mail?: MailOf): TemplateFinding[] {
   const live = had[body];
   if (names(now[body]) === undefined || live === undefined || !('syntax' in live) || !live.limit) return [];
-  const message = `the present ${called(body, mail)} can't be checked or rendered: ${live.syntax}; look yourself whether the new one lost a placeholder`;
+  const message = `the present ${called(body, mail)} can't be checked or rendered: ${live.syntax}; check by hand whether the new one lost a placeholder`;
   return [{ code: 'body-too-large', message, body, live: true }];
 }
 

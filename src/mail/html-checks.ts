@@ -35,7 +35,7 @@ export function htmlFindings(body: string): HtmlFinding[] {
   }
   // Both bodies report too many characters elsewhere.
   if (body.length > limits.bodyCharacters) return size;
-  const message = `the html body is ${tree.refused}, so nothing else is said about it`;
+  const message = `the html body is ${tree.refused}, so it isn't checked further`;
   return [{ code: 'html-nesting', message, at: [] }, ...size];
 }
 

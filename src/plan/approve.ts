@@ -106,7 +106,7 @@ function exceeded(
   if (count <= most) return [];
   const done = `${does.replace('#', String(count))}${count === 1 ? '' : 's'}`;
   const message = `the plan ${done}, and ${most} are allowed (safety.max_${limit}, or --allow-${limit})`;
-  return [error(code, message, [], `review the plan; if it is meant, use --allow-${limit} ${count}`)];
+  return [error(code, message, [], `review the plan; if it is intended, use --allow-${limit} ${count}`)];
 }
 
 /** A problem for each reason why changes are blocked. */
@@ -125,7 +125,7 @@ function blockedProblems(plan: Plan): Problem[] {
     // An object that undo names can't be left out.
     const isDeclared = changes.some(({ declaredAt }) => declaredAt !== null);
     const them = isOne ? 'it' : 'them';
-    const hint = `mend ${them}, or leave ${them} out with --target`;
+    const hint = `fix ${them}, or leave ${them} out with --target`;
     return error('blocked', `${what}: ${reason}`, [], isDeclared ? hint : undefined);
   });
 }

@@ -325,7 +325,7 @@ function droppedRestore(
   );
   if (dropped.length === 0) return [];
   const names = namesOfLost(Object.fromEntries(dropped));
-  const message = `${address}: an update in run ${restore.run} did not finish and took away ${names}; somebody has set that since, so it stays away: declare it if it is missed`;
+  const message = `${address}: an update in run ${restore.run} did not finish and took away ${names}; somebody has set that since, so it isn't restored: declare it if it is needed`;
   return [{ code: 'restores-dropped', message }];
 }
 
@@ -336,7 +336,7 @@ function leftOut(addresses: readonly string[]): PlanWarning[] {
   return [
     {
       code: 'restores-left-out',
-      message: `what an update took away from ${objects} that --kind or --target leave out is still owed (${firstFew(addresses)}): an apply without --kind and --target puts it back`,
+      message: `what an update took away from ${objects} that --kind or --target leave out is still to be restored (${firstFew(addresses)}): an apply without --kind and --target restores it`,
     },
   ];
 }

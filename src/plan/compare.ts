@@ -284,7 +284,7 @@ function restoreWarnings(kind: Kind, run: string | undefined, lost: Fields, want
     return members.length === 0 ? [] : [[field, Object.fromEntries(members)]];
   });
   if (back.length === 0) return [];
-  const message = `an update of this ${kind.noun} in run ${run} did not finish and took away ${namesOfLost(Object.fromEntries(back))}, which this plan puts back`;
+  const message = `an update of this ${kind.noun} in run ${run} did not finish and took away ${namesOfLost(Object.fromEntries(back))}, which this plan restores`;
   return [{ code: 'restores', message }];
 }
 

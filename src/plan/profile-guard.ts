@@ -72,7 +72,7 @@ type Mark = NonNullable<ResourceRecord['other_profile']>;
 
 function sawSigns(key: string, { profile, run }: Mark): string {
   return (
-    `what came back about ${key} in run ${run} looks like a server of the profile ${profile}, whose updates lose what they ` +
+    `the response about ${key} in run ${run} looks like a server of the profile ${profile}, whose updates lose what they ` +
     `don't mention (idops runs show ${run} says what that was): if idops doctor says so, set "profile: ${profile}" under server and plan again`
   );
 }

@@ -34,7 +34,7 @@ export const sealSchema = z
     ),
     whole: hash.describe('Over all the rest of the file, whatever its layout'),
   })
-  .describe('What apply needs besides');
+  .describe('What else apply needs');
 
 export type Seal = z.infer<typeof sealSchema>;
 
@@ -141,7 +141,7 @@ export function alteration(stored: StoredPlan, file: string): Problem[] {
       'plan-altered',
       `${file} was changed after it was stored: what it shows is not the plan that was made`,
       [],
-      'make it anew with idops plan --out FILE and review it',
+      'make it again with idops plan --out FILE and review it',
     ),
   ];
 }
@@ -169,7 +169,7 @@ export function unusablePlan(file: string, why: string): Problem {
     'plan-unreadable',
     `${file} can't be used: ${why}`,
     [],
-    'make it anew with idops plan --out FILE',
+    'make it again with idops plan --out FILE',
   );
 }
 
@@ -231,13 +231,13 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
       found.push(`${address} was changed on the server, or its record was`);
     else if (present.action !== object.action)
       found.push(`${address} was ${object.action} in it, and is ${present.action} now`);
-    else if (present.requests !== object.requests) found.push(`${address} is declared otherwise now`);
+    else if (present.requests !== object.requests) found.push(`${address} is declared differently now`);
   }
   for (const address of after.keys()) {
     if (!met.has(address) && (left === undefined || !isIdle(address))) found.push(`${address} is new in it`);
   }
   if (found.length === 0 && left === undefined && stored.digest !== now.digest)
-    found.push('its digest is another one now');
+    found.push('its digest differs now');
   if (found.length === 0) return [];
   return [
     error(

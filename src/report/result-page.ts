@@ -23,7 +23,7 @@ const looks: {
   readonly [status in Status]: { readonly className: string; readonly meaning: string };
 } = {
   failed: { className: 'failed', meaning: 'The server refused it, or could not be reached.' },
-  not_converged: { className: 'failed', meaning: 'The server answered well, and keeps another value.' },
+  not_converged: { className: 'failed', meaning: 'The server accepted it, but keeps another value.' },
   unknown: { className: 'doubtful', meaning: 'It was sent; the outcome is unknown.' },
   skipped: { className: 'doubtful', meaning: 'It was not sent.' },
   applied: { className: 'applied', meaning: '' },

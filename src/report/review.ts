@@ -126,7 +126,7 @@ export function sendsText(plan: Plan): string {
 export function idleWords(plan: Plan): string {
   if (plan.undoes !== undefined) return 'nothing to put back';
   if (leavesRestores(plan)) {
-    return 'nothing to change of what is selected; of what is left out, something is still owed';
+    return 'nothing to change of what is selected; of what is left out, something is still to be restored';
   }
   if (plan.changes.length > 0) return 'nothing to change';
   if (plan.leavesOut === 'ended') return 'no access has ended';

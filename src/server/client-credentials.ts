@@ -170,7 +170,7 @@ function readToken(
   const { access_token, token_type, expires_in } = parsed.data;
   onSecret(access_token);
   if (token_type != null && token_type.toLowerCase() !== 'bearer') {
-    throw problem('token-unavailable', 'gave a token that is no bearer token');
+    throw problem('token-unavailable', 'gave a token that is not a bearer token');
   }
   return {
     text: bearerText(access_token, `the token from ${address.href}`),

@@ -3,7 +3,7 @@ import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { type FailureKind, ServerFailure } from '../server/failures.js';
 
 const hints: { readonly [kind in FailureKind]?: string } = {
-  unauthorized: 'check the token and its end of life',
+  unauthorized: "check that the token is correct and hasn't expired",
   forbidden: 'use a token with this scope; a plan lists the scopes that it needs',
   redirect: 'set base_url to the address that it leads to, if that is the server',
 };
@@ -45,7 +45,7 @@ function describeThrown(one: unknown): string {
   try {
     return one instanceof Error ? `${one.name}: ${one.message}` : String(one);
   } catch {
-    return `a thrown ${typeof one} that has no words`;
+    return `a thrown ${typeof one} without a message`;
   }
 }
 

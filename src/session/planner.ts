@@ -134,7 +134,7 @@ export class Planner {
     return { plan, problems };
   }
 
-  /** A plan that puts back what a run changed, and what it leaves as it is. */
+  /** A plan that restores what a run changed, and what it leaves as it is. */
   async undo(run: string, force: boolean): Promise<UndoPlan> {
     this.#ofAll();
     const plans = this.#current;

@@ -60,7 +60,7 @@ export interface PlanOptions extends Partial<Selection> {
   readonly ended?: boolean;
 }
 
-/** A plan that puts back what a run changed. */
+/** A plan that restores what a run changed. */
 export interface UndoPlan {
   /** The plan. */
   readonly plan: Plan;
@@ -90,11 +90,11 @@ export interface Session {
    */
   planStored(stored: StoredPlan, left?: readonly string[]): Promise<{ plan: Plan; problems: Problem[] }>;
   /**
-   * The run that `undo --last` puts back: the newest run of this state, or the run of an undo that didn't end. Throws a ProblemsError
+   * The run that `undo --last` restores: the newest run of this state, or the run of an undo that didn't end. Throws a ProblemsError
    * (`no-such-run`, `already-undone`) if there is none.
    */
   lastRun(): Promise<string>;
-  /** A plan that puts back what a run changed, and what it leaves as it is. */
+  /** A plan that restores what a run changed, and what it leaves as it is. */
   planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
   /** A plan that regenerates one client's DID, whatever the manifests say. */
   planRegeneration(clientId: string): Promise<Plan>;

@@ -43,7 +43,7 @@ function asPlanned(left: readonly Left[], { changes }: Plan, content: JournalCon
   });
 }
 
-/** The run that `undo --last` puts back: the newest one, or the run of an undo that didn't end. Throws a ProblemsError if there is none. */
+/** The run that `undo --last` restores: the newest one, or the run of an undo that didn't end. Throws a ProblemsError if there is none. */
 export async function lastRun(runs: RunStore, state: State): Promise<string> {
   const newest = await newestRun(runs, state);
   if (newest === undefined) {

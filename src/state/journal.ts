@@ -58,7 +58,7 @@ const runLine = z
     tool_version: z.string().meta(doc('The version of idops', '0.1.0')),
     at,
     command: z.enum(['apply', 'undo', 'regenerate-did']).describe('What was run'),
-    undoes: z.string().optional().meta(doc('The run that an undo puts back', RUN)),
+    undoes: z.string().optional().meta(doc('The run that an undo restores', RUN)),
     user: z.string().meta(doc('Who ran it, as the system names them', 'ada')),
     ...origin,
     ...processMark,

@@ -417,7 +417,7 @@ describe('inputs', () => {
     );
     expect((await site.run({ command: 'apply', args: '--retries 1' })).code).toBe(1);
     cuts = false;
-    const said = `what an update took away from 1 object that --kind or --target leave out is still owed (User/${ids.ada})`;
+    const said = `what an update took away from 1 object that --kind or --target leave out is still to be restored (User/${ids.ada})`;
     const args = '--kind Organization';
     const planned = await site.run({ args, 'drift-issue': 'true', 'github-token': githubToken });
     expect(planned.log.replace(/\s+/g, ' ')).toContain(said);

@@ -123,7 +123,7 @@ describe('the options in args', () => {
   test('show a share of the changes with plan alone: apply would apply the others too', () => {
     expect(inputsOf('--only drift').args.only).toBe('drift');
     for (const command of ['apply', 'validate'])
-      expect(() => inputsOf('--only drift', { command })).toThrow('--only goes with the command plan alone');
+      expect(() => inputsOf('--only drift', { command })).toThrow('--only works only with the command plan');
   });
 
   test('name a part of the objects, as its own input does', () => {

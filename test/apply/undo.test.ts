@@ -11,7 +11,7 @@ const undoRun = (content: JournalContent, force: boolean) =>
 
 const run = runLine('run-1', { lineage: 'lineage', salt: 'salt' }, 'state.json');
 const hasher = new Hasher(run);
-const since = 'it was changed since the run (--force puts it back anyway)';
+const since = 'it was changed since the run (--force restores it anyway)';
 
 /** One change of a run: how the object was, what was asked of it, and what the answer showed. */
 interface Told extends Partial<Pick<SendingLine, 'kind' | 'action' | 'identity' | 'existed'>> {

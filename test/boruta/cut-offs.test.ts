@@ -41,7 +41,7 @@ describe.each(['cut', 'drop'] as const)('a PATCH that ends midway (%s)', (kind) 
     const lost = [authorized_scopes, organizations, roles].some((list) => list.length === 0);
     if (lost) {
       expect(ran.said[ada]).toMatch(
-        /^failed: .*; read back: group: asked .*; lost: .*, which the next apply that takes it in puts back$/,
+        /^failed: .*; read back: group: asked .*; lost: .*, which the next apply that includes it restores$/,
       );
     }
     // The group was all that was asked for, and it is written first.
@@ -71,7 +71,7 @@ describe('what is owed', () => {
     cut(at);
     const { said } = await at.apply({ kind: 'User', id: ids.ada, group: 'staff finance' });
     expect(said[ada]).toMatch(
-      /^failed: .*; read back: lost: organizations \(.*\), which the next apply that takes it in puts back$/,
+      /^failed: .*; read back: lost: organizations \(.*\), which the next apply that includes it restores$/,
     );
   });
 
@@ -131,7 +131,7 @@ describe('what is owed', () => {
     const lostScopes = user(at).authorized_scopes.length === 0;
     user(at).organizations = [{ id: ids.initech, roles: [] }];
     expect((await at.plan()).warnings).toMatchObject([
-      { code: 'restores-dropped', message: expect.stringMatching(/"acme".*stays away/) },
+      { code: 'restores-dropped', message: expect.stringMatching(/"acme".*isn't restored/) },
     ]);
     await at.apply();
     expect(user(at).organizations.map(({ id }) => id)).toEqual([ids.initech]);

@@ -84,7 +84,7 @@ describe('the documented profile on a Boruta never ends well with something lost
 
     const grace = `User/${ids.grace}`;
     const reason =
-      /^what came back about User\/\S+ in run \S+ looks like a server of the profile boruta, .*set "profile: boruta" under server and plan again$/;
+      /^the response about User\/\S+ in run \S+ looks like a server of the profile boruta, .*set "profile: boruta" under server and plan again$/;
 
     test.each([
       ['a field that the server takes', { group: 'newg' }, /shows metadata \{\}, /, /group null/],
@@ -173,7 +173,7 @@ describe('the documented profile on a Boruta never ends well with something lost
     expect(owing).toMatchObject({ action: 'blocked', requests: [] });
     expect(owing.warnings).toContainEqual({
       code: 'restores',
-      message: expect.stringMatching(/took away html_content, which this plan puts back$/),
+      message: expect.stringMatching(/took away html_content, which this plan restores$/),
     });
     await at.use('boruta');
     expect(Object.values((await at.apply()).said)).toEqual(['applied']);
@@ -259,7 +259,7 @@ describe('32 users under the documented profile', () => {
     expect(results.filter(({ error }) => advice.test(error ?? ''))).toHaveLength(1);
     // Not even where another user is the first by now.
     await expect(at.apply(...all(fields).slice(7, 8))).rejects.toThrow(
-      /User\/\S+ is blocked: what came back about User\/\S+ in run \S+ looks like a server of the profile boruta/,
+      /User\/\S+ is blocked: the response about User\/\S+ in run \S+ looks like a server of the profile boruta/,
     );
     expect(at.writes()).toEqual([]);
   });

@@ -146,7 +146,7 @@ describe('a body beyond the limits', () => {
 
   it('that the server has is told where the new one could be compared with it', () => {
     const message =
-      "the present txt body can't be checked or rendered: it has more than 1,048,576 characters; look yourself whether the new one lost a placeholder";
+      "the present txt body can't be checked or rendered: it has more than 1,048,576 characters; check by hand whether the new one lost a placeholder";
     expect(checkTemplate({ before: { txt: long }, after: { txt: '{{ a }}' } })).toEqual([
       { code: 'body-too-large', message, body: 'txt', live: true },
     ]);

@@ -76,7 +76,7 @@ describe('a stored plan', () => {
       'stale plan: Organization/acme was update in it, and is adopt now',
     ]);
     expect(await stale(plan, of('Newer', {}, { label: 'Old' }))).toEqual([
-      'stale plan: Organization/acme is declared otherwise now',
+      'stale plan: Organization/acme is declared differently now',
     ]);
   });
 
@@ -105,7 +105,7 @@ describe('a stored plan', () => {
   it('is stale by its digest, where nothing else tells', async () => {
     const plan = planOf([organization('acme', 'New')]);
     expect(await stale(plan, { ...plan, digest: 'sha256:other' })).toEqual([
-      'stale plan: its digest is another one now',
+      'stale plan: its digest differs now',
     ]);
     expect(await stale(plan, { ...plan, digest: 'sha256:other', environment: 'x' })).toEqual([
       expect.not.stringContaining('digest'),

@@ -20,12 +20,12 @@ const plans: readonly [string, Plan, RegExp][] = [
   [
     'something is owed to what is left out',
     planOf([], { ...owed, leavesOut: true }),
-    /nothing to change of what is selected; of what is left out, something is still owed/i,
+    /nothing to change of what is selected; of what is left out, something is still to be restored/i,
   ],
   [
     'the same beside what is as declared',
     planOf([unchanged], owed),
-    /nothing to change of what is selected(, 1 unchanged)?; of what is left out, something is still owed/i,
+    /nothing to change of what is selected(, 1 unchanged)?; of what is left out, something is still to be restored/i,
   ],
   ['no access has ended', planOf([], { leavesOut: 'ended' }), /no access has ended/i],
   ['all is as declared', planOf([unchanged]), /nothing to change/i],
