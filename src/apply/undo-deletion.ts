@@ -1,5 +1,4 @@
 import { type Fields, holdsSensitive, isMap, mapValues } from '../base/values.js';
-import { altered } from '../kinds/declared.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Kind } from '../kinds/kind.js';
 import { neverKept } from '../kinds/lifecycle.js';
@@ -95,7 +94,7 @@ export function cameBack(document: Declared, now: Fields): Adjusted {
   // The one with its id stays deleted.
   const hasOtherId = identity.id !== undefined && now.id !== undefined && now.id !== identity.id;
   return {
-    document: altered(document, { fields: {}, ...(hasOtherId ? { absent: true } : {}) }),
+    document: { ...document, fields: {}, ...(hasOtherId ? { absent: true } : {}) },
     left: [{ address, path: null, reason: 'somebody has created it again' }],
   };
 }
@@ -111,5 +110,5 @@ export function maybeByAnother(document: Declared): Adjusted {
   const address = addressOf(document.kind, document.identity);
   const reason =
     "it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";
-  return { document: altered(document, { absent: false }), left: [{ address, path: null, reason }] };
+  return { document: { ...document, absent: false }, left: [{ address, path: null, reason }] };
 }

@@ -1,5 +1,4 @@
 import { assign, type Fields, holdsSensitive, isMap, mapValues, same, type Value } from '../base/values.js';
-import { altered } from '../kinds/declared.js';
 import {
   asElements,
   contrast,
@@ -148,7 +147,7 @@ function movedOn(document: Declared, now: Fields, documents: readonly Declared[]
     documents.some((other) => other.kind === kind && other.identity.id === id && other !== document);
   if (holders.length === 0 || holders.some(asLeft)) return undefined;
   return {
-    document: altered(document, { fields: {} }),
+    document: { ...document, fields: {} },
     left: [{ address: addressOf(kind, identity), path: succession.field, reason: CHANGED_SINCE }],
   };
 }
@@ -298,7 +297,7 @@ function withoutLost(document: Declared, after: Fields, now: Fields): Declared {
     const [had, has] = [idsIn(after[name]), idsIn(live)];
     return { ...wished, add: asElements(wished.add).filter(({ id }) => !had.has(id) || has.has(id)) };
   });
-  return altered(document, { fields });
+  return { ...document, fields };
 }
 
 /** The value that puts a field back; undefined if there is none. */
@@ -388,11 +387,11 @@ function withoutConflicts(document: Declared, after: Fields, now: Fields): Adjus
   }
   if (!document.absent) {
     const left = conflicts.map((path) => ({ address, path, reason: CHANGED_SINCE }));
-    return { document: altered(document, { fields }), left };
+    return { document: { ...document, fields }, left };
   }
   if (conflicts.length === 0) return { document, left: [] };
   const reason = `it isn't deleted, since ${conflicts.join(', ')} changed since the run (--force deletes it anyway)`;
-  return { document: altered(document, { absent: false }), left: [{ address, path: null, reason }] };
+  return { document: { ...document, absent: false }, left: [{ address, path: null, reason }] };
 }
 
 /** The part of a field's old value to put back, and the paths that somebody changed since. */

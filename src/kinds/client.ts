@@ -157,7 +157,7 @@ function undocumentedFields(declared: Declared, { name }: Profile): Problem[] {
   return Object.keys(declared.fields).map((field) =>
     onlyBoruta(
       `the documented API has no "${field}" of a client; it only regenerates the DID`,
-      declared.placeOf(field),
+      declared.places.of(field),
     ),
   );
 }
@@ -168,7 +168,7 @@ function unfitAlgorithms(declared: Declared): Problem[] {
   const { key_pair_type: key } = given;
   if (!isMap(key)) return [];
   return unfitFields(given, key).map(({ field, message, hint }) =>
-    error('profile-limit', message, [declared.placeOf(field)], hint),
+    error('profile-limit', message, [declared.places.of(field)], hint),
   );
 }
 

@@ -18,11 +18,20 @@ export interface Covers {
   readonly atLeast?: number;
 }
 
-/**
- * A checked manifest document: plain data, with body files read and secrets wrapped. Declared as a class, so that the compiler
- * refuses a copy by `...`, which would lose the places; use `altered`.
- */
-export declare abstract class Declared {
+/** Where a document is written. Computed on demand, since only problems need it. */
+export interface Places {
+  /** The line of the document, cheaper than its place. */
+  readonly line: Pick<Place, 'file' | 'inProject' | 'line'>;
+  /** The place of a field, or of the document's first key if the field is unknown or left out. */
+  of(...path: readonly (string | number)[]): Place;
+  /** The place of a part of a field's text in its body file, or the field's place in the manifest if it has none. */
+  within(field: string, part: Span | undefined): Place;
+  /** Of several documents about one object: the places that declare a field or a part of it. */
+  all?(path: string): readonly Place[];
+}
+
+/** A checked manifest document: plain data, with body files read and secrets wrapped. */
+export interface Declared {
   readonly kind: KindName;
   readonly identity: Identity;
   /** The managed fields that the document mentions. */
@@ -49,38 +58,5 @@ export declare abstract class Declared {
   readonly ended?: { readonly [field: string]: readonly string[] };
   /** Conditions under which it was declared for this object; each must still hold before a write. */
   readonly conditions?: readonly Fields[];
-  /** Of several documents about one object: the places that declare a field or a part of it. */
-  readonly placesOf?: (path: string) => readonly Place[];
-  /** The document's first key. */
-  get place(): Place;
-  /** Its line, cheaper than `place`. */
-  get declaredAt(): Pick<Place, 'file' | 'inProject' | 'line'>;
-  /** The place of a field, or of the document if unknown. */
-  placeOf(...path: (string | number)[]): Place;
-  /** The place of a part of a field's text in its body file, or the field's place in the manifest if it has none. */
-  placeWithin(field: string, part: Span | undefined): Place;
-}
-
-/** A copy with changes. */
-export function altered(
-  declared: Declared,
-  changes: Partial<
-    Pick<
-      Declared,
-      'identity' | 'fields' | 'absent' | 'creates' | 'whole' | 'remembered' | 'trouble' | 'ended'
-    >
-  >,
-): Declared {
-  return {
-    ...declared,
-    ...changes,
-    get place() {
-      return declared.place;
-    },
-    get declaredAt() {
-      return declared.declaredAt;
-    },
-    placeOf: (...path) => declared.placeOf(...path),
-    placeWithin: (field, part) => declared.placeWithin(field, part),
-  };
+  readonly places: Places;
 }

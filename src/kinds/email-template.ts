@@ -4,7 +4,6 @@ import { compareText, type Fields, lazy, Sensitive, same } from '../base/values.
 import type { Profile } from '../server/profiles.js';
 import { idOf } from './by-name.js';
 import type { PlanWarning } from './change.js';
-import { altered } from './declared.js';
 import { observeEach } from './discovery.js';
 import { body, carried, isBlank, textOf, value } from './fields.js';
 import type {
@@ -173,7 +172,7 @@ function unidentified(template: Declared, profile: Profile): Problem[] {
   const { backend_id, backend } = template.identity;
   if (backend === undefined || backend_id !== undefined || listRead('backends', profile) !== undefined)
     return ownerProblems(template, owned.kind.byName);
-  return [unlisted(profile, 'a backend', template.placeOf('backend'))];
+  return [unlisted(profile, 'a backend', template.places.of('backend'))];
 }
 
 const NOTHING_TO_DELETE = 'so there is nothing to delete; is backend_id right, and type?';
@@ -277,7 +276,7 @@ function bodyProblem(template: Declared, half: string): Problem | undefined {
   if (text === '' || !isBlank(text)) return undefined;
   const message = `"${half}" is only white space, which can't be the body of an email`;
   const hint = 'write the text, or declare "state: absent" to delete the template';
-  return error('body-blank', message, [template.placeOf(half)], hint);
+  return error('body-blank', message, [template.places.of(half)], hint);
 }
 
 /** A template without blank bodies. */
@@ -285,5 +284,5 @@ function withUsableBodies(template: Declared): Declared {
   const fields = Object.entries(template.fields).filter(
     ([field]) => bodyProblem(template, field) === undefined,
   );
-  return altered(template, { fields: Object.fromEntries(fields) });
+  return { ...template, fields: Object.fromEntries(fields) };
 }

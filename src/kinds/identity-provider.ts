@@ -62,7 +62,7 @@ export const identityProvider: Kind = resource({
         error(
           'wrong-value',
           'an IdentityProvider has either "backend" or "backend_id"',
-          [one.placeOf('backend'), one.placeOf('backend_id')],
+          [one.places.of('backend'), one.places.of('backend_id')],
           'remove one of the two',
         ),
       ),

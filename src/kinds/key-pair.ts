@@ -143,7 +143,7 @@ function rotations(declared: readonly Declared[], { name }: Profile): Problem[] 
   return declared
     .filter(({ generation }) => generation !== undefined)
     .map((pair) =>
-      onlyBoruta('the documented API has no operation that rotates a key pair', pair.placeOf('rotation')),
+      onlyBoruta('the documented API has no operation that rotates a key pair', pair.places.of('rotation')),
     );
 }
 

@@ -69,7 +69,7 @@ export function unsupportedLifecycle(declared: Declared, noun: string, profile: 
   if (profile.creates || (creates !== true && !absent)) return [];
   const [what, field] = absent ? ['deletes', 'state'] : ['creates', 'create'];
   const message = `a server of the profile ${profile.name} has no operation that ${what} ${withArticle(noun)}`;
-  return [onlyBoruta(message, declared.placeOf(field))];
+  return [onlyBoruta(message, declared.places.of(field))];
 }
 
 /** The problem of an object that is to be deleted and has values. */
@@ -85,7 +85,7 @@ export function absentProblems(
     error(
       'absent-with-fields',
       `a ${noun} with "state: absent" has no other fields`,
-      others.map((field) => declared.placeOf(field)),
+      others.map((field) => declared.places.of(field)),
       `remove the fields to delete the ${noun}, or the state to keep it`,
     ),
   ];

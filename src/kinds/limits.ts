@@ -40,7 +40,7 @@ export function limitProblems(
   { emptyIsNull = [], limits: own = {} }: Traits,
 ): Problem[] {
   const refused: Refuse = (message, path, hint) =>
-    error('profile-limit', `${message} (profile ${profile.name})`, [object.placeOf(...path)], hint);
+    error('profile-limit', `${message} (profile ${profile.name})`, [object.places.of(...path)], hint);
   return [
     ...idProblems(object, limits, own, refused),
     ...identityProblems(object, own, refused),
@@ -142,7 +142,7 @@ function emptyProblems(
     const message = `${isEmpty ? `an empty "${field}"` : `a "${field}" of only white space`} becomes null`;
     const hint = `write ${field}: null`;
     if (notEmpty.includes(field)) return [refused(message, [field], hint)];
-    return [warning('becomes-null', `${message} (profile ${profile.name})`, [object.placeOf(field)], hint)];
+    return [warning('becomes-null', `${message} (profile ${profile.name})`, [object.places.of(field)], hint)];
   });
   return [...unfilled, ...nulled];
 }

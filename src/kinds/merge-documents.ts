@@ -25,6 +25,10 @@ interface Source {
   readonly path: readonly (string | number)[];
 }
 
+function placeOf({ document, path }: Source): Place {
+  return document.places.of(...path);
+}
+
 /**
  * One document from several about the same object. A document about this object alone comes first. Sets are joined, maps by key;
  * other values must be equal. Pure.
@@ -63,50 +67,31 @@ export function mergeDocuments(identity: Identity, documents: readonly Declared[
     whole: union(documents.map(({ whole }) => whole)),
     ignored: union(documents.map(({ ignored }) => ignored)),
     ...(conditions.length === 0 ? {} : { conditions }),
-    get place() {
-      return first.place;
+    places: {
+      get line() {
+        return first.places.line;
+      },
+      of: (...path) => placeOf(sourceOf(path)),
+      within: (field, part) => sourceOf([field]).document.places.within(field, part),
+      all: (path) =>
+        documents.flatMap(({ fields, places }) =>
+          Object.entries(fields).flatMap(([field, declared]) => {
+            if (field === path) return [places.of(field)];
+            const keys = isMap(declared) ? Object.keys(declared) : [];
+            const key = keys.find((one) => partPath(field, one) === path);
+            return key === undefined ? [] : [places.of(field, key)];
+          }),
+        ),
     },
-    get declaredAt() {
-      return first.declaredAt;
-    },
-    placeOf: (...path) => {
-      const source = sourceOf(path);
-      return source.document.placeOf(...source.path);
-    },
-    placesOf: (path) =>
-      documents.flatMap((document) =>
-        Object.entries(document.fields).flatMap(([field, declared]) => {
-          if (field === path) return [document.placeOf(field)];
-          const keys = isMap(declared) ? Object.keys(declared) : [];
-          const key = keys.find((one) => partPath(field, one) === path);
-          return key === undefined ? [] : [document.placeOf(field, key)];
-        }),
-      ),
-    placeWithin: (field, part) => sourceOf([field]).document.placeWithin(field, part),
   };
   return { document, contradictions };
 }
 
 /** A document about many objects, as one about a single object. */
 export function documentFor(many: Declared, identity: Identity, condition: Fields | undefined): Declared {
-  const { kind, fields, absent, whole, ignored } = many;
-  return {
-    kind,
-    identity,
-    fields,
-    absent,
-    whole,
-    ignored,
-    ...(condition === undefined ? {} : { conditions: [condition] }),
-    get place() {
-      return many.place;
-    },
-    get declaredAt() {
-      return many.declaredAt;
-    },
-    placeOf: (...path) => many.placeOf(...path),
-    placeWithin: (field, part) => many.placeWithin(field, part),
-  };
+  const { kind, fields, absent, whole, ignored, places } = many;
+  const conditions = condition === undefined ? {} : { conditions: [condition] };
+  return { kind, identity, fields, absent, whole, ignored, ...conditions, places };
 }
 
 function joined(
@@ -117,7 +102,6 @@ function joined(
   contradictions: Contradiction[],
 ): Value {
   const { type } = kind.fields[field] ?? value;
-  const placeOf = ({ document, path }: Source): Place => document.placeOf(...path);
   const differs: Differs = (path, one, other, removed) => {
     const places = [placeOf(one), placeOf(other)] as const;
     contradictions.push({ path, places, ...(removed === undefined ? {} : { removed }) });

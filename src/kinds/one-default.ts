@@ -50,7 +50,7 @@ export function twoDefaults(declared: readonly Declared[], noun: string): Proble
     error(
       'two-defaults',
       `${defaults.length} ${noun}s have "is_default: true", and a server has one default`,
-      defaults.map((one) => one.placeOf('is_default')),
+      defaults.map((one) => one.places.of('is_default')),
       'keep it on the new default',
     ),
   ];

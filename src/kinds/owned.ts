@@ -55,13 +55,12 @@ export function ownedBy(list: ListName) {
 
 /** The problem of a document that names its owner twice, or not at all. */
 export function ownerProblems(
-  { kind, identity, place }: Declared,
+  { kind, identity, places }: Declared,
   { id, names: [name = ''] }: ByName,
 ): Problem[] {
   const isNameless = identity[name] === undefined;
   if ((identity[id] === undefined) !== isNameless) return [];
   const message = `${withArticle(kind)} needs either "${id}" or "${name}"`;
-  return [
-    error('missing-field', message, [place], isNameless ? 'add one of the two' : 'remove one of the two'),
-  ];
+  const hint = isNameless ? 'add one of the two' : 'remove one of the two';
+  return [error('missing-field', message, [places.of()], hint)];
 }

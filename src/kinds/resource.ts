@@ -238,17 +238,17 @@ function namedIdentities({ identity: { id, name } }: Declared): string[] {
 }
 
 /** The problem of a kind that the profile's servers don't have. */
-export function unknownToProfile({ kind, place }: Declared, noun: string, { name }: Profile): Problem[] {
+export function unknownToProfile({ kind, places }: Declared, noun: string, { name }: Profile): Problem[] {
   if (name === 'boruta') return [];
   const message = `a server of the profile ${name} has no operations for ${withArticle(noun)}, so ${kind} can't be declared`;
-  return [onlyBoruta(message, place)];
+  return [onlyBoruta(message, places.of())];
 }
 
 /** The problem of a document that names no object. */
-function unnamed({ identity, place }: Declared, kind: KindName): Problem[] {
+function unnamed({ identity, places }: Declared, kind: KindName): Problem[] {
   if (identity.id !== undefined || identity.name !== undefined) return [];
   const message = `${withArticle(kind)} needs an "id" or a "name"`;
-  return [error('missing-field', message, [place], 'add the name that it has on the server')];
+  return [error('missing-field', message, [places.of()], 'add the name that it has on the server')];
 }
 
 /** By name if it is unique, otherwise by id; by the new name if the plan renames it. */

@@ -125,7 +125,7 @@ export function ignoredProblems(declared: Declared, { traits: all }: Kind, { nam
     error(
       'ignored-field',
       `a server of the profile ${name} ignores "${field}", so it can't be changed`,
-      [declared.placeOf(field)],
+      [declared.places.of(field)],
       `${traits.instead?.[field] ?? 'remove it'}, or accept its live value with "ignored: [${field}]"`,
     ),
   );

@@ -26,25 +26,25 @@ export function userProblems(user: Declared, profile: Profile): Problem[] {
 /** Users and names that a server of the profile can't find. */
 function unidentified(user: Declared, profile: Profile): Problem[] {
   const { identity, fields, covers } = user;
-  const lacks = (message: string, place: Place, hint: string): Problem[] => [
-    error('missing-field', message, [place], hint),
+  const lacks = (message: string, hint: string, ...at: string[]): Problem[] => [
+    error('missing-field', message, [user.places.of(...at)], hint),
   ];
   const notFound = (what: string, ...at: (string | number)[]): Problem[] =>
-    listRead('users', profile) === undefined ? [unlisted(profile, what, user.placeOf(...at))] : [];
+    listRead('users', profile) === undefined ? [unlisted(profile, what, user.places.of(...at))] : [];
   if (covers === undefined) {
     if (identity.id !== undefined)
-      return typeof fields.backend === 'string' ? [wrongBackend(user.placeOf('backend'))] : [];
+      return typeof fields.backend === 'string' ? [wrongBackend(user.places.of('backend'))] : [];
     if (identity.username !== undefined) return notFound('a user', 'username');
     const hint = 'add the username that the user has on the server, or the id';
-    return lacks('a User needs an "id" or a "username"', user.place, hint);
+    return lacks('a User needs an "id" or a "username"', hint);
   }
   const { named, match, except } = covers;
   return [
     ...(named.length === 0 && match === undefined
-      ? lacks('a Users document needs "users" or "match"', user.place, 'name the users, or say which match')
+      ? lacks('a Users document needs "users" or "match"', 'name the users, or say which match')
       : []),
     ...(except !== undefined && match === undefined
-      ? lacks('"except" needs "match"', user.placeOf('except'), 'remove it, or say which users match')
+      ? lacks('"except" needs "match"', 'remove it, or say which users match', 'except')
       : []),
     ...named.flatMap(({ username }, index) =>
       username === undefined ? [] : notFound('a user', 'users', index),
@@ -68,7 +68,7 @@ function contradictions(user: Declared): Problem[] {
       const key = memberKey(element);
       const other = removed.get(key);
       if (key === undefined || other === undefined) return [];
-      const places = [user.placeOf(field, 'add', index), user.placeOf(field, 'remove', other)];
+      const places = [user.places.of(field, 'add', index), user.places.of(field, 'remove', other)];
       return [duplicate(`"${key}" is both added to and removed from ${field}`, places)];
     });
   });
@@ -81,7 +81,7 @@ function duplicate(message: string, places: readonly Place[]): Problem {
 function unknownRoles(user: Declared): Problem[] {
   if (user.fields.roles === undefined) return [];
   const message = 'the documented API has no "roles" of a user; only those of its organizations';
-  return [onlyBoruta(message, user.placeOf('roles'))];
+  return [onlyBoruta(message, user.places.of('roles'))];
 }
 
 function membershipRoles(user: Declared): Problem[] {
@@ -90,7 +90,7 @@ function membershipRoles(user: Declared): Problem[] {
   return listsOf(user.fields.organizations).flatMap(({ path, list }) =>
     list.flatMap((membership, index) => {
       if (!isMap(membership) || membership.roles === undefined) return [];
-      const place = user.placeOf('organizations', ...path, index, 'roles');
+      const place = user.places.of('organizations', ...path, index, 'roles');
       return [error('profile-field', message, [place], hint)];
     }),
   );
@@ -103,7 +103,7 @@ function unlabelledScopes(user: Declared): Problem[] {
       const missing = needed.filter((member) => !isMap(scope) || scope[member] === undefined);
       if (missing.length === 0 || path.includes('remove')) return [];
       const message = `a scope of a user needs a ${missing.map((member) => `"${member}"`).join(' and a ')}`;
-      const place = user.placeOf('authorized_scopes', ...path, index);
+      const place = user.places.of('authorized_scopes', ...path, index);
       const hint = 'the API requires name and label in each element of authorized_scopes';
       return [error('missing-field', message, [place], hint)];
     }),
@@ -132,7 +132,7 @@ function repeatedIn(user: Declared, list: readonly Value[], at: (string | number
     const before = key === undefined ? undefined : first.get(identifierKey(key));
     if (key !== undefined && before === undefined) first.set(identifierKey(key), index);
     if (before === undefined) return inner;
-    const places = [user.placeOf(...at, index), user.placeOf(...at, before)];
+    const places = [user.places.of(...at, index), user.places.of(...at, before)];
     return [...inner, duplicate(`"${key}" is twice in ${at.join('.')}`, places)];
   });
 }
@@ -146,7 +146,7 @@ function respelledNumbers(user: Declared): Problem[] {
   if (told.length === 0) return [];
   const message = `this server keeps ${[...new Set(told)].join(', ')}`;
   const hint = 'the two compare as equal; a text, in quotation marks, keeps its spelling';
-  return [warning('number-spelling', message, [user.placeOf('metadata')], hint)];
+  return [warning('number-spelling', message, [user.places.of('metadata')], hint)];
 }
 
 function numbersIn(value: Value): string[] {

@@ -40,7 +40,7 @@ function newUserProblems(user: Declared): Problem[] {
   const length = characters(password);
   const isUsable = password === UNKNOWN_TEXT || length === 0 || (length >= 12 && length <= 80);
   const refused = (message: string, field: string) =>
-    error('profile-limit', `${message} (profile boruta)`, [user.placeOf(field)]);
+    error('profile-limit', `${message} (profile boruta)`, [user.places.of(field)]);
   return [
     ...(isUsable ? [] : [refused(`"password" has ${length} characters, and must have 12 to 80`, 'password')]),
     ...(creates !== true || username === '' || /^\S{0,158}@\S+$/.test(username) || username === UNKNOWN_TEXT

@@ -20,7 +20,7 @@ import type { SourceFile } from '../yaml/source-file.js';
 import type { Node, Path } from '../yaml/tree.js';
 import type { Variables } from '../yaml/variables.js';
 import type { Bodies, Body, BodyRequest } from './bodies.js';
-import { DeclaredDocument } from './declared.js';
+import { WrittenPlaces } from './declared.js';
 
 function names(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [];
@@ -110,20 +110,19 @@ export class Builder {
       fields[name] = this.#field(type, data[name], [name]);
     }
     const { [kind.regeneration?.counter ?? '']: number } = data;
-    return new DeclaredDocument(
-      {
-        kind: kind.name,
-        identity,
-        fields: this.#many === undefined ? fields : this.#many.fields(fields, data),
-        absent: data.state === 'absent',
-        ...(this.#creates(data) ? { creates: true } : {}),
-        whole: names(data.whole),
-        ignored: names(data.ignored),
-        ...(typeof number === 'number' ? { generation: number } : {}),
-        ...(this.#many === undefined ? {} : { covers: this.#many.covers(data) }),
-      },
-      { root: this.#root, file, bodies: this.#bodies },
-    );
+    const own = this.#many?.fields(fields, data) ?? fields;
+    return {
+      kind: kind.name,
+      identity,
+      fields: own,
+      absent: data.state === 'absent',
+      ...(this.#creates(data) ? { creates: true } : {}),
+      whole: names(data.whole),
+      ignored: names(data.ignored),
+      ...(typeof number === 'number' ? { generation: number } : {}),
+      ...(this.#many === undefined ? {} : { covers: this.#many.covers(data) }),
+      places: new WrittenPlaces({ root: this.#root, file, bodies: this.#bodies, fields: own }),
+    };
   }
 
   /** A name that finds the object is needed to create it, too. */

@@ -135,7 +135,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
       error(
         'too-many-secrets',
         `the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,
-        beyond === undefined ? [] : [beyond.place],
+        beyond === undefined ? [] : [beyond.places.of()],
         'split the project, so that each part has fewer',
       ),
     );
@@ -200,7 +200,7 @@ function duplicates(declared: readonly Declared[]): Problem[] {
       const message = `the same ${kind.noun} is declared twice`;
       const hint = 'put everything about it into one document';
       const other = `, or use "kind: ${kind.many?.name}", of which several may be about one ${kind.noun}`;
-      const places = [object.place, before.place];
+      const places = [object.places.of(), before.places.of()];
       return [error('duplicate-object', message, places, kind.many === undefined ? hint : hint + other)];
     }
     return [];

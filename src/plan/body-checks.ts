@@ -142,7 +142,7 @@ function placesIn(
   const found = about.map((name) => ({ field: email[name], spots: eachOnce(at?.[name] ?? []) }));
   const seen = new Map<string, Place>();
   const add = (field: string, spot: Span | undefined): void => {
-    const place = template.placeWithin(field, spot);
+    const place = template.places.within(field, spot);
     const key = JSON.stringify([place.file, place.line, place.column]);
     if (!seen.has(key)) seen.set(key, place);
   };

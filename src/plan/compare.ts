@@ -112,7 +112,7 @@ function compareFields(given: CompareInput): Change {
     present: present.fields,
     wished: (field) => declared.remembered !== true && Object.hasOwn(declared.fields, field),
     at: (...path) => {
-      const { file, line } = declared.placeOf(...path);
+      const { file, line } = declared.places.of(...path);
       return `${file}:${line}`;
     },
   });
@@ -123,7 +123,7 @@ function compareFields(given: CompareInput): Change {
     warnings: staleNames,
   } = resolution ?? { fields: taken, troubles: [], confirmed: [], warnings: none };
   const stale = staleNames.map(({ field, ...warning }) => {
-    const { length: _length, text: _text, ...place } = declared.placeOf(field);
+    const { length: _length, text: _text, ...place } = declared.places.of(field);
     return { ...warning, place };
   });
   const { fields: resolved, ends } = takeEnds(kind, dated);
@@ -380,7 +380,7 @@ function baseChange(
     fields: none,
     warnings: none,
     reason: null,
-    declaredAt: declared.declaredAt,
+    declaredAt: declared.places.line,
     apply: {
       key,
       identity: present.identity,

@@ -3,7 +3,6 @@ import { error, type Problem, ProblemsError } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
 import { firstFew } from '../base/words.js';
 import { isOwnerGone } from '../kinds/by-name.js';
-import { altered } from '../kinds/declared.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity } from '../kinds/kind.js';
 import { documentFor, mergeDocuments } from '../kinds/merge-documents.js';
@@ -78,15 +77,15 @@ export function coverObjects(
     if (document.covers === undefined) plain.push(withId(document, references));
     else if (many !== undefined) {
       const { found, lost, troubles } = many.find(document.covers, references);
-      problems.push(...troubles.map((trouble) => error('no-such-name', trouble, [document.place])));
+      problems.push(...troubles.map((trouble) => error('no-such-name', trouble, [document.places.of()])));
       const { atLeast = 0 } = document.covers;
       const count = `this document covers ${found.size} ${noun}${found.size === 1 ? '' : 's'}`;
       if (troubles.length === 0 && found.size < atLeast) {
         const message = `${count}, and at_least is ${atLeast}`;
         const hint = 'correct "match" or "users", or lower "at_least"';
-        problems.push(error('too-few-objects', message, [document.place], hint));
+        problems.push(error('too-few-objects', message, [document.places.of()], hint));
       } else if (troubles.length === 0 && found.size === 0 && lost.length === 0) {
-        warnings.push({ code: 'too-few-objects', message: count, place: document.declaredAt });
+        warnings.push({ code: 'too-few-objects', message: count, place: document.places.line });
       }
       const left: string[] = [];
       for (const [id, condition] of found) {
@@ -102,7 +101,7 @@ export function coverObjects(
         warnings.push(leftOut(document, left, `safety.protect names ${left.length === 1 ? 'it' : 'them'}`));
       for (const { identity, why } of lost) {
         const missing = kindOf(document.kind).byName?.missing?.(identity, references);
-        cover(altered(documentFor(document, missing ?? identity, undefined), { trouble: why }));
+        cover({ ...documentFor(document, missing ?? identity, undefined), trouble: why });
       }
     }
   }
@@ -112,8 +111,8 @@ export function coverObjects(
 const OWN_USER = 'the token that is used is theirs, and the server lets nobody change themselves';
 
 /** A note about matched objects that no plan changes. */
-function leftOut({ declaredAt }: Declared, left: readonly string[], why: string): PlanWarning {
-  return { code: 'left-out', message: `"match" leaves out ${firstFew(left)}: ${why}`, place: declaredAt };
+function leftOut({ places }: Declared, left: readonly string[], why: string): PlanWarning {
+  return { code: 'left-out', message: `"match" leaves out ${firstFew(left)}: ${why}`, place: places.line };
 }
 
 function isPlain({ kind, identity, covers }: Declared): boolean {
@@ -127,9 +126,9 @@ function withId(document: Declared, references: References): Declared {
   if (document.absent && isOwnerGone(document.identity, references)) return document;
   const isExpected = document.creates === true || document.absent;
   const missing = isExpected ? byName.missing?.(document.identity, references) : undefined;
-  if (missing !== undefined) return altered(document, { identity: missing });
+  if (missing !== undefined) return { ...document, identity: missing };
   const found = byName.find(document.identity, references);
-  return altered(document, typeof found === 'string' ? { trouble: found } : { identity: found });
+  return { ...document, ...(typeof found === 'string' ? { trouble: found } : { identity: found }) };
 }
 
 /** One document from several about an object, with a trouble if they contradict each other. */
@@ -143,5 +142,5 @@ export function mergeAbout(identity: Identity, documents: readonly Declared[]): 
       ? `"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`
       : `"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.line}`,
   );
-  return altered(document, { trouble: `${told.join('; ')}: declare one value` });
+  return { ...document, trouble: `${told.join('; ')}: declare one value` };
 }

@@ -30,7 +30,7 @@ export function namedMembers(
 
 /** Where a field is declared, if several documents declare the object. */
 export function declaredPlaces(declared: Declared, { path }: Contrast): Pick<FieldChange, 'places'> {
-  const places = declared.placesOf?.(path) ?? [];
+  const places = declared.places.all?.(path) ?? [];
   if (places.length === 0) return {};
   return { places: places.map(({ length: _length, text: _text, column: _, ...place }) => place) };
 }

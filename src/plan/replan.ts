@@ -1,5 +1,4 @@
 import { noProgress } from '../base/progress.js';
-import { altered } from '../kinds/declared.js';
 import { isByMember, value as valueType } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
@@ -91,14 +90,11 @@ export function replanOf(
       if (one === undefined) return undefined;
       const known = planned.recorded(apply.key) ?? NO_RECORD;
       const asked = decider.adjusted(one);
-      const before = altered(asked, {
-        fields: Object.fromEntries(
-          Object.entries(apply.before).filter(([field]) => Object.hasOwn(apply.expected, field)),
-        ),
-        absent: false,
-        remembered: true,
-      });
-      const declared = aim === 'asked' ? asked : altered(before, { whole: Object.keys(before.fields) });
+      const fields = Object.fromEntries(
+        Object.entries(apply.before).filter(([field]) => Object.hasOwn(apply.expected, field)),
+      );
+      const before = { fields, absent: false, whole: Object.keys(fields), remembered: true } as const;
+      const declared = aim === 'asked' ? asked : { ...asked, ...before };
       const change = decider.compare(one, live, { ...known, restore }, declared);
       if (change.action !== 'update' || change.requests.length === 0) return undefined;
       // An undo leads back to the fields before the first request.

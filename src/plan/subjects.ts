@@ -38,10 +38,7 @@ export function undocumented(
     absent: false,
     whole: [],
     ignored: [],
-    place,
-    declaredAt: { file, line: 1 },
-    placeOf: () => place,
-    placeWithin: () => place,
+    places: { line: { file, line: 1 }, of: () => place, within: () => place },
     ...parts,
   };
 }
@@ -214,7 +211,7 @@ export function sameObjects(
 }
 
 export function blockedAsTwice(others: readonly Declared[]): Partial<Change> {
-  const places = others.map(({ place }) => `${place.file}:${place.line}`).join(', ');
+  const places = others.map(({ places: { line: at } }) => `${at.file}:${at.line}`).join(', ');
   return {
     action: 'blocked',
     requests: [],

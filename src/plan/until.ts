@@ -2,7 +2,6 @@ import { type Problem, warning } from '../base/problems.js';
 import { compareText, type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import type { FieldChange, PlanWarning } from '../kinds/change.js';
-import { altered } from '../kinds/declared.js';
 import { asElements, instantOf, listsOf, memberKey, setParts } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Kind } from '../kinds/kind.js';
@@ -95,13 +94,13 @@ export function withDates(
     const source = addLate(removed, address, record, document);
     if (Object.keys(removed).length === 0) {
       if (endedOnly) return [];
-      return [fields === document.fields ? document : altered(document, { fields })];
+      return [fields === document.fields ? document : { ...document, fields }];
     }
     if (endedOnly) {
       const known = recordedWhole(document, removed, record);
       return [removalOf(document.identity, removed, source ?? document, known)];
     }
-    return [altered(document, { fields: withRemoved(fields, removed), ended: removed })];
+    return [{ ...document, fields: withRemoved(fields, removed), ended: removed }];
   });
   for (const [address, record] of Object.entries(resources)) {
     if (record.until === undefined || present.has(address)) continue;
@@ -142,7 +141,7 @@ function recordedWhole({ fields }: Declared, removed: Removed, record: ResourceR
 /** A document that removes these members from sets, which are `known` or read, and does nothing else. */
 function removalOf(identity: Identity, removed: Removed, source: Declared, known: Fields = {}): Declared {
   const fields = withRemoved(known, removed);
-  return altered(documentFor(source, identity, undefined), { fields, ended: removed, whole: [] });
+  return { ...documentFor(source, identity, undefined), fields, ended: removed, whole: [] };
 }
 
 function withRemoved(fields: Fields, removed: Removed): Fields {
@@ -386,7 +385,7 @@ export function endedProblems(documents: readonly Declared[], now: Date): Proble
             warning(
               'access-ended',
               `"${memberKey(element) ?? ''}" in ${field} ended at ${at}`,
-              [document.placeOf(field, ...path, index)],
+              [document.places.of(field, ...path, index)],
               'apply removes it from those who received it; then remove it here, or change its date',
             ),
           ];

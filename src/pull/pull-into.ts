@@ -3,7 +3,6 @@ import { error, type Place, type Problem, refuse, warning } from '../base/proble
 import type { Safety } from '../base/safety.js';
 import { assign, type Fields, groupBy, type Json } from '../base/values.js';
 import { firstFew } from '../base/words.js';
-import { altered } from '../kinds/declared.js';
 import { isAsked, isAskedByName } from '../kinds/discovery.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
@@ -204,8 +203,8 @@ function differingMany(
     if (now === undefined || (troubleOf(one.declared, now, server) === undefined && now.exists)) continue;
     for (const document of one.documents) {
       for (const [field, value] of Object.entries(document.fields)) {
-        if (troubleOf(altered(document, { fields: { [field]: value } }), now, server) === undefined) continue;
-        const place = document.placeOf(field);
+        if (troubleOf({ ...document, fields: { [field]: value } }, now, server) === undefined) continue;
+        const place = document.places.of(field);
         const key = JSON.stringify([place, field]);
         const before = differing.get(key) ?? { place, field, addresses: [] };
         before.addresses.push(addressOf(document.kind, assign(document.identity, now.identity)));
@@ -300,7 +299,7 @@ function editedSources(updates: readonly DocumentUpdate[]): ReadonlyMap<Manifest
       const { one, update } = owner;
       const message = `${update.address}: ${field} differs from what the server has, and ${why}`;
       const hint = 'change it by hand; idops plan shows both values';
-      update.left.push(error('not-pulled', message, [one.declared.placeOf(field)], hint));
+      update.left.push(error('not-pulled', message, [one.declared.places.of(field)], hint));
       delete update.fields[field];
       update.toSet = update.toSet.filter(({ path }) => /^\w*/.exec(path)?.[0] !== field);
     }

@@ -1,6 +1,5 @@
 import { error, type Place, type Problem } from '../base/problems.js';
 import { type Fields, isMap, type Json, mapValues, same, type Value } from '../base/values.js';
-import { altered } from '../kinds/declared.js';
 import { listsOf, value as plain } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
@@ -51,7 +50,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   const kind = kindOf(declared.kind);
   const address = displayAddress(kind, { ...declared.identity, ...live.identity }, options);
   const nothing: Update = { address, fields: {}, bodies: [], declared, toSet: [], left: [] };
-  const left = (message: string, place: Place = declared.place, hint?: string): Problem =>
+  const left = (message: string, place: Place = declared.places.of(), hint?: string): Problem =>
     error('not-pulled', `${address}: ${message}`, [place], hint);
   if (declared.absent && declared.trouble === undefined) {
     if (kind.deletion?.exists(live) !== true) return nothing;
@@ -69,7 +68,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   /** Why a plan would change these fields, beside what other documents declare. */
   const troubleWith = (some: Fields): string | undefined => {
     const joined = mapValues(some, (said, field) => besideOthers(said, othersIn(field)));
-    return troubleOf(altered(declared, { fields: joined }), live, options);
+    return troubleOf({ ...declared, fields: joined }, live, options);
   };
   const whole = troubleWith({ ...declared.fields });
   const added = mapValues({ ...declared.fields }, (said, field) =>
@@ -94,13 +93,13 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
         .check([one], options.profile)
         .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
     const before = errorsOf(declared);
-    const next = altered(declared, { fields: { ...declared.fields, [field]: value } });
+    const next = { ...declared, fields: { ...declared.fields, [field]: value } };
     const message = errorsOf(next).find((one) => !before.includes(one)) ?? contradicted(next, field);
     return message && `${field} stays as it is: with what the server has, ${message}`;
   };
   /** A document about many that declares another value. */
   const contradicted = (next: Declared, field: string): string | undefined => {
-    const one = altered(next, { fields: { [field]: next.fields[field] ?? null } });
+    const one = { ...next, fields: { [field]: next.fields[field] ?? null } };
     const [other] = mergeDocuments(declared.identity, [one, ...options.others]).contradictions;
     const place = other?.places[1];
     return place && `the document at ${place.file}:${place.line} declares another value`;
@@ -110,7 +109,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
     const wrong = troubleWith({ [field]: value });
     const news = kind.fields[field]?.type === 'map' ? (added[field] ?? []) : [];
     if (wrong === undefined && news.length === 0) continue;
-    const place = declared.placeOf(field);
+    const place = declared.places.of(field);
     if (ignored.includes(field)) {
       if (wrong !== undefined) problems.push(left(wrong, place));
       continue;
@@ -150,7 +149,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   if (whole !== undefined && Object.keys(fields).length + bodies.length + problems.length === 0) {
     problems.push(left(whole));
   }
-  return { address, fields, bodies, declared: altered(declared, { fields: values }), toSet, left: problems };
+  return { address, fields, bodies, declared: { ...declared, fields: values }, toSet, left: problems };
 }
 
 /** Keys of a live map that are neither declared nor recorded. */

@@ -206,7 +206,7 @@ function placeOf(document: Declared, { path }: Grant): Place | null {
     at.push(field, ...found.part);
     fields = isMap(found.declared) ? found.declared : {};
   }
-  return document.placeOf(...at);
+  return document.places.of(...at);
 }
 
 /** When a grant ends, if its user received it with an end. */

@@ -89,6 +89,6 @@ function fieldsOf(document: Declared): Contribution['declares'] {
 }
 
 function placeOf(document: Declared, ...path: string[]): string {
-  const { file, line } = path.length === 0 ? document.place : document.placeOf(...path);
+  const { file, line } = document.places.of(...path);
   return `${file}:${line}`;
 }

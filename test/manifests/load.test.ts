@@ -75,17 +75,22 @@ describe('what a document declares', () => {
     const { declared } = await load(
       '\uFEFF# us\r\n---\r\n\r\n# more\r\nkind: Organization\r\nname: acme\r\n',
     );
-    expect(declared[0]?.place).toMatchObject({ line: 5, column: 1, length: 4, text: 'kind: Organization' });
+    expect(declared[0]?.places.of()).toMatchObject({
+      line: 5,
+      column: 1,
+      length: 4,
+      text: 'kind: Organization',
+    });
     expect(declared[0]?.fields).toEqual({ name: 'acme' });
   });
 
   test('a field is placed at its key, an element where it stands, and what is not written near it', async () => {
     const { declared } = await load('kind: User\nid: u1\norganizations:\n  - acme\n  - {id: o1}\n');
     const [user] = declared;
-    expect(user?.placeOf('organizations')).toMatchObject({ line: 3, column: 1 });
-    expect(user?.placeOf('organizations', 1)).toMatchObject({ line: 5, column: 5 });
-    expect(user?.placeOf('organizations', 1, 'name')).toMatchObject({ line: 5 });
-    expect(user?.placeOf('group')).toMatchObject({ line: 1, column: 1 });
+    expect(user?.places.of('organizations')).toMatchObject({ line: 3, column: 1 });
+    expect(user?.places.of('organizations', 1)).toMatchObject({ line: 5, column: 5 });
+    expect(user?.places.of('organizations', 1, 'name')).toMatchObject({ line: 5 });
+    expect(user?.places.of('group')).toMatchObject({ line: 1, column: 1 });
   });
 
   test('empty files and documents say nothing', async () => {

@@ -14,11 +14,17 @@ function declaredTemplate(fields: Fields, absent = false): Declared {
     absent,
     whole: [],
     ignored: [],
-    place,
-    declaredAt: { file: place.file, line: place.line },
-    placeOf: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),
-    placeWithin: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),
+    places: {
+      line: { file: place.file, line: place.line },
+      of: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),
+      within: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),
+    },
   };
+}
+
+/** The document, with other places within its fields. */
+function within(document: Declared, places: Declared['places']['within']): Declared {
+  return { ...document, places: { ...document.places, within: places } };
 }
 
 /** A document that mentions no body, so that nothing said of one has a place in it. */
@@ -104,11 +110,9 @@ describe('a warning of a changed template', () => {
   it('stands in the body that the document declares', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { html_content: html });
     const parts: (object | undefined)[] = [];
-    const declared = Object.assign(declaredTemplate({ html_content: html }), {
-      placeWithin: ((_, part) => {
-        parts.push(part);
-        return { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3, length: 1, text: 'x' };
-      }) satisfies Declared['placeWithin'],
+    const declared = within(declaredTemplate({ html_content: html }), (_, part) => {
+      parts.push(part);
+      return { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3, length: 1, text: 'x' };
     });
     const place = { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3 };
     expect(questionable(change, {}, declared).warnings).toMatchObject([{ code: 'image-without-alt', place }]);
@@ -119,14 +123,12 @@ describe('a warning of a changed template', () => {
     const images = (count: number) => `<meta charset="utf-8">${'<img>'.repeat(count)}`;
     const told = (count: number) => {
       const change = templateChange({}, { html_content: images(count) });
-      const declared = Object.assign(declaredTemplate({ html_content: images(count) }), {
-        placeWithin: ((_, part) => ({
-          file: 'a.html',
-          line: 1,
-          column: (part?.start ?? 0) + 1,
-          length: 1,
-        })) satisfies Declared['placeWithin'],
-      });
+      const declared = within(declaredTemplate({ html_content: images(count) }), (_, part) => ({
+        file: 'a.html',
+        line: 1,
+        column: (part?.start ?? 0) + 1,
+        length: 1,
+      }));
       const [warning] = questionable(change, {}, declared).warnings;
       const [problem] = checked([declared], { checkTemplate, levels: {} });
       expect(problem?.places.map(({ column }) => column)).toEqual(

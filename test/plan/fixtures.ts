@@ -23,13 +23,8 @@ export function declared(
   fields: Fields = {},
   parts: Partial<Declared> = {},
 ): Declared {
-  const placed = {
-    place,
-    declaredAt: { file: place.file, line: place.line },
-    placeOf: () => place,
-    placeWithin: () => place,
-  };
-  return { kind, identity, fields, absent: false, whole: [], ignored: [], ...placed, ...parts };
+  const places = { line: { file: place.file, line: place.line }, of: () => place, within: () => place };
+  return { kind, identity, fields, absent: false, whole: [], ignored: [], places, ...parts };
 }
 
 /** An object as the server showed it. */

@@ -75,7 +75,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
     declared.map(({ template, email }) => ({
       address: addressOf(template.kind, template.identity),
       type: template.identity[email.type] ?? '',
-      manifest: template.place.file,
+      manifest: template.places.line.file,
     })),
   );
   const checks = await bodyChecks(project, loaded.declared);
@@ -127,7 +127,7 @@ function galleryTemplate(
   return {
     address: addressOf(template.kind, template.identity),
     type,
-    declaredAt: template.place,
+    declaredAt: template.places.of(),
     mail: mailOf(checks.profile, type),
     bodies,
     ...(email.page === undefined ? {} : { page: email.page }),
