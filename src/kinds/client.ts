@@ -84,12 +84,8 @@ const regeneration: Regeneration = {
   name: 'name',
   noun: 'DID',
   moved: 'did-moved',
-  verdict: ({ id = '' }, present, shown) => ({
-    action: 'regenerate',
-    fields: [],
-    requests: [{ operation: 'regenerateDid', params: { client_id: id } }],
-    destructions: [`regenerates the DID${presentValue({ field: 'did' }, present, shown)}`],
-  }),
+  request: (id) => ({ operation: 'regenerateDid', params: { client_id: id } }),
+  destroys: (present, shown) => `regenerates the DID${presentValue({ field: 'did' }, present, shown)}`,
   same: (did) =>
     `the DID is the same as before (${did}): the server derives it from the client's key, which did not change`,
 };

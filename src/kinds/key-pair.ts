@@ -78,14 +78,9 @@ const regeneration: Regeneration = {
   // A PEM has several lines.
   brief: fingerprint,
   moved: 'key-moved',
-  verdict: ({ id = '' }, present, shown, references) => ({
-    action: 'regenerate',
-    fields: [],
-    requests: [{ operation: 'rotateKeyPair', params: { key_pair_id: id } }],
-    destructions: [
-      `rotates the key${presentValue(regeneration, present, shown)}: ${heirs(present, references?.clients)}`,
-    ],
-  }),
+  request: (id) => ({ operation: 'rotateKeyPair', params: { key_pair_id: id } }),
+  destroys: (present, shown, references) =>
+    `rotates the key${presentValue(regeneration, present, shown)}: ${heirs(present, references?.clients)}`,
   same: () => 'the key is the same as before',
 };
 

@@ -114,9 +114,9 @@ export interface Update {
 /** A decision that isn't a comparison of fields. */
 export interface Verdict {
   readonly action: Action;
-  readonly fields: readonly FieldChange[];
-  readonly requests: readonly WriteRequest[];
-  readonly destructions: readonly string[];
+  readonly fields?: readonly FieldChange[];
+  readonly requests?: readonly WriteRequest[];
+  readonly destructions?: readonly string[];
   readonly reason?: string;
   readonly warnings?: readonly PlanWarning[];
 }
@@ -213,8 +213,9 @@ export interface Regeneration {
   brief?(value: string): string;
   /** The code of the warning that it isn't the recorded one. */
   readonly moved: ProblemCode;
-  /** `present` is what is known of the object, `shown` what the server shows now. */
-  verdict(identity: Identity, present: Fields, shown: Fields, references?: References): Verdict;
+  request(id: string): WriteRequest;
+  /** What it destroys: `present` is what is known of the object, `shown` what the server shows now. */
+  destroys(present: Fields, shown: Fields, references?: References): string;
   /** The message if the value is the same as before. */
   same(value: string): string;
 }

@@ -46,7 +46,6 @@ export function deletionOf(operation: WriteOperation, param: string, sentence: s
     createdOnly: true,
     verdict: ({ id = '' }) => ({
       action: 'delete',
-      fields: [],
       requests: [{ operation, params: { [param]: id } }],
       destructions: [sentence],
     }),

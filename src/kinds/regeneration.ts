@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { optional } from '../base/members.js';
 import type { Fields, Value } from '../base/values.js';
-import type { PlanInput, Present, Regeneration, Verdict } from './kind.js';
+import type { Identity, PlanInput, Present, Regeneration, Verdict } from './kind.js';
+import type { References } from './references.js';
 
 /**
  * The decision about a document with a counter such as `did_generation`; undefined if its fields decide. A greater number than the
@@ -14,11 +15,9 @@ export function decideRegeneration(input: PlanInput, regeneration: Regeneration)
   const { generation } = declared;
   if (generation === undefined || present.exists === false) return undefined;
   const recorded = present.generation;
-  const nothing = { fields: [], requests: [], destructions: [] };
   const shown = presentValue(regeneration, present.fields, present.shown);
   if (present.pendingRun !== undefined) {
     return {
-      ...nothing,
       action: 'blocked',
       reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the ${regeneration.owner}'s ${noun} on the server${shown} and say what you found with idops runs settle ${present.pendingRun} ${address} --done or --not-done; nothing is sent by itself`,
     };
@@ -26,9 +25,9 @@ export function decideRegeneration(input: PlanInput, regeneration: Regeneration)
   const fields = [
     { path: counter, type: 'value' as const, before: recorded, after: generation, sensitive: false },
   ];
-  const blocked = (reason: string): Verdict => ({ ...nothing, fields, action: 'blocked', reason });
+  const blocked = (reason: string): Verdict => ({ action: 'blocked', fields, reason });
   // An update records the first number, too.
-  if (recorded === undefined) return changed.size > 0 ? undefined : { ...nothing, action: 'adopt', fields };
+  if (recorded === undefined) return changed.size > 0 ? undefined : { action: 'adopt', fields };
   const moved = movedValue(present, address, regeneration);
   if (generation < recorded) {
     return blocked(
@@ -37,12 +36,11 @@ export function decideRegeneration(input: PlanInput, regeneration: Regeneration)
   }
   if (generation === recorded) {
     if (changed.size > 0) return undefined;
-    if (moved !== undefined) {
-      return { ...nothing, action: 'unchanged', warnings: [{ code: regeneration.moved, message: moved }] };
-    }
+    if (moved !== undefined)
+      return { action: 'unchanged', warnings: [{ code: regeneration.moved, message: moved }] };
     // A record made by `runs settle` has no value.
     const unrecorded = present.fields[field] !== undefined && present.record?.fields[field] === undefined;
-    return { ...nothing, action: unrecorded ? 'adopt' : 'unchanged' };
+    return { action: unrecorded ? 'adopt' : 'unchanged' };
   }
   if (moved !== undefined) return blocked(moved);
   if (changed.size > 0) {
@@ -50,8 +48,21 @@ export function decideRegeneration(input: PlanInput, regeneration: Regeneration)
       `${counter} is raised while ${[...changed].join(' and ')} ${changed.size === 1 ? 'differs' : 'differ'} too, and one plan does one of the two: declare ${counter} ${recorded}, apply, and raise it then`,
     );
   }
-  const verdict = regeneration.verdict(present.identity, present.fields, present.shown, input.references);
-  return { ...verdict, fields };
+  return { ...regenerate(regeneration, present.identity, present, input.references), fields };
+}
+
+/** The verdict that the value of an object is regenerated. */
+export function regenerate(
+  { request, destroys }: Regeneration,
+  { id = '' }: Identity,
+  { fields, shown }: Pick<Present, 'fields' | 'shown'>,
+  references?: References,
+): Verdict {
+  return {
+    action: 'regenerate',
+    requests: [request(id)],
+    destructions: [destroys(fields, shown, references)],
+  };
 }
 
 /** The problem of a value that differs from the record: somebody else regenerated it. */

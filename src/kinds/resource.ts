@@ -207,8 +207,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         ...[given.keeps?.(present.fields, references[list]) ?? []].flat(),
         ...uses,
       ]);
-      if (reason === undefined) return undefined;
-      return { action: 'blocked', fields: [], requests: [], destructions: [], reason };
+      return reason === undefined ? undefined : { action: 'blocked', reason };
     },
     update({ present, desired }) {
       const params = { [param]: present.identity.id ?? '' };

@@ -54,7 +54,7 @@ export function decideTemplate(
   const { exists, identity, fields, asDeleted } = present;
   if (exists !== false && typeof fields.id === 'string' && !asDeleted)
     return deletion.verdict(identity, fields, profile);
-  return { action: 'unchanged', fields: [], requests: [], destructions: [] };
+  return { action: 'unchanged' };
 }
 
 /** A template as the server shows it; null if it has none. */

@@ -116,8 +116,7 @@ export const userDeletion: Deletion = deletionOf(
 export function decideDeletion({ declared, present: { exists, beside } }: PlanInput): Verdict | undefined {
   const backend = beside?.backend ?? null;
   if (!declared.absent || exists !== true || !isMap(backend) || backend.type !== LDAP) return undefined;
-  const reason = 'users of an LDAP backend are deleted in its directory';
-  return { action: 'blocked', fields: [], requests: [], destructions: [], reason };
+  return { action: 'blocked', reason: 'users of an LDAP backend are deleted in its directory' };
 }
 
 /** The identity of a user with the id that the server has for the username, or why it has none. */

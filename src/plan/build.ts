@@ -15,6 +15,7 @@ import {
   type References,
   withListScopes,
 } from '../kinds/references.js';
+import { regenerate } from '../kinds/regeneration.js';
 import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
@@ -27,7 +28,7 @@ import { blockLosses, blockProtected, blockTakings, idleKeeps, markPrivileged } 
 import { listsFor, listsOfNames, type Observed, observe, partOf } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
-import { type Change, type Plan, type PlanWarning, withReason } from './plan.js';
+import { type Change, nothing, type Plan, type PlanWarning, withReason } from './plan.js';
 import { guardProfile, observedProfile } from './profile-guard.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
 import { warnOfMixedScripts } from './review-warnings.js';
@@ -386,13 +387,10 @@ async function regenerationOf(
   const shown = live.get(subject);
   const before = shown?.fields ?? {};
   const change: Change = {
-    ...regeneration.verdict(identity, before, before),
-    address,
-    kind: kind.name,
+    ...nothing,
+    ...regenerate(regeneration, identity, { fields: before, shown: before }),
+    ...{ address, kind: kind.name, declaredAt: null },
     observed: shown === undefined ? 'unknown' : 'live',
-    warnings: [],
-    reason: null,
-    declaredAt: null,
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
   return { change: withReason(change, unfit ?? shown?.trouble), live: shown };

@@ -24,7 +24,7 @@ import { createChange, lacking } from './create.js';
 import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
 import { declaredPlaces, fieldChange, namedMembers, unknownSets } from './field-changes.js';
 import type { ApplyInfo, Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
-import { withReason } from './plan.js';
+import { nothing, withReason } from './plan.js';
 import { type Dates, endFields, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
 
 /** The state's record of an object, with secrets that can be compared. */
@@ -77,7 +77,7 @@ export function compare(given: CompareInput): Change {
   const fields = [
     ...withDrift(change.fields, kind.fields, left, shown),
     // An undo doesn't show drift in other keys.
-    ...(declared.remembered ? none : undeclaredDrift(change.fields, declared, kind.fields, left, shown)),
+    ...(declared.remembered ? [] : undeclaredDrift(change.fields, declared, kind.fields, left, shown)),
   ];
   return fields.length === 0 ? change : { ...change, fields };
 }
@@ -121,7 +121,7 @@ function compareFields(given: CompareInput): Change {
     troubles,
     confirmed,
     warnings: staleNames,
-  } = resolution ?? { fields: taken, troubles: [], confirmed: [], warnings: none };
+  } = resolution ?? { fields: taken, troubles: [], confirmed: [], warnings: [] };
   const stale = staleNames.map(({ field, ...warning }) => {
     const { length: _length, text: _text, ...place } = declared.places.of(field);
     return { ...warning, place };
@@ -245,7 +245,7 @@ function firstNumber(
 /** The decision about an object that is to be deleted. */
 function absence(kind: Kind, { declared, present, profile }: PlanInput): Verdict | undefined {
   if (!declared.absent || kind.deletion === undefined) return undefined;
-  if (present.exists === false) return { action: 'unchanged', fields: [], requests: [], destructions: [] };
+  if (present.exists === false) return { action: 'unchanged' };
   return kind.deletion.verdict(present.identity, present.fields, profile);
 }
 
@@ -355,9 +355,6 @@ function knowledge({ live, recorded, declared }: CompareInput, present: Present)
   return { now, source };
 }
 
-/** Shared, since most objects of a large plan need none of these. */
-const none: readonly never[] = Object.freeze([]);
-
 type BaseInfo = Pick<ApplyInfo, 'before' | 'expected' | 'managed'> &
   Required<Pick<ApplyInfo, 'byMember' | 'ends' | 'undated'>> & { readonly until: UntilChanges | undefined };
 
@@ -375,11 +372,7 @@ function baseChange(
     action: 'unchanged',
     observed,
     ...(observed === 'recorded' && recorded !== undefined ? { recordedAt: recorded.at } : {}),
-    destructions: none,
-    requests: none,
-    fields: none,
-    warnings: none,
-    reason: null,
+    ...nothing,
     declaredAt: declared.places.line,
     apply: {
       key,

@@ -16,7 +16,7 @@ import { type BodyChecks, templateWarnings } from './body-checks.js';
 import { type CompareInput, compare, type Recorded } from './compare.js';
 import { namesake } from './create.js';
 import type { BuildOptions } from './options.js';
-import { type Change, withReason } from './plan.js';
+import { type Change, nothing, withReason } from './plan.js';
 import { type Addressed, undocumented } from './subjects.js';
 
 /** Decides about one object after the other, with the same lists. */
@@ -152,16 +152,11 @@ export class Decider {
     const { kind, identity } = subject;
     const { deletion } = kindOf(kind);
     if (live === undefined || deletion?.exists(live) !== true) return undefined;
+    const message = 'declared by no manifest any more; idops applied or created it';
     return {
+      ...nothing,
       ...deletion.verdict(identity, live.fields, this.#options.profile),
-      address,
-      kind,
-      observed: 'live',
-      warnings: [
-        { code: 'pruned', message: 'declared by no manifest any more; idops applied or created it' },
-      ],
-      reason: null,
-      declaredAt: null,
+      ...{ address, kind, observed: 'live', declaredAt: null, warnings: [{ code: 'pruned', message }] },
       apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },
     };
   }

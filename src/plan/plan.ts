@@ -147,6 +147,11 @@ export interface Plan {
   readonly digest: string;
 }
 
+const none: readonly never[] = Object.freeze([]);
+
+/** The parts of a change that most have nothing in; shared, since a large plan has many. */
+export const nothing = { destructions: none, requests: none, fields: none, warnings: none, reason: null };
+
 /** How many changes there are of each action. */
 export type Summary = { readonly [action in Action]: number };
 
