@@ -248,7 +248,7 @@ class Execution {
     const stopped = this.#harmful.has(kind.name);
     let sure = better !== undefined;
     if (!sure && !stopped) {
-      const probed = await this.#options.recognise(kind.scopes.write).catch(() => undefined);
+      const probed = await this.#options.recognise(kind.scope).catch(() => undefined);
       if (probed?.kind === 'plain') return outcome;
       sure = probed?.kind === 'recognised';
     }

@@ -19,7 +19,7 @@ export const backend: Kind = resource(
     list: 'backends',
     path: '/api/backends',
     param: 'backend_id',
-    scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },
+    scope: 'identity-providers:manage:all',
     fields: backendFields,
     shape: backendShape,
     traits: {

@@ -97,9 +97,8 @@ export const client: Kind = {
   identity: ['id'],
   fields,
   decisive: ['did'],
-  scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
+  scope: 'clients:manage:all',
   traits,
-  identities: ({ identity }) => [`id ${identity.id}`],
   check: (declared, profile) => [
     ...declared.flatMap((one) => [
       ...undocumentedFields(one, profile),
@@ -144,7 +143,6 @@ export const client: Kind = {
     // The secret is never in a file.
     writes: [...plainFields, 'identity_provider', 'authorized_scopes'],
   },
-  destructions: () => [],
 };
 
 /** The problems of fields that the documented API doesn't have. */

@@ -108,11 +108,8 @@ export const emailTemplate: Kind = {
   identity: ['backend_id', 'backend', 'type'],
   ...owned.kind,
   fields: { id: value, txt_content: body, html_content: body },
-  scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },
+  scope: 'identity-providers:manage:all',
   traits,
-  identities: ({ identity: { backend_id, backend, type } }) => [
-    JSON.stringify([backend_id ?? null, backend ?? null, type]),
-  ],
   check: (declared, profile) => [
     ...declared.flatMap((template) => unidentified(template, profile)),
     ...declared.flatMap((template) => absentProblems(template, 'template')),
@@ -165,7 +162,6 @@ export const emailTemplate: Kind = {
     writes: ['txt_content', 'html_content'],
     files: { folder: 'emails', endings: { txt_content: 'txt', html_content: 'html' } },
   },
-  destructions: () => [],
 };
 
 function unidentified(template: Declared, profile: Profile): Problem[] {

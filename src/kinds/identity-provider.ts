@@ -36,7 +36,7 @@ export const identityProvider: Kind = resource({
   list: 'identityProviders',
   path: '/api/identity-providers',
   param: 'identity_provider_id',
-  scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },
+  scope: 'identity-providers:manage:all',
   fields,
   shape: () => ({
     backend: optional(identifier(), 'The backend with its users, by name or id.', 'Staff directory'),

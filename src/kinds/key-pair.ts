@@ -101,9 +101,8 @@ export const keyPair: Kind = {
   schema,
   identity: ['id'],
   fields: { public_key: value, is_default: value },
-  scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
+  scope: 'clients:manage:all',
   traits,
-  identities: ({ identity }) => [`id ${identity.id}`],
   check: (declared, profile) => [
     ...profileProblems(declared, profile, traits),
     ...rotations(declared, profile),

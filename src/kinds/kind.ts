@@ -345,14 +345,13 @@ export interface Kind {
   readonly many?: Many;
   /** The parts of the identity that decide, given those that a document has; by default all. */
   deciding?(has: (part: string) => boolean): readonly string[];
-  readonly scopes: { readonly read: Scope; readonly write: Scope };
+  /** What reading and writing need. */
+  readonly scope: Scope;
   readonly traits: ProfileTraits;
   /** Change one object at a time. */
   readonly sequential?: true;
   /** Fields of other objects in lists: the server deletes no object to which one of them refers. */
   readonly usedBy?: readonly { readonly list: ListName; readonly field: string }[];
-  /** Texts that are equal for two documents of the same object, without asking the server. */
-  identities(declared: Declared): string[];
   /** Problems across documents, and with the limits of a profile's server. */
   check(declared: readonly Declared[], profile: Profile): Problem[];
   /** The part of the address after the kind. */
@@ -400,5 +399,5 @@ export interface Kind {
   readonly email?: Email;
   readonly discovery?: Discovery;
   /** A sentence for each thing that an update would destroy. */
-  destructions(fields: readonly FieldChange[]): string[];
+  destructions?(fields: readonly FieldChange[]): string[];
 }

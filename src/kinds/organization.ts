@@ -23,7 +23,7 @@ export const organization: Kind = resource(
     list: 'organizations',
     path: '/api/organizations',
     param: 'organization_id',
-    scopes: { read: 'users:manage:all', write: 'users:manage:all' },
+    scope: 'users:manage:all',
     fields: { name: value, label: value },
     shape: () => ({
       name: optional(

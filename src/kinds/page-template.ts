@@ -93,9 +93,8 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
     schema,
     identity: [...ownerParts, 'type'],
     fields: { content: body },
-    scopes: { read: scope, write: scope },
+    scope,
     traits,
-    identities: ({ identity }) => [JSON.stringify(Object.entries(identity).sort())],
     check: (declared, profile) => [
       ...declared.flatMap((one) => [
         ...unknownToProfile(one, noun, profile),
@@ -143,7 +142,6 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
       writes: ['content'],
       files: { folder: 'pages', endings: { content: 'html' } },
     },
-    destructions: () => [],
   };
 }
 

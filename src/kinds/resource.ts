@@ -59,7 +59,7 @@ export interface Resource {
   /** The path of the list, and the parameter of an object's id. */
   readonly path: string;
   readonly param: string;
-  readonly scopes: { readonly read: Scope; readonly write: Scope };
+  readonly scope: Scope;
   readonly fields: FieldTypes;
   /** The schemas of the fields beside the name. */
   readonly shape: () => z.ZodRawShape;
@@ -91,11 +91,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   const { name, noun, list, fields, sets = {}, refers = {}, usedBy = [], param } = given;
   const { body: bodyOf = (all) => all, beside = () => ({}) } = given;
   const traits = { documented: {}, boruta: given.traits };
-  const one = {
-    title: `show ${withArticle(noun)}`,
-    path: `${given.path}/:${param}`,
-    scope: given.scopes.read,
-  };
+  const { scope } = given;
+  const one = { title: `show ${withArticle(noun)}`, path: `${given.path}/:${param}`, scope };
   const parse: Parser<Fields> = given.answer ?? answers.object;
   const operation = (verb: 'create' | 'update' | 'delete') => `${verb}${name}` as WriteOperation;
   const always = Object.keys(sets);
@@ -132,9 +129,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     schema,
     identity: ['id', 'name'],
     fields,
-    scopes: given.scopes,
+    scope,
     traits,
-    identities: namedIdentities,
     check: (declared, profile) => [
       ...declared.flatMap((one) => [
         ...(given.documented ? unsupportedLifecycle : unknownToProfile)(one, noun, profile),
@@ -226,14 +222,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     }),
     deletion: deletionOf(operation('delete'), param, `deletes the ${noun}${given.deletes ?? ''}`),
     discovery: { ...discoveryIn(list, `${noun}s`, shown), writes },
-    destructions: () => [],
     ...own,
   };
-}
-
-/** Texts that are equal for two documents of the same object. */
-function namedIdentities({ identity: { id, name } }: Declared): string[] {
-  return id === undefined ? [`name ${name}`] : [`id ${id}`];
 }
 
 /** The problem of a kind that the profile's servers don't have. */

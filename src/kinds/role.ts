@@ -14,7 +14,7 @@ export const role: Kind = resource(
     list: 'roles',
     path: '/api/roles',
     param: 'role_id',
-    scopes: { read: 'scopes:manage:all', write: 'scopes:manage:all' },
+    scope: 'scopes:manage:all',
     fields: { name: value, scopes: set() },
     shape: () => ({
       scopes: optional(

@@ -14,7 +14,7 @@ export const scope: Kind = resource(
     list: 'scopes',
     path: '/api/scopes',
     param: 'scope_id',
-    scopes: { read: 'scopes:manage:all', write: 'scopes:manage:all' },
+    scope: 'scopes:manage:all',
     fields: { name: value, label: value, public: value },
     shape: () => ({
       label: nullish(text(), 'The display name.', 'Read bills'),

@@ -100,12 +100,8 @@ export const user: Kind = {
   get fields() {
     return fields();
   },
-  scopes: { read: 'users:manage:all', write: 'users:manage:all' },
+  scope: 'users:manage:all',
   traits: userTraits,
-  identities: ({ identity: { id, username, backend = '' } }) => [
-    // Servers tell no upper from lower case in it.
-    id === undefined ? `name ${JSON.stringify([username?.toLowerCase(), backend])}` : `id ${id}`,
-  ],
   check: (declared, profile) => [
     ...declared.flatMap((user) => userProblems(user, profile)),
     ...profileProblems(declared, profile, userTraits),

@@ -192,18 +192,17 @@ function duplicates(declared: readonly Declared[]): Problem[] {
   return declared.flatMap((object): Problem[] => {
     if (Object.keys(object.identity).length === 0) return [];
     const kind = kindOf(object.kind);
-    for (const text of kind.identities(object)) {
-      const key = `${kind.name} ${text}`;
-      const before = first.get(key);
-      first.set(key, before ?? object);
-      if (before === undefined) continue;
-      const message = `the same ${kind.noun} is declared twice`;
-      const hint = 'put everything about it into one document';
-      const other = `, or use "kind: ${kind.many?.name}", of which several may be about one ${kind.noun}`;
-      const places = [object.places.of(), before.places.of()];
-      return [error('duplicate-object', message, places, kind.many === undefined ? hint : hint + other)];
-    }
-    return [];
+    const { id, username, ...names } = object.identity;
+    // Servers tell no upper from lower case in a username.
+    const key = JSON.stringify([kind.name, id ?? { ...names, username: username?.toLowerCase() }]);
+    const before = first.get(key);
+    first.set(key, before ?? object);
+    if (before === undefined) return [];
+    const message = `the same ${kind.noun} is declared twice`;
+    const hint = 'put everything about it into one document';
+    const other = `, or use "kind: ${kind.many?.name}", of which several may be about one ${kind.noun}`;
+    const places = [object.places.of(), before.places.of()];
+    return [error('duplicate-object', message, places, kind.many === undefined ? hint : hint + other)];
   });
 }
 

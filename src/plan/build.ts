@@ -246,7 +246,7 @@ function readScopes(
   const readable = kinds.filter((kind) => own.has(kind.name) && kind.readable(profile));
   const lists = listNames.filter((name) => references[name] !== undefined);
   return withListScopes(
-    readable.map(({ scopes }) => scopes.read),
+    readable.map(({ scope }) => scope),
     lists,
     profile,
   );
@@ -366,7 +366,7 @@ export async function regenerationPlan(id: string, options: RegenerationOptions)
   const { changes, warnings } = await guardProfile(unprotected, undefined, options);
   return {
     plan: {
-      ...(await assemble(changes, live === undefined ? [] : [regenerated.kind.scopes.read], options)),
+      ...(await assemble(changes, live === undefined ? [] : [regenerated.kind.scope], options)),
       warnings,
     },
     replan: { ...noReplan, observedAt, ...(readable ? { again } : {}) },

@@ -221,7 +221,7 @@ function compareFields(given: CompareInput): Change {
       ...firstNumber(kind, input),
       ...endFields(dates.until, recorded?.until),
     ],
-    destructions: kind.destructions(changesOf(differing)),
+    destructions: kind.destructions?.(changesOf(differing)) ?? [],
     warnings: [
       ...stale,
       ...warnings,

@@ -84,7 +84,7 @@ export function createChange(given: NewObject): Change {
     warnings: [...change.warnings, ...warnings],
     requests: [creation.request(chosen, fields), ...(creation.after?.(chosen.id ?? '', fields) ?? [])],
     fields: [...backendField(identity, references), ...changes],
-    destructions: kind.destructions(changes),
+    destructions: kind.destructions?.(changes) ?? [],
     apply: {
       ...change.apply,
       identity: creation.takesId ? chosen : identity,

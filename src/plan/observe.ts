@@ -173,10 +173,7 @@ function isById(target: string): boolean {
 
 /** The scopes that documents need: those of their kinds, and those of the lists that they refer to; sorted. */
 export function scopesOf(declared: readonly Declared[], profile: Profile): Scope[] {
-  const own = declared.flatMap(({ kind }) => {
-    const { readable, scopes } = kindOf(kind);
-    return readable(profile) ? [scopes.read, scopes.write] : [scopes.write];
-  });
+  const own = declared.map(({ kind }) => kindOf(kind).scope);
   const lists = [...listsFor(declared, profile), ...listsOfNames(declared, [], profile)];
   return [...new Set(withListScopes(own, lists, profile))].sort();
 }

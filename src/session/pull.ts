@@ -175,7 +175,7 @@ export async function pullReadable(
       (one): one is ServerFailure => one instanceof ServerFailure && one.kind === 'forbidden',
     );
     const { kinds: wanted, asked } = wishesOf(request);
-    const isLeft = ({ scopes }: Kind): boolean => forbidden.every(({ scope }) => scope !== scopes.read);
+    const isLeft = (kind: Kind): boolean => forbidden.every(({ scope }) => scope !== kind.scope);
     const rest = wanted.filter(isLeft);
     if (forbidden.length < failures.length || rest.length === 0 || rest.length === wanted.length)
       throw failure;
@@ -188,7 +188,7 @@ export async function pullReadable(
     });
     const byScope = new Map(forbidden.map((one) => [one.scope, one] as const));
     const refused = [...byScope].flatMap(([scope, one]) => {
-      const names = wanted.filter(({ scopes }) => scopes.read === scope).map(({ name }) => name);
+      const names = wanted.filter((kind) => kind.scope === scope).map(({ name }) => name);
       return problemsOf(one).map((problem) => ({
         ...problem,
         message: `left out ${names.join(' and ')}: ${problem.message}`,

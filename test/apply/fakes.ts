@@ -130,7 +130,7 @@ export function failure(kind: Kind, parts: Partial<FailureFacts>): ServerFailure
     title: `update ${kind.noun}`,
     method: 'PATCH',
     path: '/api/somewhere',
-    scope: kind.scopes.write,
+    scope: kind.scope,
     origin: 'https://id.example.com',
     status: 500,
     serverMessage: null,
