@@ -220,11 +220,16 @@ export class Catalog {
   }
 
   #lacks(which: string, what: 'id' | 'name'): string {
-    const none = `the server has no ${this.#noun} ${which}`;
-    return this.#options.creatable === true
-      ? `${none}: correct the ${what}, or declare the ${this.#noun} with "create: true"`
-      : `${none}, and no operation creates one: create it there, or correct the ${what}`;
+    return lackText(this.#noun, which, what, this.#options.creatable === true);
   }
+}
+
+/** That the server has no such object, and what to do. */
+export function lackText(noun: string, which: string, what: 'id' | 'name', creatable: boolean): string {
+  const none = `the server has no ${noun} ${which}`;
+  return creatable
+    ? `${none}: correct the ${what}, or declare the ${noun} with "create: true"`
+    : `${none}, and no operation creates one: create it there, or correct the ${what}`;
 }
 
 /** Reads the rows of a whole list; null if the server doesn't offer it. */

@@ -6,7 +6,7 @@ import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, idOf, namedReference } from './by-name.js';
 import { Catalog, readRows } from './catalog.js';
 import { clientSchema } from './client-schema.js';
-import { idsOf, missing, observeEach, readOne, withoutIds } from './discovery.js';
+import { findingOf, foundIn, idsOf, missing, observeEach, readOne } from './discovery.js';
 import { asElements, carried, type FieldTypes, firstText, reference, secret, set, value } from './fields.js';
 import { scopesGiven } from './holdings.js';
 import type {
@@ -278,10 +278,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   const { asked, profile, reader } = context;
   const all = listRead('clients', profile);
   const rows = all === undefined ? null : await readRows('clients', all, pages.client, reader);
-  if (rows !== null) {
-    const clients = new Catalog(rows);
-    return { found: clients.rows().map(asFinding), notes: withoutIds(clients.anonymous, 'clients') };
-  }
+  if (rows !== null) return foundIn(new Catalog(rows), 'clients', asFinding);
   const { read } = traits[profile.name];
   if (read === undefined) return { found: [], notes: [] };
   const ids = idsOf('Client', 'client', context);
@@ -297,9 +294,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
 }
 
 function asFinding(client: Fields): Finding {
-  const identity = { id: String(client.id) };
-  const called = typeof client.name === 'string' ? client.name : null;
   // No list or file shows it.
   const { secret: _, ...fields } = shownClient(client);
-  return { identity, called, live: { exists: true, identity, fields } };
+  return findingOf(client.id, client.name, fields);
 }

@@ -1,8 +1,20 @@
 import { allSettledEach } from '../base/concurrency.js';
+import type { Fields, Value } from '../base/values.js';
 import type { Parser } from '../server/answers.js';
 import type { ExtraRead, PathParameters } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import type { Asked, DiscoverContext, Discovery, Identity, KindName, Live, ObserveContext } from './kind.js';
+import { type Catalog, lackText } from './catalog.js';
+import type {
+  Asked,
+  DiscoverContext,
+  Discovered,
+  Discovery,
+  Finding,
+  Identity,
+  KindName,
+  Live,
+  ObserveContext,
+} from './kind.js';
 
 /** Whether options ask for an object; without what the server shows, whether they may. */
 export function isAsked(
@@ -38,6 +50,20 @@ export function idsOf(kind: KindName, option: string, { asked, known }: Discover
   return [...new Set(ids)].sort();
 }
 
+/** An object that was found. */
+export function findingOf(id: Value | undefined, called: Value | undefined, fields: Fields): Finding {
+  const identity = { id: String(id) };
+  const live = { exists: true, identity, fields };
+  return { identity, called: typeof called === 'string' ? called : null, live };
+}
+
+/** The objects of a list. */
+export function foundIn(list: Catalog | null, nouns: string, find: (row: Fields) => Finding): Discovered {
+  if (list === null) return { found: [], notes: [`the server offers no list of ${nouns}`] };
+  const found = list.rows().map(find);
+  return { found, notes: withoutIds(list.anonymous, nouns) };
+}
+
 /** A note about rows without an id. */
 export function withoutIds(count: number, nouns: string): string[] {
   if (count === 0) return [];
@@ -69,14 +95,6 @@ export async function readOne<T>(
 /** An object that doesn't exist. With a profile whose servers can create it, a document may. */
 export function missing(identity: Identity, noun: string, profile?: Profile): Live {
   const creatable = profile?.creates === true;
-  const cure = creatable
-    ? `: correct the id, or declare the ${noun} with "create: true"`
-    : ', and no operation creates one: create it there, or correct the id';
-  return {
-    exists: false,
-    identity,
-    fields: {},
-    trouble: `the server has no ${noun} with the id ${identity.id}${cure}`,
-    ...(creatable ? { missing: true } : {}),
-  };
+  const trouble = lackText(noun, `with the id ${identity.id}`, 'id', creatable);
+  return { exists: false, identity, fields: {}, trouble, ...(creatable ? { missing: true } : {}) };
 }

@@ -7,7 +7,7 @@ import { answers } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
-import { missing, observeEach, readOne, withoutIds } from './discovery.js';
+import { findingOf, foundIn, missing, observeEach, readOne } from './discovery.js';
 import { value } from './fields.js';
 import type {
   Declared,
@@ -195,13 +195,9 @@ function shownPair({ is_default, ...rest }: Fields, defaults: readonly string[])
 
 async function find({ list }: DiscoverContext): Promise<Discovered> {
   const pairs = await list('keyPairs');
-  if (pairs === null) return { found: [], notes: ['the server offers no list of key pairs'] };
-  const defaults = defaultsOf(pairs.all());
-  const found = pairs.rows().map((pair) => {
-    const identity = { id: String(pair.id) };
-    const remark = pair.is_default === true ? { remark: 'the default' } : {};
-    const live = { exists: true, identity, fields: shownPair(pair, defaults) };
-    return { identity, called: null, ...remark, live };
-  });
-  return { found, notes: withoutIds(pairs.anonymous, 'key pairs') };
+  const defaults = defaultsOf(pairs?.all() ?? []);
+  return foundIn(pairs, 'key pairs', (pair) => ({
+    ...findingOf(pair.id, null, shownPair(pair, defaults)),
+    ...(pair.is_default === true ? { remark: 'the default' } : {}),
+  }));
 }

@@ -8,7 +8,7 @@ import type { Scope, WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, findIn, namedReference } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { missing, observeEach, readOne, withoutIds } from './discovery.js';
+import { findingOf, foundIn, missing, observeEach, readOne } from './discovery.js';
 import {
   asElements,
   carried,
@@ -19,18 +19,7 @@ import {
   normalForm,
   value,
 } from './fields.js';
-import type {
-  Declared,
-  DiscoverContext,
-  Discovered,
-  Discovery,
-  Identity,
-  Kind,
-  KindName,
-  Live,
-  Naming,
-  ObserveContext,
-} from './kind.js';
+import type { Declared, Discovery, Identity, Kind, KindName, Live, Naming, ObserveContext } from './kind.js';
 import {
   absentProblems,
   type Creating,
@@ -281,18 +270,8 @@ function lookUp(identity: Identity, list: Catalog, { profile }: Pick<ObserveCont
 function discoveryIn(name: ListName, nouns: string, shown: (row: Fields) => Fields): Discovery {
   return {
     options: {},
-    async find({ list }: DiscoverContext): Promise<Discovered> {
-      const index = await list(name);
-      if (index === null) return { found: [], notes: [`the server offers no list of ${nouns}`] };
-      return {
-        found: index.rows().map((row) => {
-          const identity = { id: String(row.id) };
-          const called = typeof row.name === 'string' ? row.name : null;
-          return { identity, called, live: { exists: true, identity, fields: shown(row) } };
-        }),
-        notes: withoutIds(index.anonymous, nouns),
-      };
-    },
+    find: async ({ list }) =>
+      foundIn(await list(name), nouns, (row) => findingOf(row.id, row.name, shown(row))),
     named: {
       lists: () => [name],
       identity({ live: { fields } }, { [name]: list }) {

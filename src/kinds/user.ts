@@ -4,7 +4,7 @@ import { type Fields, isMap, lazy, mapValues, type Value } from '../base/values.
 import { answers, pages } from '../server/answers.js';
 import { idOf, onlyNames, userByName } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { missing, observeEach, readOne, withoutIds } from './discovery.js';
+import { findingOf, missing, observeEach, readOne, withoutIds } from './discovery.js';
 import {
   asElements,
   contrast,
@@ -262,9 +262,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
           ? row
           : await readOne(context, read, { user_id: id }, answers.user);
       if (shown === null) return [];
-      const identity = { id };
-      const called = firstText(shown.username, shown.uid) ?? null;
-      return [{ identity, called, live: { exists: true, identity, fields: shownUser(shown) } }];
+      return [findingOf(id, firstText(shown.username, shown.uid), shownUser(shown))];
     }),
   );
   return { found: found.flat(), notes: withoutIds(users?.anonymous ?? 0, 'users') };

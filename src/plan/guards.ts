@@ -1,14 +1,13 @@
-import pLimit from 'p-limit';
 import type { Keep, Safety } from '../base/safety.js';
 import { type Fields, holdsSensitive, type Value } from '../base/values.js';
 import { elementName } from '../kinds/fields.js';
 import type { Holding } from '../kinds/holdings.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import type { Finding, Kind } from '../kinds/kind.js';
-import { holdList, type References } from '../kinds/references.js';
+import type { Discovery, Finding, Kind } from '../kinds/kind.js';
+import type { References } from '../kinds/references.js';
 import type { State } from '../state/state.js';
 import { deletedIn, textsOf } from './create.js';
-import { abortable } from './observe.js';
+import { contextOf } from './observe.js';
 import type { BuildOptions } from './options.js';
 import { formerHolders, takesOver } from './order.js';
 import { type Change, isChanging, type PlanWarning, withReason } from './plan.js';
@@ -178,7 +177,7 @@ export async function blockTakings(
   for (const { name, discovery } of kinds) {
     const isMeant = protect.some((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, name));
     if (discovery === undefined || !isMeant) continue;
-    for (const { identity, live, called } of await findAll(discovery.find, options)) {
+    for (const { identity, live, called } of await findAll(discovery, options)) {
       const { all } = addresses({ kind: name, identity }, live, references);
       const address = called === null ? (all[0] ?? name) : `${name}/${called}`;
       const pattern = protectingPattern(protect, [...all, address]);
@@ -255,7 +254,7 @@ export async function blockLosses(
     };
     const threatened = options.safety.keep.filter((keep) => changes.some((change) => loses(keep, change)));
     if (threatened.length === 0) continue;
-    const found = await findAll(discovery.find, options);
+    const found = await findAll(discovery, options);
     const others = elsewhere(found, kind);
     for (const keep of threatened) {
       const byId = new Map(
@@ -296,26 +295,7 @@ function afterwards(now: Fields, change: Pick<Change, 'action' | 'apply'> | unde
 }
 
 /** All objects of a kind, as the server lists them. */
-async function findAll(
-  find: NonNullable<Kind['discovery']>['find'],
-  { reader: given, profile, concurrency, signal, read }: BuildOptions,
-): Promise<readonly Finding[]> {
-  const { reader, check } = abortable(given, signal);
-  const limit = pLimit(concurrency);
-  const lists = read?.lists ?? {};
-  const { found } = await find({
-    reader,
-    profile,
-    alone: false,
-    holds: (name) => lists[name] !== undefined,
-    asked: {},
-    known: [],
-    list: (name) => holdList(lists, name, { reader, profile }),
-    limit: (read) =>
-      limit(async () => {
-        check();
-        return await read();
-      }),
-  });
-  return found;
+async function findAll({ find }: Discovery, options: BuildOptions): Promise<readonly Finding[]> {
+  const context = contextOf({ ...options, lists: options.read?.lists ?? {} });
+  return (await find({ ...context, asked: {}, known: [] })).found;
 }

@@ -55,17 +55,19 @@ export interface Observed<T> {
 export async function observe<T extends Wanted>(
   objects: readonly T[],
   needed: readonly ListName[],
-  { reader, profile, concurrency, progress, signal, lists = {}, alone = false, coming }: ObserveOptions,
+  options: ObserveOptions,
 ): Promise<Observed<T>> {
-  const limit = pLimit(concurrency);
+  const { profile, progress, lists = {}, coming } = options;
   let refused: ServerFailure | undefined;
-  const stoppable = abortable(reader, signal);
+  const context = contextOf({ ...options, lists }, (name) => {
+    // A list that is read in place of single objects is no step of its own.
+    if (planned.has(name)) progress.step();
+  });
   const limited =
     (step: () => void): ObserveContext['limit'] =>
     (read) =>
-      limit(async () => {
+      context.limit(async () => {
         // Credentials that were refused once are refused each time.
-        stoppable.check();
         if (refused !== undefined) throw refused;
         try {
           const result = await read();
@@ -76,17 +78,6 @@ export async function observe<T extends Wanted>(
           throw failure;
         }
       });
-  const context: Omit<ObserveContext, 'limit'> = {
-    reader: stoppable.reader,
-    profile,
-    alone,
-    holds: (name) => lists[name] !== undefined,
-    list: (name) =>
-      holdList(lists, name, { reader: stoppable.reader, profile }, () => {
-        // A list that is read in place of single objects is no step of its own.
-        if (planned.has(name)) progress.step();
-      }),
-  };
   const live = new Map<T, Live>();
   const isThere = (object: T): boolean => {
     const part = coming === undefined ? undefined : partOf(object, coming);
@@ -134,6 +125,34 @@ export async function observe<T extends Wanted>(
   return { live, references: await heldLists(lists) };
 }
 
+/** What kinds read with; calls `onRead` after a list was read. */
+export function contextOf(
+  {
+    reader: given,
+    profile,
+    concurrency,
+    signal,
+    lists = {},
+    alone = false,
+  }: Omit<ObserveOptions, 'progress'>,
+  onRead: (name: ListName) => void = () => {},
+): ObserveContext {
+  const { reader, check } = abortable(given, signal);
+  const limit = pLimit(concurrency);
+  return {
+    reader,
+    profile,
+    alone,
+    holds: (name) => lists[name] !== undefined,
+    list: (name) => holdList(lists, name, { reader, profile }, () => onRead(name)),
+    limit: (read) =>
+      limit(async () => {
+        check();
+        return await read();
+      }),
+  };
+}
+
 /** What belongs to an object that the plan creates, as it is right after that; undefined for anything else. */
 export function partOf({ kind: name, identity }: Wanted, coming: ReadonlySet<string>): Live | undefined {
   const { within = 'backend', creation } = kindOf(name);
@@ -179,7 +198,7 @@ export function scopesOf(declared: readonly Declared[], profile: Profile): Scope
 }
 
 /** A reader that sends nothing more once the signal is aborted, and `check`, which throws then. */
-export function abortable(
+function abortable(
   reader: Reader,
   signal: AbortSignal | undefined,
 ): { readonly reader: Reader; readonly check: () => void } {

@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { allSettled } from '../base/concurrency.js';
 import { isUuid } from '../base/identifiers.js';
 import { error, type Problem, refuse } from '../base/problems.js';
@@ -26,7 +25,7 @@ import {
 } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
 import { identifier } from '../kinds/schema.js';
-import { abortable, listsFor, type ObserveOptions } from '../plan/observe.js';
+import { contextOf, listsFor, type ObserveOptions } from '../plan/observe.js';
 import { undocumented } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
 
@@ -71,23 +70,12 @@ export async function discoverAll(
   declared: readonly Declared[],
   look: LookOptions,
 ): Promise<DiscoveredAll> {
-  const { reader, profile, lists } = look;
-  const stoppable = abortable(reader, look.signal);
-  const limit = pLimit(look.concurrency);
+  const { profile, lists } = look;
   const byKind = await discoverKinds(declaredOnly ? [] : kinds, look, {
-    reader: stoppable.reader,
-    profile,
-    alone: false,
-    holds: (name) => lists[name] !== undefined,
+    ...contextOf(look),
     asked,
     // The server can't have objects whose id fits in no path.
     known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),
-    list: (name) => holdList(lists, name, { reader: stoppable.reader, profile }),
-    limit: (read) =>
-      limit(async () => {
-        stoppable.check();
-        return await read();
-      }),
   });
   const foundOf = (kind: Kind): readonly Finding[] => byKind.get(kind)?.found ?? [];
   const found = kinds.flatMap((kind) => foundOf(kind).map((finding) => ({ kind, finding })));
