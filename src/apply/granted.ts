@@ -1,6 +1,6 @@
 import type { Fields } from '../base/values.js';
 import { keyOf } from '../kinds/fields.js';
-import type { Grant } from '../kinds/grants.js';
+import type { Grant } from '../kinds/holdings.js';
 import { kindOf } from '../kinds/index.js';
 import { asOne, type Found } from './find-runs.js';
 import { entriesOf } from './journal-entries.js';

@@ -2,7 +2,7 @@ import { kindNames } from '../base/kind-names.js';
 import { backend } from './backend.js';
 import { client } from './client.js';
 import { emailTemplate } from './email-template.js';
-import type { Access } from './grants.js';
+import type { Access } from './holdings.js';
 import { identityProvider } from './identity-provider.js';
 import { keyPair } from './key-pair.js';
 import type { Declared, Email, Identity, Kind, KindName, Regeneration } from './kind.js';

@@ -8,8 +8,7 @@ import type { Reader } from '../server/reader.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { Covers, Declared, Identity } from './declared.js';
 import type { FieldTypes } from './fields.js';
-import type { Access } from './grants.js';
-import type { Holding } from './holdings.js';
+import type { Access, Holding } from './holdings.js';
 import type { ListName, References } from './references.js';
 import type { ProfileTraits } from './traits.js';
 

@@ -22,8 +22,7 @@ import {
   set,
   value,
 } from './fields.js';
-import { grantsOf } from './grants.js';
-import { holdingsOf } from './holdings.js';
+import { grantsOf, holdingsOf } from './holdings.js';
 import type {
   DiscoverContext,
   Discovered,
@@ -39,9 +38,8 @@ import { type ListName, listRead, type References } from './references.js';
 import { profileProblems } from './rules.js';
 import { userProblems } from './user-checks.js';
 import { decideDeletion, findUser, userCreation, userDeletion } from './user-creation.js';
-import { existing, listsOfUser, resolveUser } from './user-references.js';
+import { existing, listsOfUser, replaceUser, resolveUser } from './user-references.js';
 import { backend, userSchema, userTraits } from './user-schema.js';
-import { replaceUser } from './user-whole.js';
 import { users } from './users.js';
 
 const elementNouns: { readonly [list: string]: string } = {

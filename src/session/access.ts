@@ -6,7 +6,7 @@ import { error, type Place, type Problem, ProblemsError, refuse } from '../base/
 import { compareText, type Fields, isMap, type Value } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { listsOf } from '../kinds/fields.js';
-import type { Grant } from '../kinds/grants.js';
+import type { Grant } from '../kinds/holdings.js';
 import { accessKind, addressOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { heldLists, holdList, listScope, type References } from '../kinds/references.js';
