@@ -76,8 +76,8 @@ const refers = {
   key_pair_id: 'keyPairs',
 } as const;
 
-const regeneration: Regeneration = {
-  command: true,
+/** The regeneration of a client's DID. */
+export const didRegeneration: Regeneration = {
   counter: 'did_generation',
   owner: 'client',
   field: 'did',
@@ -124,7 +124,7 @@ export const client: Kind = {
   refersTo: ({ fields: wanted }) =>
     Object.entries(refers).flatMap(([field, list]) => (wanted[field] === undefined ? [] : [list])),
   resolve,
-  decide: (input) => decideRegeneration(input, regeneration),
+  decide: (input) => decideRegeneration(input, didRegeneration),
   update,
   creation: creationOf('createClient', {
     takesId: true,
@@ -135,7 +135,7 @@ export const client: Kind = {
     refuses: refusal,
   }),
   deletion: deletionOf('deleteClient', 'client_id', 'deletes the client, with its secret and its keys'),
-  regeneration,
+  regeneration: didRegeneration,
   gives: (given, references) => scopesGiven(given, 'authorized_scopes', references),
   discovery: {
     options: { client: 'id' },

@@ -1,16 +1,15 @@
 import { kindNames } from '../base/kind-names.js';
 import { backend } from './backend.js';
-import { client } from './client.js';
+import { client, didRegeneration } from './client.js';
 import { emailTemplate } from './email-template.js';
-import type { Access } from './holdings.js';
 import { identityProvider } from './identity-provider.js';
 import { keyPair } from './key-pair.js';
-import type { Declared, Email, Identity, Kind, KindName, Regeneration } from './kind.js';
+import type { Declared, Email, Identity, Kind, KindName } from './kind.js';
 import { organization } from './organization.js';
 import { errorTemplate, pageTemplate } from './page-template.js';
 import { role } from './role.js';
 import { scope } from './scope.js';
-import { user } from './user.js';
+import { user, userAccess } from './user.js';
 
 const byName: { readonly [name in KindName]: Kind } = {
   Scope: scope,
@@ -34,23 +33,10 @@ export function kindOf(name: KindName): Kind {
 }
 
 /** The kind that `idops regenerate-did` is about. */
-export const regenerated: { readonly kind: Kind; readonly regeneration: Regeneration } = only(
-  kinds.flatMap((kind) =>
-    kind.regeneration?.command === undefined ? [] : [{ kind, regeneration: kind.regeneration }],
-  ),
-);
+export const regenerated = { kind: client, regeneration: didRegeneration };
 
 /** The kind whose objects are given memberships, scopes and roles. */
-export const accessKind: { readonly kind: Kind; readonly access: Access } = only(
-  kinds.flatMap((kind) => (kind.access === undefined ? [] : [{ kind, access: kind.access }])),
-);
-
-/** Commands about these name no kind, so there can be only one. */
-function only<T>(found: readonly T[]): T {
-  const [one, ...others] = found;
-  if (one === undefined || others.length > 0) throw new Error('one kind has it, and no other');
-  return one;
-}
+export const accessKind = { kind: user, access: userAccess };
 
 export function isKindName(name: string): name is KindName {
   return Object.hasOwn(byName, name);

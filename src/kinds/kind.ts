@@ -197,8 +197,6 @@ export interface Succession {
 
 /** A value that the server regenerates on request, and never restores. */
 export interface Regeneration {
-  /** Whether `idops regenerate-did` is about it. */
-  readonly command?: true;
   /** The field of documents with its number. */
   readonly counter: string;
   /** What the object is, for messages. */

@@ -22,7 +22,7 @@ import {
   set,
   value,
 } from './fields.js';
-import { grantsOf, holdingsOf } from './holdings.js';
+import { type Access, grantsOf, holdingsOf } from './holdings.js';
 import type {
   DiscoverContext,
   Discovered,
@@ -85,6 +85,19 @@ function lostLists(traces: Traces): Fields {
   return untouched ? {} : lostElements(['authorized_scopes', 'organizations', 'roles'], traces);
 }
 
+/** How users show what they were given. */
+export const userAccess: Access = {
+  listed: (profile) => listRead('users', profile) !== undefined,
+  fields: ({ name }) => [
+    'organizations',
+    'authorized_scopes',
+    ...(userTraits[name].hasRoles ? ['roles'] : []),
+  ],
+  lists: ['organizations', 'scopes', 'roles'],
+  of: grantsOf,
+  blocked: ({ blocked }) => (typeof blocked === 'boolean' ? blocked : null),
+};
+
 export const user: Kind = {
   name: 'User',
   noun: 'user',
@@ -144,17 +157,7 @@ export const user: Kind = {
   lost: lostLists,
   restorable: existing,
   gives: holdingsOf,
-  access: {
-    listed: (profile) => listRead('users', profile) !== undefined,
-    fields: ({ name }) => [
-      'organizations',
-      'authorized_scopes',
-      ...(userTraits[name].hasRoles ? ['roles'] : []),
-    ],
-    lists: ['organizations', 'scopes', 'roles'],
-    of: grantsOf,
-    blocked: ({ blocked }) => (typeof blocked === 'boolean' ? blocked : null),
-  },
+  access: userAccess,
   discovery: {
     options: { user: 'id' },
     within: { option: 'backend', idOf: ({ backend }) => idOf(backend) },

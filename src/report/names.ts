@@ -2,7 +2,7 @@ import type { Entry } from '../apply/journal-entries.js';
 import type { Answers, Result } from '../apply/result.js';
 import { bare } from '../base/escape.js';
 import { assign } from '../base/values.js';
-import { isAddressedByName, kindOf } from '../kinds/index.js';
+import { isAddressedByName, kindOf, regenerated } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import type { Planned } from '../plan/build.js';
 import type { Plan } from '../plan/plan.js';
@@ -64,12 +64,12 @@ export function labelResult(result: Result, { changes }: Plan, answers: Answers)
   const results = result.results.map((one) => {
     const change = byAddress.get(one.address);
     if (change === undefined) return one;
-    const { called, regeneration } = kindOf(change.kind);
+    const { called } = kindOf(change.kind);
     const answer = answers.get(change) ?? {};
     // If the address is the name, the planned one stays.
     const name = isAddressedByName(change.kind) ? undefined : called?.(answer);
-    const isDid = change.action === 'regenerate' && regeneration?.command === true;
-    const did = isDid ? answer[regeneration.field] : undefined;
+    const isDid = change.action === 'regenerate' && change.kind === regenerated.kind.name;
+    const did = isDid ? answer[regenerated.regeneration.field] : undefined;
     return {
       ...one,
       ...labelOf(change, change.apply.identity, change.label ?? name, names),
