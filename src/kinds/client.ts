@@ -7,7 +7,17 @@ import { areNamesUnique, idOf, namedReference } from './by-name.js';
 import { Catalog, readRows } from './catalog.js';
 import { clientSchema } from './client-schema.js';
 import { findingOf, foundIn, idsOf, missing, observeEach, readOne } from './discovery.js';
-import { asElements, carried, type FieldTypes, firstText, reference, secret, set, value } from './fields.js';
+import {
+  asElements,
+  carried,
+  type FieldTypes,
+  firstText,
+  membersOf,
+  reference,
+  secret,
+  set,
+  value,
+} from './fields.js';
 import { scopesGiven } from './holdings.js';
 import type {
   Declared,
@@ -223,8 +233,8 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const [found] = asElements(resolved.identity_provider);
   const id = typeof found?.id === 'string' ? found.id : undefined;
   const named = id === undefined ? undefined : namedReference(identityProviders, id);
-  const references = [...elementsOf(resolved.authorized_scopes), ...asElements(resolved.identity_provider)];
-  const nameless = references.filter(({ id }) => typeof id !== 'string');
+  const references = [resolved.authorized_scopes, resolved.identity_provider].flatMap(membersOf);
+  const nameless = asElements(references).filter(({ id }) => typeof id !== 'string');
   const unlisted = nameless.map(({ name }) => `no list of the server has "${String(name)}": declare the id`);
   return {
     ...result,
@@ -234,10 +244,6 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
       : confirmed,
     fields: { ...resolved, ...(named === undefined ? {} : { identity_provider: named }) },
   };
-}
-
-function elementsOf(declared: Value | undefined): Fields[] {
-  return isMap(declared) ? Object.values(declared).flatMap(asElements) : asElements(declared);
 }
 
 function sent(given: Fields): Fields {

@@ -61,11 +61,11 @@ export function asItWillBe({ type, wanted, got }: Pick<Contrast, 'type' | 'wante
 function desiredSet(declared: Value, present: Value | undefined): Value | undefined {
   const { whole, add, remove, stay } = setParts(declared);
   if (whole === undefined && present === undefined) return undefined;
-  const kept = membersAmong(present ?? null, asElements([...stay]));
+  const kept = membersAmong(present ?? null, asElements(stay));
   const base = whole === undefined ? asElements(present) : [...asElements(whole), ...kept];
-  const going = new Set(membersAmong(base, asElements([...remove])));
+  const going = new Set(membersAmong(base, asElements(remove)));
   const staying = base.filter((element) => !going.has(element));
-  const wanted = [...staying, ...matchSets(asElements([...add]), staying).added];
+  const wanted = [...staying, ...matchSets(asElements(add), staying).added];
   if (present === undefined) return wanted;
   const known = new Map(matchSets(wanted, asElements(present)).pairs.map((pair) => [pair.wanted, pair.got]));
   return wanted.map((element) => ({ ...known.get(element), ...element }));

@@ -119,7 +119,7 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
     case 'set':
       return whole(contrastSets(type.nested, asElements(wanted), got));
     case 'instant':
-      return whole(same(wanted, got) || sameInstant(wanted, got) ? 'same' : 'different');
+      return whole(same(instantOf(wanted) ?? wanted, instantOf(got) ?? got) ? 'same' : 'different');
     default:
       return whole(same(wanted, got) || (isCleared(wanted) && isCleared(got)) ? 'same' : 'different');
   }
@@ -184,12 +184,8 @@ export function isCleared(field: Value): boolean {
   return field === null || (isMap(field) && Object.keys(field).length === 0);
 }
 
-function sameInstant(a: Value, b: Value): boolean {
-  return typeof a === 'string' && typeof b === 'string' && Date.parse(a) === Date.parse(b);
-}
-
 /** The elements of a set; null is the empty set. */
-export function asElements(set: Value | undefined): Fields[] {
+export function asElements(set: Value | readonly Value[] | undefined): Fields[] {
   return Array.isArray(set) ? set.filter(isMap) : [];
 }
 
@@ -218,6 +214,11 @@ export function listsOf(declared: Value | undefined): { path: readonly string[];
   return Object.entries(declared).flatMap(([part, list]) =>
     Array.isArray(list) ? [{ path: [part], list }] : [],
   );
+}
+
+/** The members of all lists of a declared set. */
+export function membersOf(declared: Value | undefined): Value[] {
+  return listsOf(declared).flatMap(({ list }) => list);
 }
 
 /** The id or the name by which a declared element is known. */

@@ -16,7 +16,9 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Why no request can be sent for an object with these ids; undefined if one can. */
 export function idTrouble(identity: Identity, { name, limits }: Profile): string | undefined {
   const unusable = Object.entries(identity).find(
-    ([part, text]) => !isName(part) && text !== undefined && !isPathParameter(text),
+    // A name is in no path of the API.
+    ([part, text]) =>
+      !['name', 'username', 'backend'].includes(part) && text !== undefined && !isPathParameter(text),
   );
   if (unusable !== undefined) {
     return `the ${unusable[0]} ${JSON.stringify(unusable[1])} can't name an object in a path of the API: correct it`;
@@ -25,11 +27,6 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
   const wrong = idParts.find((part) => identity[part] !== undefined && !uuid.test(identity[part]));
   if (wrong === undefined) return undefined;
   return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it; idops list shows the ids`;
-}
-
-/** Whether a part of an identity is a name, which is in no path of the API. */
-function isName(part: string): boolean {
-  return ['name', 'username', 'backend'].includes(part);
 }
 
 /** What the profile's server can't take of a document. */
@@ -44,7 +41,9 @@ export function limitProblems(
   return [
     ...idProblems(object, limits, own, refused),
     ...identityProblems(object, own, refused),
-    ...lengthProblems(object, own, refused),
+    ...Object.entries(own.characters ?? {}).flatMap(([field, most]) =>
+      tooLong(textOf(object.fields[field]), most, [field], refused),
+    ),
     ...emptyProblems(object, profile, emptyIsNull, own, refused),
     ...wordProblems(object, own, refused),
     ...elementProblems(object, own, refused),
@@ -110,16 +109,6 @@ function identityProblems(
     if (text === undefined || text === UNKNOWN_TEXT || known.includes(text)) return [];
     return [refused(otherwise, [part], `the ${part}s are ${known.join(', ')}`)];
   });
-}
-
-function lengthProblems(
-  { fields }: Declared,
-  { characters: limited = {} }: KindLimits,
-  refused: Refuse,
-): Problem[] {
-  return Object.entries(limited).flatMap(([field, most]) =>
-    tooLong(textOf(fields[field]), most, [field], refused),
-  );
 }
 
 function emptyProblems(

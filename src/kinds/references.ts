@@ -204,13 +204,12 @@ export function afterwards(
     if (list == null) continue;
     if (holds !== undefined)
       next[name] = after(list, holds, declared, others, (...given) => valueIn(...given, next));
-    else if (deletes !== undefined) next[name] = list.after({ deleted: deletedIds(deletes, declared) });
+    else if (deletes !== undefined) {
+      const gone = declared.filter(({ kind, absent }) => kind === deletes && absent);
+      next[name] = list.after({ deleted: new Set(gone.flatMap(({ identity }) => identity.id ?? [])) });
+    }
   }
   return next;
-}
-
-function deletedIds(kind: KindName, declared: readonly Declared[]): ReadonlySet<string> {
-  return new Set(declared.flatMap((one) => (one.kind === kind && one.absent ? (one.identity.id ?? []) : [])));
 }
 
 function after(

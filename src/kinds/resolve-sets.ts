@@ -50,7 +50,9 @@ export class SetResolver {
       const parts: { [part: string]: Fields[] } = {};
       for (const { path, elements } of found) parts[path[0] ?? ''] = elements;
       this.#troubles.push(...contradictions(field, noun, parts, this.#context.at));
-      this.#resolved[field] = mapValues(parts, uniqueElements);
+      // Several documents may have the same elements.
+      const once = (all: readonly Fields[]) => [...new Map(all.map((one) => [keyOf(one), one])).values()];
+      this.#resolved[field] = mapValues(parts, once);
     }
   }
 
@@ -69,11 +71,6 @@ export class SetResolver {
       }),
     );
   }
-}
-
-/** Elements without repetitions, which several documents may cause. */
-function uniqueElements(elements: readonly Fields[]): Fields[] {
-  return [...new Map(elements.map((element) => [keyOf(element), element])).values()];
 }
 
 /** Members that one document declares and another one removes, and members with two ends. */

@@ -3,7 +3,7 @@ import type { Profile } from '../server/profiles.js';
 import { wrongName } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
-import { asElements, listsOf, memberKey } from './fields.js';
+import { asElements, memberKey, membersOf } from './fields.js';
 import type { Declared, PlanInput, ResolveContext, Resolved, Update } from './kind.js';
 import { type ListName, listScope, type References } from './references.js';
 import { type LookedUp, SetResolver } from './resolve-sets.js';
@@ -22,7 +22,7 @@ export function listsOfUser({ fields }: Declared, profile: Profile): readonly Li
   // Memberships that are sent unchanged are looked up too.
   const isAlways = userTraits[profile.name].whole?.includes('organizations') === true;
   return Object.entries(listed).flatMap(([field, list]) => {
-    const isFilled = listsOf(fields[field]).some((one) => one.list.length > 0);
+    const isFilled = membersOf(fields[field]).length > 0;
     const isNeeded = isFilled || (isAlways && field === 'organizations');
     return isNeeded && listScope(list, profile) !== undefined ? [list] : [];
   });
@@ -150,7 +150,9 @@ function withIds(fields: Fields, present: Fields, references: References, troubl
   const roles = asElements(present.roles);
   const identified = (list: Value, known: readonly Fields[], noun: string): Fields[] => {
     const elements = asElements(list).map((element) => identify(element, known, noun, troubles));
-    for (const id of repeated(elements)) troubles.push(`the ${noun} ${id} is twice: remove one of the two`);
+    const ids = elements.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
+    for (const id of ids.filter((id, index) => ids.indexOf(id) !== index))
+      troubles.push(`the ${noun} ${id} is twice: remove one of the two`);
     return elements;
   };
   return mapValues(fields, (list, name) => {
@@ -172,11 +174,6 @@ function identify(element: Fields, known: readonly Fields[], noun: string, troub
     `the ${noun} "${String(element.name)}" needs its id: ${why}, and this server offers no list to find it in`,
   );
   return element;
-}
-
-function repeated(elements: readonly Fields[]): string[] {
-  const ids = elements.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
-  return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 
 /** Adds the label that the API requires: that of the list of scopes, otherwise the name. */

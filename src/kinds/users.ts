@@ -16,7 +16,9 @@ export const users: Many = {
   covers({ users: named, match, except, at_least: atLeast }) {
     return {
       named: Array.isArray(named) ? named.map(identityOf) : [],
-      ...(isObject(match) ? { match: conditionOf(match) } : {}),
+      ...(isObject(match)
+        ? { match: mapValues(match, (one): Value => (isObject(one) ? textsOf(one) : String(one))) }
+        : {}),
       ...(Array.isArray(except) ? { except: except.map(identityOf) } : {}),
       ...(typeof atLeast === 'number' ? { atLeast } : {}),
     };
@@ -47,7 +49,9 @@ export const users: Many = {
     if (condition !== undefined && troubles.length === 0) {
       for (const row of references.users?.all() ?? []) {
         if (typeof row.id !== 'string') continue;
-        const unknown = unknownIn(condition, row);
+        const unknown = Object.keys(condition)
+          .map((key) => fieldOf[key] ?? key)
+          .find((field) => row[field] === undefined);
         if (unknown !== undefined) {
           troubles.push(
             `the list of users doesn't show "${unknown}" of ${row.id}, so the match can't be checked`,
@@ -103,10 +107,6 @@ function textsOf(parts: { readonly [part: string]: unknown }): Identity {
   );
 }
 
-function conditionOf(match: { readonly [key: string]: unknown }): Fields {
-  return mapValues(match, (wanted): Value => (isObject(wanted) ? textsOf(wanted) : String(wanted)));
-}
-
 /** The condition with ids in place of names. */
 function resolveCondition(
   { match }: Covers,
@@ -131,12 +131,6 @@ const fieldOf: { readonly [key: string]: string } = {
   role: 'roles',
   scope: 'authorized_scopes',
 };
-
-function unknownIn(condition: Fields, row: Fields): string | undefined {
-  return Object.keys(condition)
-    .map((key) => fieldOf[key] ?? key)
-    .find((field) => row[field] === undefined);
-}
 
 function holds(condition: Fields, fields: Fields): boolean {
   return Object.entries(condition).every(([key, wanted]) => {

@@ -118,7 +118,9 @@ function blockedProblems(plan: Plan): Problem[] {
   }
   return [...byReason].map(([reason, changes]) => {
     const isOne = changes.length === 1;
-    const names = changes.map(named);
+    const names = changes.map(({ address, label }) =>
+      label === undefined ? address : `${address} (${bare(label)})`,
+    );
     const what = isOne
       ? `${names[0]} is blocked`
       : `${changes.length} objects are blocked (${firstFew(names)})`;
@@ -128,9 +130,4 @@ function blockedProblems(plan: Plan): Problem[] {
     const hint = `fix ${them}, or leave ${them} out with --target`;
     return error('blocked', `${what}: ${reason}`, [], isDeclared ? hint : undefined);
   });
-}
-
-/** The address of an object, and its name. */
-function named({ address, label }: Change): string {
-  return label === undefined ? address : `${address} (${bare(label)})`;
 }

@@ -139,7 +139,10 @@ function placesIn(
   { at }: TemplateFinding,
   about: readonly BodyName[],
 ): { readonly places: readonly Place[]; readonly more: number } {
-  const found = about.map((name) => ({ field: email[name], spots: eachOnce(at?.[name] ?? []) }));
+  const found = about.map((name) => {
+    const byStart = new Map(at?.[name]?.map((spot) => [spot.start, spot]));
+    return { field: email[name], spots: [...byStart.values()].sort((a, b) => a.start - b.start) };
+  });
   const seen = new Map<string, Place>();
   const add = (field: string, spot: Span | undefined): void => {
     const place = template.places.within(field, spot);
@@ -152,11 +155,6 @@ function placesIn(
   const more = found.reduce((sum, { spots }) => sum + Math.max(0, spots.length - placesAtMost), 0);
   // A field without places of its parts has one place for all of them.
   return { places: [...seen.values()], more: seen.size === firsts ? 0 : more };
-}
-
-function eachOnce(spots: readonly Span[]): Span[] {
-  const byStart = new Map(spots.map((spot) => [spot.start, spot]));
-  return [...byStart.values()].sort((a, b) => a.start - b.start);
 }
 
 /** The bodies that may be shown: messages quote names from them. */

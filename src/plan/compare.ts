@@ -73,19 +73,15 @@ export function compare(given: CompareInput): Change {
   const change = withReason(compareFields(given), ignoredTrouble(kind, declared, live, profile));
   const left = recorded?.left;
   if (live === undefined || left === undefined) return change;
-  const shown = (field: string) => liveValue(live, field);
+  // Null if there is no such object, undefined if the answer doesn't have the field.
+  const shown = (field: string) =>
+    !live.exists ? null : Object.hasOwn(live.fields, field) ? live.fields[field] : undefined;
   const fields = [
     ...withDrift(change.fields, kind.fields, left, shown),
     // An undo doesn't show drift in other keys.
     ...(declared.remembered ? [] : undeclaredDrift(change.fields, declared, kind.fields, left, shown)),
   ];
   return fields.length === 0 ? change : { ...change, fields };
-}
-
-/** The shown value of a field: null if there is no such object, undefined if the answer doesn't have the field. */
-function liveValue({ exists, fields }: Live, field: string): Value | undefined {
-  if (!exists) return null;
-  return Object.hasOwn(fields, field) ? fields[field] : undefined;
 }
 
 function compareFields(given: CompareInput): Change {

@@ -1,4 +1,4 @@
-import { type Fields, same, type Value } from '../base/values.js';
+import { same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
 import { asElements, contrast, type FieldType, keyOf, value as valueType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -70,13 +70,18 @@ function shownGains({ before, after }: FieldChange): Value {
   return Object.fromEntries(
     gains.map((element): [string, Value] => {
       const lists = Object.entries(element).flatMap(([name, member]): [string, Value][] =>
-        Array.isArray(member) ? [[name, asElements(member).map(labelled).sort()]] : [],
+        Array.isArray(member)
+          ? [
+              [
+                name,
+                asElements(member)
+                  .map((one) => `${keyOf(one)} ${String(one.name)}`)
+                  .sort(),
+              ],
+            ]
+          : [],
       );
       return [keyOf(element), { name: element.name ?? null, ...Object.fromEntries(lists) }];
     }),
   );
-}
-
-function labelled(element: Fields): string {
-  return `${keyOf(element)} ${String(element.name)}`;
 }

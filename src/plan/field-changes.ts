@@ -6,8 +6,8 @@ import {
   isByMember,
   isSecret,
   lackOf,
-  listsOf,
   membersAmong,
+  membersOf,
   value,
 } from '../kinds/fields.js';
 import type { Declared, Kind } from '../kinds/kind.js';
@@ -22,8 +22,7 @@ export function namedMembers(
   return Object.fromEntries(
     Object.entries(fields).flatMap(([field, declared]) => {
       if (!isByMember(kind.fields[field] ?? value, declared)) return [];
-      const named = listsOf(declared).flatMap(({ list }) => asElements([...list]));
-      return [[field, [...named, ...asElements(lost[field] ?? null)]]];
+      return [[field, asElements([...membersOf(declared), ...asElements(lost[field])])]];
     }),
   );
 }

@@ -178,17 +178,15 @@ export function listsOfNames(
     return byName !== undefined && identity[byName.id] === undefined ? byName.lists(identity) : [];
   });
   const targeted = kinds.flatMap(({ name, byName }) =>
-    targets.some((target) => target.startsWith(`${name}/`) && !isById(target))
+    targets.some((target) => target.startsWith(`${name}/`) && !byId.test(target))
       ? (byName?.lists({}) ?? [])
       : [],
   );
   return [...new Set([...named, ...targeted])].filter((name) => listScope(name, profile) !== undefined);
 }
 
-/** Whether a target can only be meant as an id or as all objects. */
-function isById(target: string): boolean {
-  return /^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i.test(target);
-}
+/** A target that can only be meant as an id or as all objects. */
+const byId = /^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i;
 
 /** The scopes that documents need: those of their kinds, and those of the lists that they refer to; sorted. */
 export function scopesOf(declared: readonly Declared[], profile: Profile): Scope[] {

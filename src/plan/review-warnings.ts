@@ -13,22 +13,16 @@ const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic
 export function warnOfMixedScripts(change: Change): Change {
   const names = [...new Set(change.fields.flatMap(namesIn))];
   const warnings = names.flatMap((name): PlanWarning[] => {
-    const mixed = (name.match(/[\p{L}\p{M}]+/gu) ?? []).map(alphabetsOf).find((found) => found.length > 1);
+    const mixed = (name.match(/[\p{L}\p{M}]+/gu) ?? [])
+      .map((word) => alphabets.flatMap(([alphabet, letters]) => (letters.test(word) ? [alphabet] : [])))
+      .find((found) => found.length > 1);
     if (mixed === undefined) return [];
-    const reads = looksLike(name);
+    const reads = [...name].map((letter) => latin.charAt(others.indexOf(letter)) || letter).join('');
     const beside = names.includes(reads) ? ', which is there as well' : '';
     const alike = reads === name ? '' : `, and looks like ${quote(reads)}${beside}`;
     return [{ code: 'mixed-script', message: `${quote(name)} mixes ${mixed.join(' and ')} letters${alike}` }];
   });
   return warnings.length === 0 ? change : { ...change, warnings: [...change.warnings, ...warnings] };
-}
-
-function alphabetsOf(word: string): string[] {
-  return alphabets.flatMap(([name, letters]) => (letters.test(word) ? [name] : []));
-}
-
-function looksLike(name: string): string {
-  return [...name].map((letter) => latin.charAt(others.indexOf(letter)) || letter).join('');
 }
 
 /** The names in a difference: keys of maps, names of elements, an object's own name. */

@@ -2,7 +2,7 @@ import { type Problem, warning } from '../base/problems.js';
 import { compareText, type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import type { FieldChange, PlanWarning } from '../kinds/change.js';
-import { asElements, instantOf, listsOf, memberKey, setParts } from '../kinds/fields.js';
+import { asElements, instantOf, listsOf, memberKey, membersOf, setParts } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Kind } from '../kinds/kind.js';
 import { documentFor } from '../kinds/merge-documents.js';
@@ -25,7 +25,7 @@ function findDates(documents: readonly Declared[]) {
   const places = new Map<string, Declared>();
   for (const document of documents) {
     for (const [field, declared] of Object.entries(document.fields)) {
-      for (const element of listsOf(declared).flatMap(({ list }) => list)) {
+      for (const element of membersOf(declared)) {
         const [end, member] = [endOf(element), memberKey(element)];
         if (end !== undefined && member !== undefined) places.set(key(field, member, end), document);
       }
@@ -71,7 +71,7 @@ export function withDates(
   ): Declared | undefined => {
     let source: Declared | undefined;
     for (const [field, members] of Object.entries(record?.until ?? {})) {
-      const names = document === undefined ? [] : namesIn(document, field);
+      const names = membersOf(document?.fields[field]).map(memberKey);
       for (const [id, date] of Object.entries(members)) {
         if (names.includes(id) || (date.name !== undefined && names.includes(date.name))) continue;
         const other = documentWith(field, id, date);
@@ -114,13 +114,6 @@ export function withDates(
 /** Whether a set, as the server showed it last, has a member; one that it never showed may have it. */
 function isHeld(set: Value | undefined, id: string): boolean {
   return set === undefined || asElements(set).some((element) => element.id === id);
-}
-
-/** The members that a document names in a field. */
-function namesIn({ fields }: Declared, field: string): readonly string[] {
-  return listsOf(fields[field])
-    .flatMap(({ list }) => list)
-    .flatMap((element) => memberKey(element) ?? []);
 }
 
 /**
@@ -228,12 +221,10 @@ export function takeEnds(kind: Kind, fields: Fields): { readonly fields: Fields;
   const ends: { [field: string]: { element: Fields; at: string }[] } = {};
   const plain = mapValues(fields, (declared, field) => {
     if (kind.fields[field]?.type !== 'set') return declared;
-    const dated = listsOf(declared).flatMap(({ list }) =>
-      list.flatMap((element) => {
-        const at = endOf(element);
-        return at === undefined || !isMap(element) ? [] : [{ element, at }];
-      }),
-    );
+    const dated = asElements(membersOf(declared)).flatMap((element) => {
+      const at = endOf(element);
+      return at === undefined ? [] : [{ element, at }];
+    });
     if (dated.length === 0) return declared;
     ends[field] = dated;
     const without = (list: Value): Value => (Array.isArray(list) ? list.map(withoutEnd) : list);
@@ -280,7 +271,7 @@ export function untilChanges(
     const dated = new Set(own.map(({ element }) => element.id));
     const permanent = listsOf(declared)
       .filter(({ path }) => !path.includes('remove') && !path.includes('stay'))
-      .flatMap(({ list }) => asElements([...list]).map(({ id }) => String(id)));
+      .flatMap(({ list }) => asElements(list).map(({ id }) => String(id)));
     for (const id of permanent) if (known[id] !== undefined && !dated.has(id)) next[id] = null;
     if (Object.keys(next).length > 0) changes[field] = next;
   }
@@ -354,7 +345,6 @@ export function endsOf(
   };
 }
 
-/** A warning about members with an end that the object had before. */
 function notInForce(names: readonly string[]): PlanWarning[] {
   const message = `access that idops did not give has an until, which doesn't remove it: ${firstFew(names)}; to let it end, remove it, apply, and add it again with until`;
   return names.length === 0 ? [] : [{ code: 'end-not-in-force', message }];
@@ -367,7 +357,6 @@ export function withoutEnd(element: Value): Value {
   return rest;
 }
 
-/** A warning about members with a recorded end that nothing will remove. */
 function unmanagedEnds(names: readonly string[]): PlanWarning[] {
   const message = `access with a recorded end is declared by no document any more, so nothing will remove it: ${firstFew(names)}`;
   return names.length === 0 ? [] : [{ code: 'unmanaged-end', message }];

@@ -1,6 +1,6 @@
 import { error, type Place, type Problem } from '../base/problems.js';
 import { type Fields, isMap, type Json, mapValues, same, type Value } from '../base/values.js';
-import { listsOf, value as plain } from '../kinds/fields.js';
+import { membersOf, value as plain } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
 import { mergeDocuments } from '../kinds/merge-documents.js';
@@ -163,7 +163,7 @@ function addedKeys(said: Value, now: Value | undefined, known: Value | undefined
 /** The members of a set that documents about many name. */
 function namedByOthers(kind: Kind, field: string, live: Live, options: UpdateOptions): Fields[] {
   return options.others
-    .flatMap(({ fields }) => listsOf(fields[field]).flatMap(({ list }) => list))
+    .flatMap(({ fields }) => membersOf(fields[field]))
     .flatMap((element) => {
       const id = idOf(kind, field, element, live.fields, options);
       return id === undefined ? [] : [{ id }];
