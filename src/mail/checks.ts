@@ -47,7 +47,8 @@ type ParsedBodies = { readonly [body in BodyName]: ParsedBody | undefined };
  * Checks an email's bodies, and their change if `before` is given. Unknown and absent bodies aren't checked.
  */
 export function checkTemplate({ before, after, mail }: CheckedTemplate): TemplateFinding[] {
-  const parsed = (body: string | null | undefined) => parsedBody(body, mail);
+  const parse = mail === undefined ? parseMustache : parseMustachex;
+  const parsed = (body: string | null | undefined) => (present(body) ? parse(body) : undefined);
   const now = { txt: parsed(after.txt), html: parsed(after.html) };
   const had = { txt: parsed(before?.txt), html: parsed(before?.html) };
   return [
@@ -75,11 +76,6 @@ function within(body: BodyName, at: readonly Span[]): Pick<TemplateFinding, 'at'
 
 function present(body: string | null | undefined): body is string {
   return typeof body === 'string' && body.trim() !== '';
-}
-
-function parsedBody(body: string | null | undefined, mail: MailOf | undefined): ParsedBody | undefined {
-  if (!present(body)) return undefined;
-  return mail === undefined ? parseMustache(body) : parseMustachex(body);
 }
 
 function names(template: ParsedBody | undefined): Placeholder[] | undefined {
@@ -150,7 +146,8 @@ function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): T
       else if (prints !== undefined) {
         const message = `the ${called(body, mail)} has ${tag}, which ends no section: the server prints ${prints}`;
         strays.push({ code: 'template-syntax', message, body, ...within(body, [at]) });
-      } else if (!isFilledLater(name, mail)) {
+      } else if (!isPage(mail) || !Object.hasOwn(mail.data, name.trim())) {
+        // What a page shows may depend on what the user did.
         const found = empty.get(tag) ?? { hint: identify(name, section, mail), at: {} };
         found.at[body] = [...(found.at[body] ?? []), at];
         empty.set(tag, found);
@@ -181,11 +178,6 @@ function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): T
     unknownName(at, mail, `${tag}, which is empty on this server${hint}`),
   );
   return [...findings, ...strays, ...firstOf(emptyOnes)];
-}
-
-/** Whether a page's name may be empty: its value depends on what the user did. */
-function isFilledLater(name: string, mail: MailOf): boolean {
-  return isPage(mail) && Object.hasOwn(mail.data, name.trim());
 }
 
 /** What a reader sees or can follow in HTML: its text and addresses. */
@@ -219,17 +211,12 @@ function identify(name: string, section: boolean, { data, link }: MailOf): strin
   const bare = name.replace(/\s/g, '');
   if (!section && bare === link) return '; an inverted section has nothing to fill in';
   if (bare !== name && known.includes(bare)) return '; write the name without spaces';
+  const longer = known.find((one) => /[._]/.test(one.at(-bare.length - 1) ?? '') && one.endsWith(bare));
   const similar =
     /(?:^|[._])(?:url|uri|link|href|code)$/.test(bare) && link !== undefined
       ? link
-      : nearestName(bare, known);
+      : (longer ?? nearest(bare, known));
   return similar === undefined ? '' : `; did you mean ${short(written({ section, name: similar }))}?`;
-}
-
-/** The known name that ends with this one, or the nearest; undefined if none is near. */
-function nearestName(name: string, known: readonly string[]): string | undefined {
-  const longer = known.find((one) => /[._]/.test(one.at(-name.length - 1) ?? '') && one.endsWith(name));
-  return longer ?? nearest(name, known);
 }
 
 /** All names in the data: `user`, `user.username`. */

@@ -192,6 +192,7 @@ function sampleData(parts: readonly Part[], given: SampleData): SampleData {
   const sections = new Set(sectionsOf(parts));
   const data = madeUp(parts, given, variables);
   // An empty value of a section doesn't count: hidden sections are shown separately.
+  const isEmpty = (value: Json) => !value || (Array.isArray(value) && value.length === 0);
   lay(
     data,
     given as DataTree,
@@ -269,8 +270,4 @@ function put(tree: DataTree, path: readonly string[], value: Json): void {
   } else if (before === undefined || before === true) {
     define(tree, step, value);
   }
-}
-
-function isEmpty(value: Json): boolean {
-  return !value || (Array.isArray(value) && value.length === 0);
 }

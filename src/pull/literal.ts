@@ -172,6 +172,7 @@ function writeSecret(secret: Json, path: Path, writing: WriteContext): Written |
     writing.left.push(`${where} is a secret that no variable can hold`);
     return undefined;
   }
+  const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 12);
   const shown = (text: string): string => (hasCredential(text, writing) ? hashOf(text) : text);
   const name = writing.names.of(
     shown(writing.address),
@@ -179,10 +180,6 @@ function writeSecret(secret: Json, path: Path, writing: WriteContext): Written |
   );
   writing.toSet.push({ name, address: writing.address, path: where });
   return { raw: `\${${name}}`, value: new Sensitive(secret) };
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
 /** A word of the server, such as `valid`, which reveals nothing. */

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Credentials } from './auth.js';
 import { borutaService } from './boruta/service.js';
-import type { SandboxData } from './data.js';
 import { documentedService } from './documented/service.js';
 import { answerWithFault } from './faults.js';
 import { type Answer, bodyValue, readCall, type Service, send } from './http.js';
@@ -30,13 +29,16 @@ const notLogged = new Set(['authorization', 'proxy-authorization', 'cookie']);
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const data = loadSeed(options.seed ?? 'demo');
   const credentials = credentialsOf(options);
-  const { pool } = options.faults ?? {};
+  const { faults: { pool } = {}, pageSize = defaultPageSize } = options;
   const requests: SandboxRequestLog[] = [];
   let count = 0;
   let downUntil = 0;
 
   const house: House = {
-    service: serviceOf(options, data, credentials),
+    service:
+      options.profile === 'boruta'
+        ? borutaService(data, credentials, { ...options, pageSize })
+        : documentedService(data, credentials, pageSize),
     options,
     pool: pool === undefined ? undefined : new Pool(pool),
     chance: randomFaults(options.faults ?? {}),
@@ -99,13 +101,6 @@ function credentialsOf(options: SandboxOptions): Credentials {
         ? undefined
         : { token: Object.keys(tokens)[0] ?? '', user: options.ownUser },
   };
-}
-
-function serviceOf(options: SandboxOptions, data: SandboxData, credentials: Credentials): Service {
-  const pageSize = options.pageSize ?? defaultPageSize;
-  return options.profile === 'boruta'
-    ? borutaService(data, credentials, { ...options, pageSize })
-    : documentedService(data, credentials, pageSize);
 }
 
 function logEntry(request: IncomingMessage, number: number): SandboxRequestLog {

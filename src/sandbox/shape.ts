@@ -12,14 +12,10 @@ const openFields = new Set([
 export function shapeAnswer(answer: Answer, options: SandboxOptions): Answer {
   if (!isObject(answer.body)) return answer;
   let body: JsonObject = answer.body;
-  if (options.omitOptionalFields && answer.status < 300) body = omitOptional(body);
+  if (options.omitOptionalFields && answer.status < 300)
+    body = { data: Array.isArray(body.data) ? body.data.map(() => ({})) : {} };
   if (options.addUnknownFields) body = addUnknown(body);
   return { ...answer, body };
-}
-
-function omitOptional(body: JsonObject): JsonObject {
-  const data = body.data;
-  return { data: Array.isArray(data) ? data.map(() => ({})) : {} };
 }
 
 function addUnknown(object: JsonObject): JsonObject {

@@ -122,7 +122,9 @@ export function readFields(fields: Fields, sent: JsonObject, isNew: boolean): Re
 }
 
 function readField(reading: Reading, name: string, field: Field, sent: unknown): void {
-  const value = sent === null ? null : readSent(field, sent);
+  const read = sent === null ? null : field.read(sent);
+  const isInitial = sent !== null && read === null && field.blankIsNull !== true;
+  const value = isInitial ? copyJson(field.initial) : read;
   const refused = value === null ? field.onNull : value;
   if (value === undefined) reading.errors[name] = ['is invalid'];
   else if (refused instanceof Invalid) reading.errors[name] = [refused.message];
@@ -132,11 +134,6 @@ function readField(reading: Reading, name: string, field: Field, sent: unknown):
   else if (field.wide !== true && [value].flat().some((one) => typeof one === 'string' && isTooLong(one)))
     reading.broken ??= { crash: tooWide };
   reading.values[name] = value;
-}
-
-function readSent(field: Field, sent: unknown): unknown {
-  const value = field.read(sent);
-  return value === null && field.blankIsNull !== true ? copyJson(field.initial) : value;
 }
 
 const notNull = (name: string): string =>

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import type { SandboxData, SandboxKeyPair } from '../data.js';
+import type { SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject } from '../json.js';
 import { noRow, notCastable, ok, severalDefaults, unprocessable } from './answers.js';
@@ -52,17 +52,14 @@ async function save({ data, work, resource, token }: Operation, keyPair: Sandbox
   if (asked === true && defaults.length > 1) return severalDefaults(token);
   if (asked === true) await work.pause(raceWindowMs);
   return await work.write(() => {
-    if (asked === true) moveDefault(data, defaults[0]);
+    const [former] = defaults;
+    // The server creates a default if there is none, and replaces it right away.
+    if (asked === true && former === undefined) data.keyPairs.push({ ...newKeyPair(), is_default: false });
+    if (asked === true && former !== undefined) former.is_default = false;
     if (!isKnown) data.keyPairs.push(keyPair);
     keyPair.is_default = asked ?? null;
     return ok(keyPair);
   });
-}
-
-// The server creates a default if there is none, and replaces it right away.
-function moveDefault(data: SandboxData, previous: SandboxKeyPair | undefined): void {
-  if (previous === undefined) data.keyPairs.push({ ...newKeyPair(), is_default: false });
-  else previous.is_default = false;
 }
 
 function newKeyPair(): { id: string; public_key: string } {

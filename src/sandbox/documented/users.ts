@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
-import type { SandboxBackend, SandboxData, SandboxRole, SandboxScope, SandboxUser } from '../data.js';
+import type { SandboxData, SandboxRole, SandboxScope, SandboxUser } from '../data.js';
 import { byField, dateTime, flag, int32, list, map, members, object, requiredText, text } from '../fields.js';
 import type { Answer } from '../http.js';
 import type { JsonObject } from '../json.js';
@@ -136,17 +136,13 @@ function updateBackend(data: SandboxData, user: SandboxUser, settings: z.infer<t
 function present(data: SandboxData, user: SandboxUser): JsonObject {
   const { backend_id, roles: _, organizations, ...plain } = user;
   const current = data.backends.find((candidate) => candidate.id === backend_id);
+  const { ldap_master_password: _ldap, smtp_password: _smtp, ...shown } = current ?? {};
   return {
     ...plain,
     organizations: organizations.flatMap(({ id, roles }) => {
       const organization = data.organizations.find((candidate) => candidate.id === id);
       return organization === undefined ? [] : [{ ...organization, roles }];
     }),
-    backend: current === undefined ? null : presentBackend(current),
+    backend: current === undefined ? null : shown,
   };
-}
-
-function presentBackend(current: SandboxBackend): JsonObject {
-  const { ldap_master_password: _ldap, smtp_password: _smtp, ...shown } = current;
-  return shown;
 }
