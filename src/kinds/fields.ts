@@ -189,20 +189,13 @@ export function asElements(set: Value | readonly Value[] | undefined): Fields[] 
   return Array.isArray(set) ? set.filter(isMap) : [];
 }
 
-/** A declared set: the whole set, members to add and remove, or both if several documents declare it. */
-export interface SetParts {
-  /** Undefined if other members are left alone. */
-  readonly whole: Value | undefined;
-  readonly add: readonly Value[];
-  readonly remove: readonly Value[];
-  /** Members that a whole set neither adds nor removes. */
-  readonly stay: readonly Value[];
-}
-
-/** The parts of a declared set: a list, null, or a map of parts. */
-export function setParts(declared: Value): SetParts {
-  if (!isMap(declared)) return { whole: declared, add: [], remove: [], stay: [] };
+/**
+ * The parts of a declared set: the whole set, members to add and remove, or both if several documents declare it; and those that a whole
+ * set neither adds nor removes (`stay`). `whole` is undefined if other members are left alone.
+ */
+export function setParts(declared: Value) {
   const part = (list: Value | undefined): readonly Value[] => (Array.isArray(list) ? list : []);
+  if (!isMap(declared)) return { whole: declared, add: part([]), remove: part([]), stay: part([]) };
   const { whole, add, remove, stay } = declared;
   return { whole, add: part(add), remove: part(remove), stay: part(stay) };
 }
@@ -252,16 +245,11 @@ export function membersAmong(set: Value, named: readonly Fields[]): Fields[] {
   return asElements(set).filter((element) => !others.has(element));
 }
 
-export interface SetMatch {
-  readonly pairs: readonly { readonly wanted: Fields; readonly got: Fields }[];
-  readonly added: readonly Fields[];
-  readonly removed: readonly Fields[];
-  /** False if an element without id or name may be one of the others. */
-  readonly decidable: boolean;
-}
-
-/** Pairs the elements of two sets by id, or by name if the wanted one has no id. */
-export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): SetMatch {
+/**
+ * Pairs the elements of two sets by id, or by name if the wanted one has no id. `decidable` is false if an element without id or name may
+ * be one of the others.
+ */
+export function matchSets(wanted: readonly Fields[], got: readonly Fields[]) {
   const left = new Set(got);
   const found = { id: queuesBy('id', got), name: queuesBy('name', got) };
   const keyless = {

@@ -13,12 +13,6 @@ export interface Contradiction {
   readonly removed?: string;
 }
 
-/** What several documents declare about one object. */
-export interface Merged {
-  readonly document: Declared;
-  readonly contradictions: readonly Contradiction[];
-}
-
 /** A document and the path of a value in it. */
 interface Source {
   readonly document: Declared;
@@ -33,7 +27,10 @@ function placeOf({ document, path }: Source): Place {
  * One document from several about the same object. A document about this object alone comes first. Sets are joined, maps by key;
  * other values must be equal. Pure.
  */
-export function mergeDocuments(identity: Identity, documents: readonly Declared[]): Merged {
+export function mergeDocuments(
+  identity: Identity,
+  documents: readonly Declared[],
+): { readonly document: Declared; readonly contradictions: readonly Contradiction[] } {
   const [first] = documents;
   if (first === undefined) throw new Error('no document to merge');
   const kind = kindOf(first.kind);

@@ -59,17 +59,63 @@ export class SetResolver {
   /** Looks a set up in a list of the server. */
   takeFrom(field: string, name: ListName): void {
     const { present, wished, references } = this.#context;
-    const noun = nounOf(name);
-    this.take(field, noun, (list, joined) =>
-      findAll(list.map(referenceOf), {
-        catalog: references[name],
-        noun,
-        own: asElements(present[field]),
-        byMember: joined,
-        strict: wished(field),
-        live: this.#live,
-      }),
-    );
+    const own = asElements(present[field]);
+    const search = { catalog: references[name], noun: nounOf(name), own, strict: wished(field) };
+    this.take(field, search.noun, (list, joined) => this.#findAll(list.map(referenceOf), joined, search));
+  }
+
+  /**
+   * `own` are the object's present elements, which the server surely has; with `byMember`, only the declared ones are managed; `strict`
+   * refuses names that differ from the server's.
+   */
+  #findAll(list: readonly Fields[], byMember: boolean, { catalog, noun, own, strict }: Search): LookedUp {
+    // An empty set needs no list; removals show the live names.
+    if (catalog == null) {
+      return {
+        elements: [...list],
+        troubles: [],
+        sure: this.#live && catalog === undefined && list.length === 0,
+      };
+    }
+    // A shared name is ambiguous, in removals too.
+    const isShared = (name: string): boolean => catalog.byName(name).length > 1;
+    const troubles: string[] = [];
+    let sure = byMember || own.every(({ name }) => typeof name !== 'string' || !isShared(name));
+    const elements = list.map((element) => {
+      const row = typeof element.id === 'string' ? byId(element.id) : byName(String(element.name));
+      if (typeof row === 'string') {
+        troubles.push(row);
+        return element;
+      }
+      if (typeof row?.name !== 'string' || isShared(row.name)) sure = false;
+      if (row === undefined) return element;
+      const misnamed = strict ? nameConflict(noun, element, row, catalog) : undefined;
+      if (misnamed !== undefined) troubles.push(misnamed);
+      return asOnServer(element, row, own);
+    });
+    return { elements, troubles, sure };
+
+    function byId(id: string): Fields | string | undefined {
+      const row = catalog?.byId(id) ?? own.find((one) => one.id === id);
+      // It may be a row without an id.
+      if (row !== undefined || catalog?.unsure === true) return row;
+      if (!strict) return `the server has no ${noun} with the id ${id} any more, so it can't be restored`;
+      return `${catalog?.lacksId(id)}`;
+    }
+
+    function byName(name: string): Fields | string {
+      const listed = catalog?.named(name) ?? [];
+      const found = listed.length > 0 ? listed : own.filter((one) => one.name === name);
+      const ids = [...new Set(found.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))];
+      const [row] = found;
+      if (row !== undefined && ids.length === 1) return row;
+      if (ids.length > 1) {
+        return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
+      }
+      const unsure = catalog?.unsure === true ? ' (its list has rows without an id)' : '';
+      if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be restored`;
+      return String(catalog?.findNamed(name));
+    }
   }
 }
 
@@ -114,63 +160,10 @@ export interface LookedUp {
 }
 
 interface Search {
-  /** Undefined or null if there is no list. */
   readonly catalog: Catalog | null | undefined;
   readonly noun: string;
-  /** The object's present elements, which the server surely has. */
   readonly own: readonly Fields[];
-  /** Whether only the declared elements are managed. */
-  readonly byMember: boolean;
-  /** Refuse names that differ from the server's. */
   readonly strict: boolean;
-  /** Whether the present elements are live. */
-  readonly live: boolean;
-}
-
-function findAll(list: readonly Fields[], { catalog, noun, own, byMember, strict, live }: Search): LookedUp {
-  // An empty set needs no list; removals show the live names.
-  if (catalog == null) {
-    return { elements: [...list], troubles: [], sure: live && catalog === undefined && list.length === 0 };
-  }
-  // A shared name is ambiguous, in removals too.
-  const isShared = (name: string): boolean => catalog.byName(name).length > 1;
-  const troubles: string[] = [];
-  let sure = byMember || own.every(({ name }) => typeof name !== 'string' || !isShared(name));
-  const elements = list.map((element) => {
-    const row = typeof element.id === 'string' ? byId(element.id) : byName(String(element.name));
-    if (typeof row === 'string') {
-      troubles.push(row);
-      return element;
-    }
-    if (typeof row?.name !== 'string' || isShared(row.name)) sure = false;
-    if (row === undefined) return element;
-    const misnamed = strict ? nameConflict(noun, element, row, catalog) : undefined;
-    if (misnamed !== undefined) troubles.push(misnamed);
-    return asOnServer(element, row, own);
-  });
-  return { elements, troubles, sure };
-
-  function byId(id: string): Fields | string | undefined {
-    const row = catalog?.byId(id) ?? own.find((one) => one.id === id);
-    // It may be a row without an id.
-    if (row !== undefined || catalog?.unsure === true) return row;
-    if (!strict) return `the server has no ${noun} with the id ${id} any more, so it can't be restored`;
-    return `${catalog?.lacksId(id)}`;
-  }
-
-  function byName(name: string): Fields | string {
-    const listed = catalog?.named(name) ?? [];
-    const found = listed.length > 0 ? listed : own.filter((one) => one.name === name);
-    const ids = [...new Set(found.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))];
-    const [row] = found;
-    if (row !== undefined && ids.length === 1) return row;
-    if (ids.length > 1) {
-      return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
-    }
-    const unsure = catalog?.unsure === true ? ' (its list has rows without an id)' : '';
-    if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be restored`;
-    return String(catalog?.findNamed(name));
-  }
 }
 
 function nameConflict(noun: string, { id, name }: Fields, row: Fields, catalog: Catalog): string | undefined {

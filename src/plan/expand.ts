@@ -24,16 +24,6 @@ export interface Guarded {
   readonly ownUser?: string | undefined;
 }
 
-export interface Covering {
-  /** Documents about single objects, in order, by id as far as their names are found. */
-  readonly plain: readonly Declared[];
-  /** Those of documents about many, for each object, by its address. */
-  readonly covering: Map<string, { readonly identity: Identity; readonly documents: Declared[] }>;
-  /** Why it can't be known which objects a document covers, or that they are too few. */
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly PlanWarning[];
-}
-
 /**
  * Finds the ids for names, makes one document for each object that a document about many covers, and joins those about one object.
  * Throws a ProblemsError if it can't be known which objects a document covers, or if they are too few.
@@ -56,12 +46,15 @@ export function expand(documents: readonly Declared[], references: References, g
   return { declared: [...own, ...rest], warnings };
 }
 
-/** Finds the ids for names, and makes one document for each object that a document about many covers. */
+/**
+ * Finds the ids for names: `plain` are the documents about single objects, in order, `covering` those that documents about many become for
+ * each object, by its address. `problems` say why it can't be known which objects a document covers, or that they are too few.
+ */
 export function coverObjects(
   documents: readonly Declared[],
   references: References,
   { safety: { protect }, ownUser }: Guarded,
-): Covering {
+) {
   const problems: Problem[] = [];
   const warnings: PlanWarning[] = [];
   const plain: Declared[] = [];

@@ -6,17 +6,11 @@ import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { adviceFor, type Probed } from '../server/recognise.js';
 import type { ResourceRecord, State } from '../state/state.js';
+import type { BuildOptions } from './options.js';
 import { type Change, type PlanWarning, withReason } from './plan.js';
 
 /** Finds out the server's profile; the scope is one that the run needs anyway. */
 export type Recognise = (scope: Scope) => Promise<Probed>;
-
-interface GuardOptions {
-  readonly profile: Profile;
-  /** Null if the configuration trusts its profile. */
-  readonly recognise: Recognise | null;
-  readonly state: State;
-}
 
 /**
  * Blocks updates that would destroy what they don't mention, because the server has another profile. Sends one GET if a change is at
@@ -25,7 +19,7 @@ interface GuardOptions {
 export async function guardProfile(
   given: readonly Change[],
   seen: Profile | undefined,
-  { profile, recognise, state }: GuardOptions,
+  { profile, recognise, state }: Pick<BuildOptions, 'profile' | 'recognise' | 'state'>,
 ): Promise<{ changes: readonly Change[]; warnings: readonly PlanWarning[] }> {
   const changes = blockMarkedKinds(given, state, profile);
   const advice: readonly PlanWarning[] =
