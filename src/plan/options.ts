@@ -4,12 +4,16 @@ import type { Fields } from '../base/values.js';
 import type { Declared, KindName } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
 import type { Hasher } from '../secrets/hash.js';
+import type { Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
+import type { Probed } from '../server/recognise.js';
 import type { State } from '../state/state.js';
 import type { BodyChecks } from './body-checks.js';
-import type { Recognise } from './profile-guard.js';
 import type { Selection } from './select.js';
+
+/** Finds out the server's profile; the scope is one that the run needs anyway. */
+export type Recognise = (scope: Scope) => Promise<Probed>;
 
 export interface PlanHeader {
   readonly server: string;

@@ -2,15 +2,12 @@ import type { KindName } from '../base/kind-names.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import { betterProfile, mayHarm } from '../kinds/traits.js';
-import { operations, type Scope } from '../server/operations.js';
+import { operations } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { adviceFor, type Probed } from '../server/recognise.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { BuildOptions } from './options.js';
 import { type Change, type PlanWarning, withReason } from './plan.js';
-
-/** Finds out the server's profile; the scope is one that the run needs anyway. */
-export type Recognise = (scope: Scope) => Promise<Probed>;
 
 /**
  * Blocks updates that would destroy what they don't mention, because the server has another profile. Sends one GET if a change is at
