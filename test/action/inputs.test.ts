@@ -137,8 +137,10 @@ describe('the options in args', () => {
     expect(() => inputsOf('--shard 2/4', { shard: '2/4' })).toThrow('say both what is meant');
     for (const command of ['plan', 'apply'])
       expect(inputsOf('', { command, shard: '3/4' }).shard).toEqual({ index: 3, count: 4 });
-    expect(() => inputsOf('', { command: 'validate', shard: '2/4' })).toThrow('the input shard goes with');
-    expect(() => inputsOf('--shard 2/4', { command: 'validate' })).toThrow('args: --shard goes with');
+    expect(() => inputsOf('', { command: 'validate', shard: '2/4' })).toThrow(
+      'the input shard works only with',
+    );
+    expect(() => inputsOf('--shard 2/4', { command: 'validate' })).toThrow('args: --shard works only with');
     for (const [args, shard] of [
       ['', '2/4'],
       ['--shard 2/4', ''],
