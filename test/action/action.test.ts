@@ -6,10 +6,15 @@ import { ids } from '../sandbox/asking.js';
 import {
   type ActionOptions,
   acme,
+  failed,
   githubToken,
+  nobody,
+  nothing,
   organizations,
+  planned,
   pullRequest,
   type Workspace,
+  went,
   workspace,
 } from './running.js';
 
@@ -17,11 +22,7 @@ function plans({ github }: Workspace): string[] {
   return github.comments.filter(({ body }) => body.startsWith('<!-- idops-plan')).map(({ body }) => body);
 }
 
-/** A project in a folder of the repository. */
-const infra = (manifest: string) => ({
-  'infra/idops.yaml': 'version: 1\n',
-  [`infra/manifests/${manifest}`]: 'kind: Organization\nname: acme\nlabel: X\n',
-});
+const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\n`;
 
 describe('plan on a pull request', () => {
   it('writes one comment, annotations at file and line, outputs, and the whole into the summary', async () => {
@@ -49,22 +50,10 @@ describe('plan on a pull request', () => {
     expect(site.writes()).toEqual([]);
   });
 
-  it.each(['idops.yaml', 'manifests/organizations.yaml', '.idops/state.json', '.idops/runs/x.jsonl'])(
-    'stores no plan over %s, which idops reads or keeps',
-    async (file) => {
-      const site = await workspace(acme('Renamed'));
-      const { code, log } = await site.run({ 'plan-file': file });
-      expect(code).toBe(1);
-      expect(log).toContain('error[output-is-input]');
-      expect(await site.read(join(site.folder, 'idops.yaml'))).toMatch(/^version: 1/);
-    },
-  );
-
-  it('names files from the root of the repository', async () => {
-    const site = await workspace(infra('a.yaml'));
-    const { log, outputs } = await site.run({ 'working-directory': 'infra' }, pullRequest());
-    expect(outputs.update).toBe('1');
-    expect(log).toContain('::notice file=infra/manifests/a.yaml,line=1,');
+  it('stores no plan over what idops reads', async () => {
+    const site = await workspace(acme('Renamed'));
+    await failed(site.run({ 'plan-file': 'idops.yaml' }), 'error[output-is-input]');
+    expect(await site.read(join(site.folder, 'idops.yaml'))).toMatch(/^version: 1/);
   });
 
   it('updates its comment in place, on whatever page it is, and leaves those of others alone', async () => {
@@ -84,9 +73,8 @@ describe('plan on a pull request', () => {
   });
 
   it('says in its comment that nothing is declared, and writes none for an empty plan', async () => {
-    const site = await workspace(acme('One'));
-    await site.run({}, pullRequest());
-    await site.write({ 'manifests/organizations.yaml': '' });
+    const site = await planned('One');
+    await site.write(nothing);
     const { outputs } = await site.run({}, pullRequest());
     expect(outputs).toMatchObject({ changed: 'false', 'exit-code': '0' });
     expect(plans(site)).toEqual([expect.stringContaining('nothing is declared')]);
@@ -104,15 +92,11 @@ describe('plan on a pull request', () => {
   });
 
   it('says in its comment that a later commit has no plan, so that nobody approves the old one', async () => {
-    const site = await workspace(acme('One'));
-    await site.run({}, pullRequest());
+    const site = await planned('One');
     await site.write({ 'manifests/organizations.yaml': 'kind: Organization\nname: acme\nlable: x\n' });
-    const { code, log, outputs, summary } = await site.run({}, pullRequest());
-    expect(code).toBe(1);
+    const error = '::error file=manifests/organizations.yaml,line=3,col=1,title=idops unknown-field::';
+    const { outputs, summary } = await failed(site.run({}, pullRequest()), error);
     expect(outputs).toMatchObject({ failed: 'true', 'exit-code': '1' });
-    expect(log).toContain(
-      '::error file=manifests/organizations.yaml,line=3,col=1,title=idops unknown-field::',
-    );
     expect(summary).toContain('unknown-field');
     expect(plans(site)).toEqual([expect.stringContaining('failed')]);
     expect(plans(site)[0]).not.toContain('digest=');
@@ -120,12 +104,10 @@ describe('plan on a pull request', () => {
 
   it('fails on changes where that is asked for, and where something is blocked', async () => {
     const site = await workspace(acme('One'));
-    expect(await site.run({ 'fail-on-changes': 'true' })).toMatchObject({
-      code: 1,
-      outputs: { failed: 'true', 'exit-code': '2' },
-    });
-    await site.write({ 'manifests/organizations.yaml': 'kind: Organization\nname: nobody\nlabel: x\n' });
-    expect(await site.run({})).toMatchObject({ code: 1, outputs: { blocked: '1', 'exit-code': '1' } });
+    const changed = await failed(site.run({ 'fail-on-changes': 'true' }));
+    expect(changed.outputs).toMatchObject({ failed: 'true', 'exit-code': '2' });
+    await site.write(nobody);
+    expect((await failed(site.run({}))).outputs).toMatchObject({ blocked: '1', 'exit-code': '1' });
   });
 
   it.each([
@@ -133,36 +115,29 @@ describe('plan on a pull request', () => {
     ['Dependabot', { sender: 'dependabot[bot]' }, 'Dependabot'],
   ])('validates alone what comes from %s without a token, and says why', async (_, from, word) => {
     const site = await workspace(acme('One'));
-    const { code, log, summary, outputs } = await site.run({ token: '' }, pullRequest(7, from));
-    expect(code).toBe(0);
+    const { log, summary, outputs } = await went(site.run({ token: '' }, pullRequest(7, from)));
     for (const text of [log, summary, outputs.summary]) expect(text).toContain(word);
     expect(outputs.summary).toContain('1 object is valid');
     expect(site.sandbox.requests).toEqual([]);
     await site.write(acme('One\nlable: x'));
-    expect(await site.run({ token: '' }, pullRequest(7, from))).toMatchObject({ code: 1 });
+    await failed(site.run({ token: '' }, pullRequest(7, from)));
   });
 
   it('fails where the token is missing for another reason', async () => {
     const site = await workspace(acme('One'));
-    const { code, log } = await site.run({ token: '' }, pullRequest());
-    expect(code).toBe(1);
-    expect(log).toContain('::error');
+    await failed(site.run({ token: '' }, pullRequest()), '::error');
   });
 });
-
-/** What GitHub answers where a token lacks a permission. */
-const inaccessible = 'Resource not accessible by integration';
 
 describe('what GitHub refuses', () => {
   it('a comment for is a warning, and the plan stands', async () => {
     const site = await workspace(acme('One'));
-    site.github.faults.push({ method: 'POST', path: /comments$/, status: 403, message: inaccessible });
-    const { code, log, outputs } = await site.run({}, pullRequest());
-    expect(code).toBe(0);
+    site.github.forbid('POST', /comments$/);
+    const { log, outputs } = await went(site.run({}, pullRequest()));
     expect(outputs).toMatchObject({ changed: 'true', failed: 'false' });
-    expect(log).toContain('::warning title=idops::The comment may be missing: GitHub answers 403');
-    expect(log).toContain(inaccessible);
-    expect(log).toContain('needs the permission pull-requests: write');
+    expect(log).toMatch(
+      /::warning title=idops::The comment may be missing: GitHub answers 403: Resource not accessible .*needs the permission pull-requests: write/,
+    );
   });
 
   it.each([
@@ -180,13 +155,11 @@ describe('what GitHub refuses', () => {
   });
 
   it("writes no second comment and takes nobody else's where GitHub does not tell whose the token is", async () => {
-    const site = await workspace(acme('One'));
-    await site.run({}, pullRequest());
+    const site = await planned('One');
     const [before] = plans(site);
     site.github.faults.push({ method: 'POST', path: /graphql/, status: 403, message: 'no' });
     await site.write(acme('Two'));
-    const { code, log } = await site.run({}, pullRequest());
-    expect(code).toBe(0);
+    const { log } = await went(site.run({}, pullRequest()));
     expect(log).toContain('::warning title=idops::The comment may be missing');
     expect(plans(site)).toEqual([before]);
     const writes = site.github.requests.filter((request) => /^(POST|PATCH) .*comments/.test(request));
@@ -194,8 +167,7 @@ describe('what GitHub refuses', () => {
   });
 
   it('writes no second comment where the list of comments breaks off', async () => {
-    const site = await workspace(acme('One'));
-    await site.run({}, pullRequest());
+    const site = await planned('One');
     site.github.faults.push({ method: 'GET', path: /comments$/, status: 'cut', message: '', times: 1 });
     await site.write(acme('Two'));
     await site.run({}, pullRequest());
@@ -215,19 +187,12 @@ describe('what GitHub refuses', () => {
 });
 
 describe('apply of what was approved', () => {
-  async function merged(files: { readonly [path: string]: string }): Promise<Workspace> {
-    const site = await workspace(files);
-    await site.run({}, pullRequest());
+  it('applies the plan that the merged pull request showed, and can be repeated', async () => {
+    const site = await planned('Approved');
     Object.assign(site.github.merge(99, 'abc123'), { merged_at: null });
     site.github.merge(7, 'abc123');
-    return site;
-  }
-  const inputs = { command: 'apply', 'expect-digest': 'from-pull-request' };
-
-  it('applies the plan that the merged pull request showed, and can be repeated', async () => {
-    const site = await merged(acme('Approved'));
-    const { code, outputs, summary } = await site.run(inputs, { sha: 'abc123' });
-    expect(code).toBe(0);
+    const inputs = { command: 'apply', 'expect-digest': 'from-pull-request' };
+    const { outputs, summary } = await went(site.run(inputs, { sha: 'abc123' }));
     expect(outputs).toMatchObject({ changed: 'true', 'exit-code': '0', summary: 'Applied: 1 applied.' });
     expect(summary).toContain('1 applied');
     expect(site.writes()).toEqual([expect.stringMatching(/^PATCH /)]);
@@ -237,38 +202,31 @@ describe('apply of what was approved', () => {
   });
 
   it('shows what became of the changes in html-report, whatever sample data says', async () => {
-    const body = 'kind: EmailTemplate\nbackend_id: 20000000-0000-4000-8000-000000000001\ntype: tx_code\n';
-    const site = await workspace({
-      ...acme('Renamed'),
-      'manifests/emails.yaml': `${body}txt_content: "{{ code }} of {{ account.email }}"\n`,
-    });
-    const planned = await site.run({});
+    const emails = `${template}txt_content: "{{ code }} of {{ account.email }}"\n`;
+    const site = await workspace({ ...acme('Renamed'), 'manifests/emails.yaml': emails });
+    const before = await site.run({});
     await site.write({ 'manifests/samples/tx_code.yaml': '{' });
-    const { code, log, outputs } = await site.run({ command: 'apply' });
-    expect(code).toBe(0);
+    const { log, outputs } = await went(site.run({ command: 'apply' }));
     expect(log).toContain('tx_code.yaml');
     const page = await site.read(outputs['html-report'] ?? '');
     expect(page).toMatch(/<h1>idops apply/);
     expect(page).toContain('<strong>2</strong> applied');
-    expect(await site.read(planned.outputs['html-report'] ?? '')).toMatch(/<h1>idops plan/);
+    expect(await site.read(before.outputs['html-report'] ?? '')).toMatch(/<h1>idops plan/);
   });
 
   it('stops before more destructive changes than are meant', async () => {
-    const site = await workspace({
-      'manifests/emails.yaml':
-        'kind: EmailTemplate\nbackend_id: 20000000-0000-4000-8000-000000000001\ntype: tx_code\nstate: absent\n',
-    });
-    const refused = await site.run({ command: 'apply', 'allow-destructive': '0' });
+    const site = await workspace({ 'manifests/emails.yaml': `${template}state: absent\n` });
+    const { outputs } = await failed(site.run({ command: 'apply', 'allow-destructive': '0' }));
     const digest = expect.stringMatching(/^sha256:/);
-    const outputs = { delete: '1', destructive: '1', digest, 'exit-code': '1' };
-    expect(refused).toMatchObject({ code: 1, outputs });
+    expect(outputs).toMatchObject({ delete: '1', destructive: '1', digest, 'exit-code': '1' });
     expect(site.writes()).toEqual([]);
-    expect(await site.run({ command: 'apply', 'allow-destructive': '1' })).toMatchObject({ code: 0 });
+    await went(site.run({ command: 'apply', 'allow-destructive': '1' }));
   });
 });
 
 describe('drift', () => {
   const inputs = { 'drift-issue': 'true' };
+  const states = ({ github }: Workspace) => github.issues.map(({ state }) => state);
 
   it.each(['schedule', 'workflow_dispatch'])(
     'opens one issue, updates it, and closes it again, on %s',
@@ -281,19 +239,13 @@ describe('drift', () => {
       await site.run(inputs, { event });
       expect(site.github.issues).toHaveLength(4);
       expect(site.github.issues[3]).toMatchObject({ state: 'open', body: expect.stringContaining('Two') });
-      await site.write({ 'manifests/organizations.yaml': '' });
+      await site.write(nothing);
       await site.run(inputs, { event });
-      expect(site.github.issues).toHaveLength(4);
-      expect(site.github.issues[3]).toMatchObject({
-        state: 'closed',
-        body: expect.stringContaining('no drift'),
-      });
-      expect(site.github.issues.filter(({ state }) => state === 'open')).toHaveLength(3);
+      const closed = { state: 'closed', body: expect.stringContaining('no drift') };
+      expect(site.github.issues[3]).toMatchObject(closed);
+      expect(states(site)).toEqual(['open', 'open', 'open', 'closed']);
     },
   );
-
-  const nothing = { 'manifests/organizations.yaml': '' };
-  const states = ({ github }: Workspace) => github.issues.map(({ state }) => state);
 
   it('lists its own issues alone, and reopens the one that it closed, not one that a person did', async () => {
     const site = await workspace(acme('One'));
@@ -320,7 +272,7 @@ describe('drift', () => {
       { state: 'open', body: expect.stringContaining('stale-plan') },
     ]);
     const [issue] = site.github.issues;
-    await site.write({ 'manifests/organizations.yaml': 'kind: Organization\nname: nobody\nlabel: x\n' });
+    await site.write(nobody);
     await site.run(apply);
     expect(issue?.body).toContain('idops apply');
     expect(issue?.body).not.toContain('stale-plan');
@@ -341,10 +293,9 @@ describe('drift', () => {
     await site.run(inputs, { event: 'schedule' });
     const before = structuredClone(site.github.issues);
     expect(before).toHaveLength(1);
-    for (const files of [acme('Two'), { 'manifests/organizations.yaml': '' }]) {
+    for (const files of [acme('Two'), nothing]) {
       await site.write(files);
-      const { code, log } = await site.run(inputs, options);
-      expect(code).toBe(0);
+      const { log } = await went(site.run(inputs, options));
       expect(log).toContain('::notice title=idops::No issue is opened, changed or closed');
     }
     expect(site.github.issues).toEqual(before);
@@ -352,27 +303,16 @@ describe('drift', () => {
 
   it('says which permission is missing', async () => {
     const site = await workspace(acme('One'));
-    site.github.faults.push({ method: 'POST', path: /issues$/, status: 403, message: inaccessible });
-    expect(await site.run(inputs, { event: 'schedule' })).toMatchObject({
-      code: 0,
-      log: expect.stringContaining('issues: write'),
-    });
+    site.github.forbid('POST', /issues$/);
+    expect((await went(site.run(inputs, { event: 'schedule' }))).log).toContain('issues: write');
   });
 });
 
 describe('inputs', () => {
   it('are checked all at once', async () => {
     const site = await workspace(acme('One'));
-    const { code, log } = await site.run({
-      command: 'destroy',
-      comment: 'maybe',
-      'expect-digest': 'x',
-      'allow-destructive': '-1',
-      args: '--evil --target',
-    });
-    expect(code).toBe(1);
-    for (const name of ['command', 'comment', 'expect-digest', 'allow-destructive', '--evil'])
-      expect(log).toContain(name);
+    const wrong = { command: 'destroy', comment: 'maybe', 'expect-digest': 'x', 'allow-destructive': '-1' };
+    await failed(site.run({ ...wrong, args: '--evil --target' }), ...Object.keys(wrong), '--evil');
     expect(site.sandbox.requests).toEqual([]);
   });
 
@@ -381,9 +321,8 @@ describe('inputs', () => {
     const token = `eyJ${'aB3'.repeat(20)}.eyJ${'cD4'.repeat(20)}`;
     const wrong = [{ args: `--${token}` }, { args: token }, { command: token }, { environment: token }];
     for (const given of wrong) {
-      const { code, log, outputs, summary } = await site.run({ comment: 'true', ...given }, pullRequest());
-      expect(code).toBe(1);
-      expect(log).toContain('characters)');
+      const running = site.run({ comment: 'true', ...given }, pullRequest());
+      const { log, outputs, summary } = await failed(running, 'characters)');
       const all = [log, JSON.stringify(outputs), summary, ...site.github.received];
       expect(all.join()).not.toContain(token.slice(0, 20));
     }
@@ -391,15 +330,11 @@ describe('inputs', () => {
   });
 
   it('args are taken apart as a shell would, and nothing in them is run', async () => {
-    const site = await workspace({
-      ...acme('One'),
-      'manifests/more.yaml': 'kind: Organization\nname: globex\nlabel: X\n',
-    });
-    const { outputs } = await site.run({
-      args: `--target "Organization/glo*" --concurrency 2\n--timeout 5 --retries 0`,
-    });
-    expect(outputs).toMatchObject({ update: '1' });
-    expect(await site.run({ args: '--target "$(touch oops)"' })).toMatchObject({ code: 1 });
+    const more = { 'manifests/more.yaml': 'kind: Organization\nname: globex\nlabel: X\n' };
+    const site = await workspace({ ...acme('One'), ...more });
+    const args = '--target "Organization/glo*" --concurrency 2\n--timeout 5 --retries 0';
+    expect((await site.run({ args })).outputs).toMatchObject({ update: '1' });
+    await failed(site.run({ args: '--target "$(touch oops)"' }));
     await expect(site.read(`${site.folder}/oops`)).rejects.toThrow();
   });
 
@@ -415,29 +350,24 @@ describe('inputs', () => {
         intercept: ({ method }) => (method === 'PATCH' && cuts ? { kind: 'cut', step: 4 } : undefined),
       },
     );
-    expect((await site.run({ command: 'apply', args: '--retries 1' })).code).toBe(1);
+    await failed(site.run({ command: 'apply', args: '--retries 1' }));
     cuts = false;
     const said = `what an update took away from 1 object that --kind or --target leave out is still to be restored (User/${ids.ada})`;
     const args = '--kind Organization';
-    const planned = await site.run({ args, 'drift-issue': 'true', 'github-token': githubToken });
-    expect(planned.log.replace(/\s+/g, ' ')).toContain(said);
-    expect(planned.log).not.toContain('Nothing to change.');
+    const { log } = await site.run({ args, 'drift-issue': 'true', 'github-token': githubToken });
+    expect(log.replace(/\s+/g, ' ')).toContain(said);
+    expect(log).not.toContain('Nothing to change.');
     expect(site.github.issues).toEqual([expect.objectContaining({ state: 'open' })]);
-    const applied = await site.run({ command: 'apply', args });
-    expect(applied).toMatchObject({
-      code: 1,
-      outputs: { summary: expect.stringMatching(/^restores-left-out: what an update took away/) },
-    });
-    expect((await site.run({ command: 'apply' })).code).toBe(0);
-    expect((await site.run({ command: 'apply', args })).code).toBe(0);
+    const applied = await failed(site.run({ command: 'apply', args }));
+    expect(applied.outputs.summary).toMatch(/^restores-left-out: what an update took away/);
+    await went(site.run({ command: 'apply' }));
+    await went(site.run({ command: 'apply', args }));
   });
 
   it('validates', async () => {
     const site = await workspace(acme('One'));
-    expect(await site.run({ command: 'validate', token: '' })).toMatchObject({
-      code: 0,
-      outputs: { summary: '1 object is valid', failed: 'false', changed: 'false' },
-    });
+    const { outputs } = await went(site.run({ command: 'validate', token: '' }));
+    expect(outputs).toMatchObject({ summary: '1 object is valid', failed: 'false', changed: 'false' });
     expect(site.sandbox.requests).toEqual([]);
   });
 });
@@ -446,20 +376,17 @@ describe('secrets', () => {
   it('are masked before anything, and in nothing that a run leaves behind', async () => {
     const password = 'pa55word-of-the-mail-server';
     const site = await workspace({
-      'manifests/users.yaml': [
-        'kind: User',
-        'id: 40000000-0000-4000-8000-000000000001',
-        'whole: [metadata]',
-        'metadata: {note: {value: "${IDOPS_NOTE}", status: valid}}',
-        'backend: {id: 20000000-0000-4000-8000-000000000001, smtp_password: "${IDOPS_SMTP}"}',
-        '',
-      ].join('\n'),
+      'manifests/users.yaml': `kind: User
+id: ${ids.ada}
+whole: [metadata]
+metadata: {note: {value: "\${IDOPS_NOTE}", status: valid}}
+backend: {id: ${ids.backend}, smtp_password: "\${IDOPS_SMTP}"}
+`,
     });
     const env = { IDOPS_SMTP: password, IDOPS_NOTE: 'note-that-is-private' };
     const texts: string[] = [];
     for (const inputs of [{}, { command: 'apply' }, { args: '--debug' }]) {
-      const { log, masked, code } = await site.run(inputs, { ...pullRequest(), env });
-      expect(code, log).toBe(0);
+      const { log, masked } = await went(site.run(inputs, { ...pullRequest(), env }));
       expect(masked).toEqual([site.sandbox.token, githubToken]);
       texts.push(log);
     }
@@ -475,9 +402,7 @@ describe('secrets', () => {
       'idops.yaml': 'version: 1\nallow_env: [INPUT_TOKEN]\n',
       'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: "${INPUT_TOKEN}"\n',
     });
-    const { code, log } = await site.run({});
-    expect(code).toBe(1);
-    expect(log).toContain('INPUT_TOKEN');
+    await failed(site.run({}), 'INPUT_TOKEN');
   });
 });
 
@@ -511,8 +436,7 @@ describe('a plan of 2,000 changes', () => {
     );
     const files = { 'manifests/a.yaml': manifest, 'manifests/b.yaml': deleted.join('---\n') };
     const site = await workspace(files, { seed: { ...seed, templates } });
-    const { code, outputs, summary } = await site.run({}, pullRequest());
-    expect(code).toBe(0);
+    const { outputs, summary } = await went(site.run({}, pullRequest()));
     expect(outputs).toMatchObject({ update: '1990', delete: '10', destructive: '10' });
     const [body = ''] = plans(site);
     expect(body.length).toBeGreaterThan(20_000);

@@ -1,19 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { markerLine, readMarker } from '../../src/action/marker.js';
 import { actionsBot, branchHead, type DoubleRemark, type GithubDouble } from './github-double.js';
-import { type ActionOptions, acme, pullRequest, type Workspace, workspace } from './running.js';
+import {
+  type ActionOptions,
+  acme,
+  failed,
+  planned,
+  pullRequest,
+  type Workspace,
+  went,
+  workspace,
+} from './running.js';
 
 const inputs = { command: 'apply', 'expect-digest': 'from-pull-request' };
 const mallory = { id: 5, login: 'mallory' };
 const push: ActionOptions = { sha: 'abc123' };
 
 /** A pull request that was planned, and not merged yet. */
-async function planned(): Promise<{ site: Workspace; comment: DoubleRemark }> {
-  const site = await workspace(acme('Approved'));
-  await site.run({}, pullRequest());
+async function shown(): Promise<{ site: Workspace; comment: DoubleRemark }> {
+  const site = await planned('Approved');
   const [comment] = site.github.comments;
   if (comment === undefined) throw new Error('no comment');
   return { site, comment };
+}
+
+/** One that was merged, too. */
+async function merged(): ReturnType<typeof shown> {
+  const made = await shown();
+  made.site.github.merge(7, 'abc123');
+  return made;
 }
 
 /** The event of the pull request that was merged as this commit. */
@@ -22,21 +37,14 @@ function closed({ github }: Workspace, sha = 'abc123'): ActionOptions {
   return { ...pullRequest(), sha, env: { GITHUB_REF: 'refs/heads/main' } };
 }
 
-async function refused(
-  site: Workspace,
-  told: string | RegExp,
-  options: ActionOptions = push,
-): Promise<string> {
-  const { code, log } = await site.run(inputs, options);
-  expect(log).toMatch(told);
-  expect(code).toBe(1);
+async function refused(site: Workspace, told: string | RegExp, options = push): Promise<string> {
+  const { log } = await failed(site.run(inputs, options), told);
   expect(site.writes()).toEqual([]);
   return log;
 }
 
 async function applied(site: Workspace, options: ActionOptions = push, given: object = {}): Promise<void> {
-  const { code, log } = await site.run({ ...inputs, ...given }, options);
-  expect(code, log).toBe(0);
+  await went(site.run({ ...inputs, ...given }, options));
   expect(site.writes()).toHaveLength(1);
 }
 
@@ -50,7 +58,7 @@ async function appliedOnceReviewed(site: Workspace): Promise<void> {
 
 describe('what the comment of a pull request approves', () => {
   it('is nothing where somebody else edited it before the merge, also back to what it was', async () => {
-    const { site, comment } = await planned();
+    const { site, comment } = await shown();
     const { body } = comment;
     site.github.edit(comment, mallory, `${body}\nLooks good.`);
     site.github.edit(comment, mallory, body);
@@ -65,8 +73,7 @@ describe('what the comment of a pull request approves', () => {
     ['somebody whose account is gone', null, 'was edited by an account that GitHub does not name'],
     ['idops itself', actionsBot, 'the comment with the plan of pull request #7 was changed after the merge'],
   ])('is nothing where %s edited it after the merge', async (_, by, told) => {
-    const { site, comment } = await planned();
-    site.github.merge(7, 'abc123');
+    const { site, comment } = await merged();
     site.github.edit(comment, by, comment.body);
     await refused(site, told);
   });
@@ -84,24 +91,22 @@ describe('what the comment of a pull request approves', () => {
     ],
     [
       'GitHub does not tell who edited it',
-      ({ github }) => github.faults.push({ method: 'POST', path: /graphql/, status: 403, message: 'no' }),
+      ({ github }) => github.forbid('POST', /graphql/),
       "what was approved can't be read",
     ],
     [
       'the token may not read pull requests',
-      ({ github }) => github.faults.push({ method: 'GET', path: /pulls$/, status: 403, message: 'no' }),
+      ({ github }) => github.forbid('GET', /pulls$/),
       'the job needs the permissions actions: read, contents: read and pull-requests: read',
     ],
   ])('is nothing where %s', async (_, happen, told) => {
-    const { site, comment } = await planned();
-    site.github.merge(7, 'abc123');
+    const { site, comment } = await merged();
     happen(site, comment);
     await refused(site, told);
   });
 
   it('is what it showed at the merge: a plan that is made later leaves it alone', async () => {
-    const { site, comment } = await planned();
-    site.github.merge(7, 'abc123');
+    const { site, comment } = await merged();
     const { log } = await site.run({}, pullRequest());
     expect(log).toContain('pull request #7 is merged, and its comment stays as it was approved');
     expect(site.github.comments).toEqual([comment]);
@@ -109,16 +114,15 @@ describe('what the comment of a pull request approves', () => {
   });
 
   it('is of the last commit: an old run that is run again leaves it alone', async () => {
-    const { site, comment } = await planned();
+    const { site, comment } = await shown();
     Object.assign(site.github.merge(7, 'abc123'), { merged_at: null });
-    const { code, log } = await site.run({}, pullRequest(7, { sha: 'c0ffee' }));
-    expect(code).toBe(0);
+    const { log } = await went(site.run({}, pullRequest(7, { sha: 'c0ffee' })));
     expect(log).toContain(`pull request #7 ends with ${branchHead} now, and this is of c0ffee`);
     expect(site.github.comments).toEqual([comment]);
   });
 
   it('stays beside that of a plan that somebody asks for by hand, which approves nothing', async () => {
-    const { site, comment } = await planned();
+    const { site, comment } = await shown();
     Object.assign(site.github.merge(7, 'abc123'), { merged_at: null, merge_commit_sha: null });
     const pinned = { 'base-url': site.sandbox.url, 'pr-number': '7' };
     await site.run(pinned, { event: 'workflow_dispatch' });
@@ -129,7 +133,7 @@ describe('what the comment of a pull request approves', () => {
   });
 
   it('is what the newest of several says: nothing, where it approves no plan', async () => {
-    const { site, comment } = await planned();
+    const { site, comment } = await shown();
     const marker = readMarker(comment.body);
     if (marker === null) throw new Error('no marker');
     const body = `${markerLine({ ...marker, plan: null })}\nThere is no plan.`;
@@ -139,16 +143,13 @@ describe('what the comment of a pull request approves', () => {
   });
 
   it('is for what the server had: a change of what the plan changes stops it, also where the same would be sent', async () => {
-    const { site } = await planned();
-    site.github.merge(7, 'abc123');
-    const [one] = site.sandbox.data.organizations.filter(({ name }) => name === 'acme');
-    if (one !== undefined) one.label = 'somebody was here';
+    const { site } = await merged();
+    site.setLabel('somebody was here');
     await refused(site, 'and the server was changed since');
   });
 
   it('says which permissions are missing where GraphQL says that one is', async () => {
-    const { site } = await planned();
-    site.github.merge(7, 'abc123');
+    const { site } = await merged();
     const message = 'Resource not accessible by integration';
     const body = JSON.stringify({ data: null, errors: [{ type: 'FORBIDDEN', message }] });
     site.github.faults.push({ method: 'POST', path: /graphql/, status: 200, message, body });
@@ -168,7 +169,7 @@ describe('the run that planned', () => {
     [{ head_sha: 'ffff' }, 'it is of the commit ffff, and pull request #7 ends with beadfeed0123'],
     [{ head_repository: { full_name: 'mallory/identity' } }, 'it is of another repository'],
   ])('approves nothing if it has %j', async (change, told) => {
-    const { site } = await planned();
+    const { site } = await shown();
     Object.assign(site.github.runs[0] ?? {}, change);
     site.github.merge(7, 'abc123');
     await refused(site, told);
@@ -195,14 +196,14 @@ describe('the run that planned', () => {
       "what was approved can't be read: GitHub answers 404",
     ],
   ])('approves nothing if it %s', async (_, happen, told) => {
-    const { site } = await planned();
+    const { site } = await shown();
     happen(site);
     site.github.merge(7, 'abc123');
     await refused(site, told);
   });
 
   it('approves nothing by what it kept after the merge', async () => {
-    const { site, comment } = await planned();
+    const { site, comment } = await shown();
     site.github.artifacts.splice(0);
     site.github.merge(7, 'abc123');
     site.github.upload(run, { 'comment.md': comment.body });
@@ -210,7 +211,7 @@ describe('the run that planned', () => {
   });
 
   it('may be of a workflow with another name', async () => {
-    const { site } = await planned();
+    const { site } = await shown();
     Object.assign(site.github.runs[0] ?? {}, { path: '.github/workflows/plan.yml@refs/pull/7/merge' });
     site.github.merge(7, 'abc123');
     await applied(site, push, { 'plan-workflow': '.github/workflows/plan.yml' });
@@ -239,28 +240,25 @@ describe('a plan that has to be reviewed', () => {
       'the plan was made again after jo approved it',
     ],
   ])('is not applied if it %s', async (_, happen, told) => {
-    const { site } = await planned();
+    const { site } = await shown();
     await happen(site);
     site.github.merge(7, 'abc123');
-    const { code, log } = await site.run({ ...inputs, ...reviewed }, push);
-    expect(log).toContain(told);
-    expect(code).toBe(1);
+    await failed(site.run({ ...inputs, ...reviewed }, push), told);
     expect(site.writes()).toEqual([]);
   });
 
   it('is not approved by a review after the merge', async () => {
-    const { site } = await planned();
-    site.github.merge(7, 'abc123');
+    const { site } = await merged();
     site.github.review(7);
-    const { log } = await site.run({ ...inputs, ...reviewed }, push);
-    expect(log).toContain('nobody who may push approved it before the merge');
+    const told = 'nobody who may push approved it before the merge';
+    await failed(site.run({ ...inputs, ...reviewed }, push), told);
     expect(site.writes()).toEqual([]);
   });
 
   it.each(['byRuleset', 'byProtection', 'byCodeOwners'] as const)(
     'is needed if the base branch requires reviews %s',
     async (how) => {
-      const { site } = await planned();
+      const { site } = await shown();
       site.github.required[how] = 1;
       site.github.merge(7, 'abc123');
       await refused(site, 'nobody who may push');
@@ -269,7 +267,7 @@ describe('a plan that has to be reviewed', () => {
   );
 
   it('is none if changes are asked for last', async () => {
-    const { site } = await planned();
+    const { site } = await shown();
     site.github.required.byRuleset = 1;
     site.github.review(7);
     site.github.review(7, { state: 'CHANGES_REQUESTED' });
@@ -279,7 +277,7 @@ describe('a plan that has to be reviewed', () => {
   });
 
   it('need not be where the workflow says that the merge approves', async () => {
-    const { site } = await planned();
+    const { site } = await shown();
     site.github.required.byRuleset = 1;
     site.github.merge(7, 'abc123');
     await applied(site, push, { approve: 'merged' });
@@ -308,13 +306,13 @@ describe('the pull request whose comment approves', () => {
     ],
     ['was merged for a tag', (github) => github.merge(7, 'abc123'), `${none} to a branch`, tagged],
   ])('is none that %s', async (_, happen, told, options) => {
-    const { site } = await planned();
+    const { site } = await shown();
     happen(site.github);
     await refused(site, told, options);
   });
 
   it('shows another plan than two merges in one push have together', async () => {
-    const { site } = await planned();
+    const { site } = await shown();
     await site.write({ 'manifests/more.yaml': 'kind: Organization\nname: globex\nlabel: X\n' });
     site.github.merge(7, 'abc123').commits.push('fff000');
     site.github.merge(8, 'fff000');
@@ -322,7 +320,7 @@ describe('the pull request whose comment approves', () => {
   });
 
   it('shows what was pushed over it after the approval, and nothing before', async () => {
-    const { site } = await planned();
+    const { site } = await shown();
     await site.write(acme('Forced'));
     site.github.merge(7, 'abc123');
     const log = await refused(site, 'stale plan: pull request #7 approved sha256:');
@@ -330,7 +328,7 @@ describe('the pull request whose comment approves', () => {
   });
 
   it('is that of the event which closed it', async () => {
-    const { site } = await planned();
+    const { site } = await shown();
     const options = closed(site);
     site.github.merge(8, 'abc123');
     await applied(site, options);
@@ -340,13 +338,12 @@ describe('the pull request whose comment approves', () => {
     ['for another commit', { sha: 'fff000' }],
     ['for another branch', { env: { GITHUB_REF: 'refs/heads/develop' } }],
   ])('is not that of the event which closed it %s', async (_, change) => {
-    const { site } = await planned();
+    const { site } = await shown();
     await refused(site, 'pull request #7 is not merged, or not what brought', { ...closed(site), ...change });
   });
 
   it('is named by pr-number where the event names none, and held to the same', async () => {
-    const { site } = await planned();
-    site.github.merge(7, 'abc123');
+    const { site } = await merged();
     site.github.merge(8, 'abc123');
     site.github.merge(9, 'abc123', 'develop');
     const dispatched: ActionOptions = { event: 'workflow_dispatch', sha: 'abc123' };
@@ -356,14 +353,12 @@ describe('the pull request whose comment approves', () => {
       ['9', 'pull request #9 is not merged, or not what brought'],
       ['10', 'GitHub answers 404'],
     ] as const) {
-      const { code, log } = await site.run({ ...inputs, ...pinned, 'pr-number': number }, dispatched);
-      expect(log).toContain(told);
-      expect(code).toBe(1);
+      await failed(site.run({ ...inputs, ...pinned, 'pr-number': number }, dispatched), told);
     }
     const named = { ...pinned, 'pr-number': '7' };
     const earlier = { ...dispatched, sha: 'fff000', env: { GITHUB_RUN_ID: '70' } };
-    const { log } = await site.run({ ...inputs, ...named }, earlier);
-    expect(log).toContain('pull request #7 is not merged, or not what brought the commit fff000');
+    const other = 'pull request #7 is not merged, or not what brought the commit fff000';
+    await failed(site.run({ ...inputs, ...named }, earlier), other);
     expect(site.writes()).toEqual([]);
     await applied(site, dispatched, named);
   });
@@ -374,6 +369,6 @@ describe('the pull request whose comment approves', () => {
     await site.run({ 'pr-number': '8', 'base-url': site.sandbox.url }, { event: 'workflow_dispatch' });
     expect(site.github.comments).toEqual([expect.objectContaining({ number: 8 })]);
     for (const number of ['0', '7.5', 'seven'])
-      expect((await site.run({ 'pr-number': number })).log).toContain(`the input pr-number is "${number}"`);
+      await failed(site.run({ 'pr-number': number }), `the input pr-number is "${number}"`);
   });
 });

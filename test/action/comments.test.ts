@@ -1,7 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { type ActionOptions, acme, pullRequest, repository, type Workspace, workspace } from './running.js';
+import {
+  type ActionOptions,
+  acme,
+  failed,
+  nobody,
+  nothing,
+  planned,
+  pullRequest,
+  repository,
+  type Workspace,
+  went,
+  workspace,
+} from './running.js';
 
 /** The one comment that idops wrote, and its heading. */
 function comment({ github }: Workspace): { readonly heading: string; readonly body: string } {
@@ -26,7 +38,8 @@ describe('the heading of a comment', () => {
       'infra/idops.yaml': 'version: 1\n',
       'infra/manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: X\n',
     });
-    const { summary } = await site.run({ 'working-directory': 'infra' }, pullRequest());
+    const { log, summary } = await site.run({ 'working-directory': 'infra' }, pullRequest());
+    expect(log).toContain('::notice file=infra/manifests/a.yaml,line=1,');
     const heading = `## idops plan of \`infra/idops.yaml\` at \`${host(site)}\`: 1 to update, 0 unchanged`;
     expect(comment(site).heading).toBe(heading);
     expect(summary).toContain(heading);
@@ -38,7 +51,7 @@ describe('the heading of a comment', () => {
     await site.run(inputs, { event: 'schedule' });
     const [issue] = site.github.issues;
     expect(issue?.title).toBe(`Identity server is not as declared for production at ${host(site)}`);
-    await site.write({ 'manifests/organizations.yaml': '' });
+    await site.write(nothing);
     await site.run(inputs, { event: 'schedule' });
     expect(issue?.body).toContain(`## idops plan for \`production\` at \`${host(site)}\`: no drift`);
   });
@@ -92,8 +105,7 @@ describe('the commit of a plan of a pull request that pr-number names', () => {
   it('is checked out, or merged into what is', async () => {
     const { site, plan } = await open(head);
     const main = commit(site);
-    const { code, log } = await plan();
-    expect([code, log]).toEqual([1, expect.stringContaining(`of the commit ${main.slice(0, 12)}`)]);
+    await failed(plan(), `of the commit ${main.slice(0, 12)}`);
     expect(comment(site).body).toContain('error[other-commit]');
     expect(comment(site).body).not.toContain('digest=');
     expect(site.sandbox.requests).toEqual([]);
@@ -101,7 +113,7 @@ describe('the commit of a plan of a pull request that pr-number names', () => {
     for (const checkedOut of [topic, commit(site, main, topic)]) {
       execFileSync('git', ['checkout', '--quiet', checkedOut], { cwd: site.folder });
       for (const pull of site.github.pulls) pull.head = { sha: topic };
-      expect((await plan()).code).toBe(0);
+      await went(plan());
       expect(comment(site).body).toContain(`<sub>Commit \`${topic}\``);
       expect(comment(site).body).toContain('digest=');
     }
@@ -115,8 +127,7 @@ describe('the commit of a plan of a pull request that pr-number names', () => {
     // The settings of the base are read before the plan is made.
     const heads = [head, head, 'fade'.padEnd(40, '0')];
     Object.defineProperty(pull, 'head', { enumerable: true, get: () => ({ sha: heads.shift() }) });
-    const { code, log } = await plan();
-    expect([code, log]).toEqual([0, expect.stringContaining('pull request #8 ends with fade00000000 now')]);
+    expect((await went(plan())).log).toContain('pull request #8 ends with fade00000000 now');
     expect(site.github.comments).toEqual([]);
   });
 });
@@ -148,23 +159,20 @@ describe('a plan in which nothing is sent', () => {
 
 describe('a comment', () => {
   it('says that apply refuses what is blocked', async () => {
-    const site = await workspace({
-      'manifests/organizations.yaml': 'kind: Organization\nname: nobody\nlabel: x\n',
-    });
+    const site = await workspace(nobody);
     await site.run({}, pullRequest());
     expect(comment(site).heading).toMatch(/: 1 blocked, 0 unchanged$/);
     expect(comment(site).body).toContain('`apply` refuses the whole plan');
   });
 
-  it('leads to the attempt of the run, whose page has the summary, and says what was selected', async () => {
+  it('leads to the attempt of the run and to its artifacts, and says what was selected', async () => {
     const site = await workspace(acme('Renamed'));
     const args = `--target 'Organization/*' --kind Organization --only changes --assert`;
     await site.run({ args }, { ...pullRequest(), env: { GITHUB_RUN_ATTEMPT: '3' } });
     const { body } = comment(site);
     expect(body).toContain('](https://github.example/acme/identity/actions/runs/77/attempts/3)');
-    expect(body).toContain(
-      "Made with `--target 'Organization/*' --kind Organization --only changes --assert`.",
-    );
+    expect(body).toContain('](https://github.example/acme/identity/actions/runs/77#artifacts)');
+    expect(body).toContain(`Made with \`${args}\`.`);
   });
 });
 
@@ -175,14 +183,7 @@ describe('the end of a comment', () => {
   const reviewed = `Merging applies this to \`production\`, after an approving review of this plan, ${ifRequired}`;
   const merged = `Merging applies this to \`production\`, ${ifRequired}`;
   const unknown = reviewed.replace('plan, after', 'plan if the branch requires reviews, after');
-  const nobody = { 'manifests/organizations.yaml': 'kind: Organization\nname: nobody\nlabel: x\n' };
   const same = { 'manifests/organizations.yaml': 'kind: Organization\nname: acme\n' };
-
-  it('leads to the page among the artifacts of the run', async () => {
-    const site = await workspace(acme('Renamed'));
-    await site.run({}, { ...pullRequest(), env: { GITHUB_RUN_ATTEMPT: '2' } });
-    expect(comment(site).body).toContain('](https://github.example/acme/identity/actions/runs/77#artifacts)');
-  });
 
   it.each([
     ['a review is asked for', acme('A'), { approve: 'reviewed' }, reviewed],
@@ -209,18 +210,11 @@ describe('the end of a comment', () => {
 });
 
 describe('a comment with a plan of before', () => {
-  async function planned(inputs: { readonly [name: string]: string } = {}): Promise<Workspace> {
-    const site = await workspace(acme('Renamed'));
-    await site.run(inputs, pullRequest());
-    expect(comment(site).body).toMatch(/^<!-- idops-plan [^>]*digest=sha256:/);
-    return site;
-  }
-
   it.each<[string, { readonly [path: string]: string }]>([
     ['is broken', { 'idops.yaml': 'version: [' }],
     ['is of no known version', { 'idops.yaml': 'version: 77\n' }],
   ])('approves nothing any more where the configuration %s', async (_, files) => {
-    const site = await planned();
+    const site = await planned('Renamed');
     await site.write(files);
     await site.run({}, pullRequest());
     expect(comment(site).heading).toBe('## idops plan: failed');
@@ -228,7 +222,7 @@ describe('a comment with a plan of before', () => {
   });
 
   it('approves nothing any more where a commit was validated alone', async () => {
-    const site = await planned();
+    const site = await planned('Renamed');
     await site.run({ token: '' }, pullRequest(7, { sender: 'dependabot[bot]' }));
     expect(comment(site).heading).toBe('## idops plan: validated only');
     expect(comment(site).body).toContain('it comes from Dependabot');
@@ -241,7 +235,7 @@ describe('a comment with a plan of before', () => {
     const site = await workspace(acme('Renamed'));
     site.github.files.push('README.md', 'manifests/organizations.yaml');
     await site.run({ paths }, pullRequest());
-    expect(comment(site).body).toContain('digest=');
+    expect(comment(site).body).toMatch(/^<!-- idops-plan [^>]*digest=sha256:/);
     site.github.files.pop();
     const { code, outputs } = await site.run({ paths }, pullRequest());
     expect({ code, ...outputs }).toMatchObject({ code: 0, changed: 'false', 'comment-file': '' });
@@ -252,9 +246,8 @@ describe('a comment with a plan of before', () => {
   });
 
   it('is no reason to warn of a permission that runs for forks never get', async () => {
-    const site = await planned();
-    const message = 'Resource not accessible by integration';
-    site.github.faults.push({ method: 'GET', path: /comments/, status: 403, message });
+    const site = await planned('Renamed');
+    site.github.forbid('GET', /comments/);
     const { log } = await site.run({ token: '' }, pullRequest(7, { from: 'mallory/identity' }));
     expect(log).not.toContain('::warning');
   });

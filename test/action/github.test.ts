@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type GithubApi, GithubFailure, type Manner, withGithub } from '../../src/action/github.js';
 import { deadlines } from '../deadlines.js';
-import { type DoubleFault, type GithubDouble, githubDouble } from './github-double.js';
+import { actionsBot, type DoubleFault, type GithubDouble, githubDouble } from './github-double.js';
 
 /** A second of waiting is a millisecond here. */
 const second = 1;
@@ -62,12 +62,7 @@ describe('an answer that tells nothing', () => {
 
   it('is read where it comes whole the next time', async () => {
     const { github, ask } = await opened([{ ...list, status: 'cut', times: 1 }]);
-    github.comments.push({
-      id: 1,
-      number: 7,
-      body: 'x',
-      user: { id: 41898282, login: 'github-actions[bot]' },
-    });
+    github.comments.push({ id: 1, number: 7, body: 'x', user: actionsBot });
     expect(await ask(comments)).toMatchObject([{ id: 1, body: 'x' }]);
   });
 });
@@ -84,10 +79,7 @@ describe('what is asked of GitHub', () => {
     expect(github.requests).toHaveLength(4);
   });
 
-  it.each<[string, DoubleFault['status']]>([
-    ['a 502', 502],
-    ['a lost connection', 'lost'],
-  ])('is not written again after %s: it may be there', async (_, status) => {
+  it.each([502, 'lost'] as const)('is not written again after %s: it may be there', async (status) => {
     const { github, ask } = await opened([{ ...writing, status }]);
     await expect(ask(add)).rejects.toThrow(GithubFailure);
     expect(github.requests.map((sent) => sent.split('?')[0])).toEqual([
@@ -132,10 +124,8 @@ describe('what is asked of GitHub', () => {
     ],
   ])('is given up where a limit %s', async (_, headers, requests) => {
     const { github, ask } = await opened([{ ...writing, status: 403, message: 'limit', headers }]);
-    await expect(ask(add)).rejects.toMatchObject({
-      message: 'GitHub answers 403: limit',
-      lacksPermission: false,
-    });
+    const failure = { message: 'GitHub answers 403: limit', lacksPermission: false };
+    await expect(ask(add)).rejects.toMatchObject(failure);
     expect(github.comments).toEqual([]);
     expect(github.requests).toHaveLength(requests);
   });
@@ -145,9 +135,8 @@ describe('what is asked of GitHub', () => {
     const { github, ask } = await opened([{ ...list, status: 'late', silent: time.pass }], {
       timeout: time.seconds,
     });
-    await expect(ask(comments)).rejects.toThrow(
-      `GitHub can't be asked: no answer within ${time.seconds} seconds`,
-    );
+    const why = `GitHub can't be asked: no answer within ${time.seconds} seconds`;
+    await expect(ask(comments)).rejects.toThrow(why);
     expect(github.requests).toHaveLength(4);
   });
 

@@ -91,32 +91,20 @@ describe('the options in args', () => {
   });
 
   test('are no arguments, no commands and none of the options that the inputs stand for', () => {
-    for (const args of [
-      'plan',
-      '-- --prune',
-      '"',
-      '--config x',
-      '--env x',
-      '--base-url x',
-      '--yes',
-      '--help',
-    ])
-      expect(wrong(args), args).not.toEqual([]);
+    const others = ['--config x', '--env x', '--base-url x', '--yes', '--help'];
+    for (const args of ['plan', '-- --prune', '"', ...others]) expect(wrong(args), args).not.toEqual([]);
     expect(wrong('plan it')).toEqual([
       "args: unexpected argument 'plan'",
       expect.stringContaining('it takes --target'),
       "args: unexpected argument 'it'",
       expect.stringContaining('it takes --target'),
     ]);
-    expect(wrong('--nope --target').filter((text) => text.startsWith('args: '))).toEqual([
+    const taken = argsOptions().map(({ long }) => long);
+    expect(wrong('--nope --target')).toEqual([
       "args: unknown option '--nope'",
+      `it takes ${taken.join(', ')}`,
       "args: option '--target <ADDRESS>' argument missing",
-    ]);
-    expect(wrong('--nope')).toEqual([
-      "args: unknown option '--nope'",
-      `it takes ${argsOptions()
-        .map(({ long }) => long)
-        .join(', ')}`,
+      expect.any(String),
     ]);
   });
 
@@ -137,17 +125,15 @@ describe('the options in args', () => {
     expect(() => inputsOf('--shard 2/4', { shard: '2/4' })).toThrow('say both what is meant');
     for (const command of ['plan', 'apply'])
       expect(inputsOf('', { command, shard: '3/4' }).shard).toEqual({ index: 3, count: 4 });
-    expect(() => inputsOf('', { command: 'validate', shard: '2/4' })).toThrow(
-      'the input shard works only with',
-    );
+    const only = 'the input shard works only with';
+    expect(() => inputsOf('', { command: 'validate', shard: '2/4' })).toThrow(only);
     expect(() => inputsOf('--shard 2/4', { command: 'validate' })).toThrow('args: --shard works only with');
+    const stored = { command: 'apply', 'plan-file': 'plan.json' };
     for (const [args, shard] of [
       ['', '2/4'],
       ['--shard 2/4', ''],
     ] as const)
-      expect(() => inputsOf(args, { command: 'apply', 'plan-file': 'plan.json', shard })).toThrow(
-        "don't go with a plan file",
-      );
+      expect(() => inputsOf(args, { ...stored, shard })).toThrow("don't go with a plan file");
   });
 
   test('find out by the variables of the job which part is meant', () => {

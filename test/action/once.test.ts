@@ -1,8 +1,18 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ActionRun, acme, pullRequest, type Workspace, workspace } from './running.js';
+import {
+  type ActionRun,
+  acme,
+  failed,
+  planned,
+  pullRequest,
+  type Workspace,
+  went,
+  workspace,
+} from './running.js';
 
+const down = { 'base-url': 'http://127.0.0.1:9', args: '--retries 0' };
 const approvedOnly = { command: 'apply', 'expect-digest': 'from-pull-request' };
 
 async function plans(site: Workspace, number: number, label?: string): Promise<void> {
@@ -21,23 +31,22 @@ function applies(site: Workspace, sha: string, { attempt = 1, inputs = {} } = {}
   return site.run({ ...approvedOnly, ...inputs }, { sha, env: { GITHUB_RUN_ATTEMPT: String(attempt) } });
 }
 
-function labelOf({ sandbox }: Workspace, name = 'acme'): string | null | undefined {
-  return sandbox.data.organizations.find((one) => one.name === name)?.label;
+function labelOf({ sandbox }: Workspace): string {
+  return sandbox.data.organizations.find(({ name }) => name === 'acme')?.label ?? '';
 }
 
-function setLabel({ sandbox }: Workspace, label: string, name: string | null | undefined = 'acme'): void {
-  const [found] = sandbox.data.organizations.filter((one) => one.name === name);
-  if (found !== undefined) found.label = label;
+/** A pull request that was planned and merged. */
+async function merged(): Promise<{ site: Workspace; sha: string }> {
+  const site = await planned('Approved');
+  return { site, sha: merges(site, 7) };
 }
 
 /** A pull request that was merged and applied, after which somebody changed the server back. */
 async function appliedAndUndoneByHand(): Promise<{ site: Workspace; sha: string }> {
-  const site = await workspace(acme('Approved'));
-  const before = labelOf(site) ?? '';
-  await plans(site, 7);
-  const sha = merges(site, 7);
+  const { site, sha } = await merged();
+  const before = labelOf(site);
   await applies(site, sha);
-  setLabel(site, before);
+  site.setLabel(before);
   return { site, sha };
 }
 
@@ -63,64 +72,51 @@ async function three(): Promise<{ site: Workspace; broken: { is: boolean } }> {
 
 describe('an approval', () => {
   it('is used once: what was applied and taken back is not applied by running the old job again', async () => {
-    const site = await workspace(acme('Given'));
-    const before = labelOf(site) ?? '';
-    await plans(site, 7);
-    const first = merges(site, 7);
-    expect((await applies(site, first)).code).toBe(0);
+    const { site, sha } = await merged();
+    const before = labelOf(site);
+    await went(applies(site, sha));
     await plans(site, 8, before);
-    expect((await applies(site, merges(site, 8))).code).toBe(0);
-    await site.write(acme('Given'));
-    const { code, log } = await applies(site, first, { attempt: 2 });
-    expect(code).toBe(1);
-    expect(log).toMatch(/error\[approval-used\]: .*actions\/runs\/\d+/);
+    await went(applies(site, merges(site, 8)));
+    await site.write(acme('Approved'));
+    await failed(applies(site, sha, { attempt: 2 }), /error\[approval-used\]: .*actions\/runs\/\d+/);
     expect(labelOf(site)).toBe(before);
   });
 
   it.each(['had nothing to apply', 'could not plan'])('ends with a later run that %s', async (what) => {
-    const site = await workspace(acme('Reverted'));
-    const before = labelOf(site) ?? '';
-    await plans(site, 7);
-    const first = merges(site, 7);
-    const down = { 'base-url': 'http://127.0.0.1:9', args: '--retries 0' };
-    expect((await applies(site, first, { inputs: down })).code).toBe(1);
+    const { site, sha: first } = await merged();
+    const before = labelOf(site);
+    await failed(applies(site, first, { inputs: down }));
     await plans(site, 8, before);
     const isDown = what === 'could not plan';
     const second = await applies(site, merges(site, 8), { inputs: isDown ? down : {} });
     expect(second.code).toBe(isDown ? 1 : 0);
-    await site.write(acme('Reverted'));
-    const again = await applies(site, first, { attempt: 2 });
-    expect(again.code).toBe(1);
-    expect(again.log).toContain('a later run of this workflow came after this one: https://github.example/');
+    await site.write(acme('Approved'));
+    const told = 'a later run of this workflow came after this one: https://github.example/';
+    await failed(applies(site, first, { attempt: 2 }), told);
     expect(site.writes()).toEqual([]);
   });
 
   it('still counts for another attempt if nothing came of the first and no later run has planned', async () => {
-    const site = await workspace(acme('Approved'));
-    await plans(site, 7);
-    const sha = merges(site, 7);
-    const down = { ...approvedOnly, 'base-url': 'http://127.0.0.1:9', args: '--retries 0' };
-    expect((await site.run(down, { sha })).code).toBe(1);
+    const { site, sha } = await merged();
+    await failed(applies(site, sha, { inputs: down }));
     // A run that was cancelled while it waited did nothing.
     site.github.runOf(90, { event: 'push', head_sha: 'abc008', run_attempt: 1 });
-    expect((await applies(site, sha, { attempt: 2 })).code).toBe(0);
+    await went(applies(site, sha, { attempt: 2 }));
     expect(labelOf(site)).toBe('Approved');
   });
 
   it('is not used by another run for the same commit', async () => {
     const { site, sha } = await appliedAndUndoneByHand();
     const by = { event: 'workflow_dispatch', sha, env: { GITHUB_RUN_ID: '95' } };
-    const { code, log } = await site.run({ ...approvedOnly }, by);
-    expect(code).toBe(1);
-    expect(log).toContain('the approval of pull request #7 was used by https://github.example/');
+    const told = 'the approval of pull request #7 was used by https://github.example/';
+    await failed(site.run(approvedOnly, by), told);
     expect(site.writes()).toHaveLength(1);
   });
 
   it('ends with everything applied: the same change, made by hand to be needed again, takes a new one', async () => {
     const { site, sha } = await appliedAndUndoneByHand();
-    const { code, log } = await applies(site, sha, { attempt: 2 });
-    expect(code).toBe(1);
-    expect(log).toContain('everything that was approved was applied already');
+    const told = 'everything that was approved was applied already';
+    const { log } = await failed(applies(site, sha, { attempt: 2 }), told);
     const digest = /Digest: (sha256:\w+)/.exec(log)?.[1];
     expect(log).toContain(`start the workflow by hand with expect-digest ${digest}`);
     expect(site.writes()).toHaveLength(1);
@@ -134,16 +130,15 @@ describe('an approval', () => {
       const sha = merges(site, 7);
       const inputs: { [name: string]: string } = {};
       if (way.includes('artifact')) {
-        const planned = await site.run({ command: 'plan' }, { sha });
+        const again = await site.run({ command: 'plan' }, { sha });
         inputs['plan-file'] = join(site.folder, '..', 'kept', 'plan.json');
         await mkdir(join(site.folder, '..', 'kept'), { recursive: true });
-        await cp(planned.outputs['plan-file'] ?? '', inputs['plan-file']);
+        await cp(again.outputs['plan-file'] ?? '', inputs['plan-file']);
       }
       const first = await applies(site, sha, { inputs });
       expect(first).toMatchObject({ code: 1, summary: expect.stringContaining('2 applied') });
       broken.is = false;
-      const second = await applies(site, sha, { attempt: 2, inputs });
-      expect(second.code, second.log).toBe(0);
+      const second = await went(applies(site, sha, { attempt: 2, inputs }));
       expect(second.summary).toContain('1 applied');
       expect((await applies(site, sha, { attempt: 3, inputs: {} })).log).toContain('0 to update');
     },
@@ -152,12 +147,12 @@ describe('an approval', () => {
   it.each<[string, (site: Workspace) => Promise<unknown>, string]>([
     [
       'what is left is otherwise by now',
-      async (site) => setLabel(site, 'by hand', site.sandbox.data.organizations[2]?.name),
+      async (site) => site.setLabel('by hand', site.sandbox.data.organizations[2]?.name),
       'was changed on the server',
     ],
     [
       'what was applied was changed back',
-      async (site) => setLabel(site, 'by hand', site.sandbox.data.organizations[0]?.name),
+      async (site) => site.setLabel('by hand', site.sandbox.data.organizations[0]?.name),
       'was applied, and was changed since',
     ],
     [
@@ -179,10 +174,8 @@ describe('an approval', () => {
     await happen(site);
     await site.write({ 'manifests/organizations.yaml': manifests });
     const writes = site.writes().length;
-    const { code, log } = await applies(site, sha, { attempt: 2 });
-    expect(code).toBe(1);
-    expect(log).toContain(told);
-    expect(log).toMatch(/start the workflow by hand with expect-digest sha256:/);
+    const byHand = /start the workflow by hand with expect-digest sha256:/;
+    await failed(applies(site, sha, { attempt: 2 }), told, byHand);
     expect(site.writes()).toHaveLength(writes);
   });
 
@@ -190,53 +183,39 @@ describe('an approval', () => {
     ['an earlier id that a person started with its digest', true],
     ['no approval at all, such as one on the command line', false],
   ])('ends when it was applied by a run with %s', async (_, byHand) => {
-    const site = await workspace(acme('Approved'));
-    const before = labelOf(site) ?? '';
-    await plans(site, 7);
-    const sha = merges(site, 7);
+    const { site, sha } = await merged();
+    const before = labelOf(site);
     const digest = /digest=(sha256:[0-9a-f]{64})/.exec(site.github.comments[0]?.body ?? '')?.[1] ?? '';
     const inputs = byHand ? { 'expect-digest': digest } : {};
     const early = { sha: 'abc000', event: 'workflow_dispatch', env: { GITHUB_RUN_ID: '1' } };
-    expect((await site.run({ command: 'apply', ...inputs }, early)).code).toBe(0);
-    setLabel(site, before);
-    const { code, log } = await applies(site, sha);
-    expect(code).toBe(1);
-    expect(log).toMatch(
-      byHand ? /another plan was applied since: https:\S+runs\/1/ : /run \S+ was applied since/,
-    );
+    await went(site.run({ command: 'apply', ...inputs }, early));
+    site.setLabel(before);
+    const told = byHand ? /another plan was applied since: https:\S+runs\/1/ : /run \S+ was applied since/;
+    await failed(applies(site, sha), told);
     expect(labelOf(site)).toBe(before);
   });
 
   it('that another pull request made stale names that one', async () => {
-    const site = await workspace(acme('First'));
-    await plans(site, 7);
+    const site = await planned('First');
     await plans(site, 8, 'Second');
     await site.write(acme('First'));
     await applies(site, merges(site, 7));
     await site.write(acme('Second'));
-    const { code, log } = await applies(site, merges(site, 8));
-    expect(code).toBe(1);
-    expect(log).toMatch(/approval-used.*another plan was applied since: pull request #7, by https:/);
+    const told = /approval-used.*another plan was applied since: pull request #7, by https:/;
+    await failed(applies(site, merges(site, 8)), told);
   });
 
   it('needs a state that outlives the job', async () => {
-    const site = await workspace(acme('Approved'));
-    await plans(site, 7);
-    const sha = merges(site, 7);
-    const { code, log } = await site.run(approvedOnly, { sha, env: { RUNNER_ENVIRONMENT: 'github-hosted' } });
-    expect(code).toBe(1);
-    expect(log).toContain('state: {git: {}}');
+    const { site, sha } = await merged();
+    const env = { RUNNER_ENVIRONMENT: 'github-hosted' };
+    await failed(site.run(approvedOnly, { sha, env }), 'state: {git: {}}');
     expect(site.writes()).toEqual([]);
   });
 
   it('takes the permission to read runs', async () => {
-    const site = await workspace(acme('Approved'));
-    await plans(site, 7);
-    const message = 'Resource not accessible by integration';
-    site.github.faults.push({ method: 'GET', path: /actions\/runs/, status: 403, message });
-    const { code, log } = await applies(site, merges(site, 7));
-    expect(code).toBe(1);
-    expect(log).toContain('actions: read');
+    const { site, sha } = await merged();
+    site.github.forbid('GET', /actions\/runs/);
+    await failed(applies(site, sha), 'actions: read');
     expect(site.writes()).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { expect } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { afterwards, temporaryFolder, writeFiles } from '../cleanups.js';
 import type { Surroundings } from '../e2e/in-process.js';
@@ -46,6 +47,8 @@ export interface Workspace {
   leftovers(): Promise<string>;
   /** The requests that are no GETs, as `METHOD path`. */
   writes(): string[];
+  /** Changes an organization on the server. */
+  setLabel(label: string, name?: string | null): void;
 }
 
 const config = `version: 1
@@ -57,6 +60,12 @@ environments:
   production:
     vars: {where: production}
 `;
+
+/** Manifests that declare nothing. */
+export const nothing = { 'manifests/organizations.yaml': '' };
+
+/** Manifests with an organization that the server hasn't. */
+export const nobody = { 'manifests/organizations.yaml': 'kind: Organization\nname: nobody\nlabel: x\n' };
 
 export const acme = (label: string): { [path: string]: string } => ({
   'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
@@ -183,11 +192,45 @@ export async function workspace(
       }
       return found.join('\n');
     },
-    writes: () =>
-      sandbox.requests
-        .filter(({ method }) => method !== 'GET')
-        .map(({ method, path }) => `${method} ${path}`),
+    writes() {
+      const writes = sandbox.requests.filter(({ method }) => method !== 'GET');
+      return writes.map(({ method, path }) => `${method} ${path}`);
+    },
+    setLabel(label, name = 'acme') {
+      for (const one of sandbox.data.organizations) if (one.name === name) one.label = label;
+    },
   };
+}
+
+/** What a run came to that has to go well. */
+export async function went(running: Promise<ActionRun>): Promise<ActionRun> {
+  const ran = await running;
+  expect(ran.code, ran.log).toBe(0);
+  return ran;
+}
+
+/** What a run came to that has to fail, and to say all of this. */
+export async function failed(
+  running: Promise<ActionRun>,
+  ...said: readonly (string | RegExp)[]
+): Promise<ActionRun> {
+  const ran = await running;
+  expect(ran.code, ran.log).toBe(1);
+  for (const part of said) {
+    if (typeof part === 'string') expect(ran.log).toContain(part);
+    else expect(ran.log).toMatch(part);
+  }
+  return ran;
+}
+
+/** A workspace whose pull request 7 was planned with such a label. */
+export async function planned(
+  label: string,
+  inputs: { readonly [name: string]: string } = {},
+): Promise<Workspace> {
+  const site = await workspace(acme(label));
+  await site.run(inputs, pullRequest());
+  return site;
 }
 
 /** Uploads what a plan left, as one artifact. */

@@ -5,11 +5,13 @@ import { parse } from 'yaml';
 import { indexOf } from '../../src/base/shard.js';
 import {
   type ActionRun,
+  failed,
   inputsOf,
   pullRequest,
   repository,
   type Step,
   type Workspace,
+  went,
   workspace,
 } from './running.js';
 
@@ -85,10 +87,8 @@ describe('a part of the objects', () => {
     const [index = ''] = first.split('/');
     await site.run({ shard: first }, pullRequest());
     await site.run({ args: `--shard ${first}` }, pullRequest());
-    await site.run(
-      { shard: 'auto' },
-      { ...pullRequest(), env: { IDOPS_SHARD_INDEX: index, IDOPS_SHARD_COUNT: '4' } },
-    );
+    const env = { IDOPS_SHARD_INDEX: index, IDOPS_SHARD_COUNT: '4' };
+    await site.run({ shard: 'auto' }, { ...pullRequest(), env });
     expect(site.github.comments).toHaveLength(1);
     expect(bodies(site)[0]).not.toContain('--shard');
     // All of it has another comment, and so has the one part of a whole.
@@ -114,20 +114,14 @@ describe('a part of the objects', () => {
     const site = await workspace(organizations('Renamed'));
     await planAll(site);
     const [first = ''] = busy;
-    expect(commentOf(site, first)).toContain(
-      'This is a part of what is declared, so it carries no approval.',
-    );
+    const part = 'This is a part of what is declared, so it carries no approval.';
+    expect(commentOf(site, first)).toContain(part);
     site.github.merge(7, sha);
     const approved = { command: 'apply', shard: first, 'expect-digest': 'from-pull-request' };
-    const { code, log } = await site.run(approved, { sha });
-    expect([code, log]).toEqual([
-      1,
-      expect.stringContaining(`no plan for shard ${first} of this environment`),
-    ]);
+    await failed(site.run(approved, { sha }), `no plan for shard ${first} of this environment`);
     expect(site.writes()).toEqual([]);
     for (const shard of parts) {
-      const applied = await site.run({ command: 'apply', shard }, { sha });
-      expect(applied, applied.log).toMatchObject({ code: 0 });
+      const applied = await went(site.run({ command: 'apply', shard }, { sha }));
       expect(basename(applied.outputs['html-report'] ?? '')).toBe(`apply-${shard.replace('/', '-of-')}.html`);
     }
     expect(site.writes()).toHaveLength(names.length);
@@ -147,10 +141,8 @@ describe('a part of the objects', () => {
     const apply = (file: string | undefined, inputs: Inputs = {}): Promise<ActionRun> =>
       site.run({ command: 'apply', 'plan-file': file ?? '', ...inputs }, { sha });
     const file = one.outputs['plan-file'];
-    const twice = await apply(file, { shard: first });
-    expect(twice).toMatchObject({ code: 1, log: expect.stringContaining("don't go with a plan file") });
-    const applied = await apply(file);
-    expect(applied, applied.log).toMatchObject({ code: 0 });
+    await failed(apply(file, { shard: first }), "don't go with a plan file");
+    await went(apply(file));
     expect(site.writes()).toHaveLength(1);
     expect(commentOf(site, first, 'apply')).toMatch(/## idops apply in shard .*: 1 applied\n/);
     // What fails before there is a plan again, and what is refused, is told of the same part.
@@ -181,13 +173,11 @@ describe('a part of the objects', () => {
       );
     expect(await apply('1')).toMatchObject({ code: 1, summary: expect.stringContaining('1 applied') });
     isBroken = false;
-    const other = await apply('1', { GITHUB_RUN_ID: '99' });
-    expect(other).toMatchObject({ code: 1, log: expect.stringContaining('stale-plan') });
+    await failed(apply('1', { GITHUB_RUN_ID: '99' }), 'stale-plan');
     Object.assign(site.github.runs.at(-1) ?? {}, { workflow_id: 3 });
-    const finished = await apply('2');
-    expect(finished, finished.log).toMatchObject({ code: 0, summary: expect.stringContaining('1 applied') });
+    expect((await went(apply('2'))).summary).toContain('1 applied');
     expect(site.writes()).toHaveLength(3);
-    expect(await apply('3')).toMatchObject({ code: 0, log: expect.stringContaining('0 to update') });
+    expect((await went(apply('3'))).log).toContain('0 to update');
   });
 
   it('has an issue of its own', async () => {
@@ -226,8 +216,7 @@ describe('the jobs of shards.yml', () => {
     expect(jobs.apply?.strategy.matrix.shard).toEqual(cells);
     const artifacts = new Map<string, string>();
     for (const cell of cells) {
-      const { outputs, log, code } = await site.run(stepOf('plan', 'idops/', cell, site, ''), { sha });
-      expect(code, log).toBe(0);
+      const { outputs } = await went(site.run(stepOf('plan', 'idops/', cell, site, ''), { sha }));
       const { name = '' } = stepOf('plan', 'actions/upload', cell, site, '');
       expect(artifacts.has(name)).toBe(false);
       artifacts.set(name, outputs['plan-file'] ?? '');
@@ -240,8 +229,7 @@ describe('the jobs of shards.yml', () => {
       const artifact = artifacts.get(name) ?? '';
       await mkdir(path, { recursive: true });
       await cp(artifact, join(path, basename(artifact)));
-      const { code, log } = await site.run(stepOf('apply', 'idops/', cell, site, temporary), { sha });
-      expect(code, log).toBe(0);
+      const { log } = await went(site.run(stepOf('apply', 'idops/', cell, site, temporary), { sha }));
       for (const [, run = ''] of log.matchAll(/^Run: (\S+), shard /gm)) runs.add(run);
     }
     expect(site.writes()).toHaveLength(names.length);

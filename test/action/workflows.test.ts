@@ -77,25 +77,12 @@ describe('examples/github', () => {
     expect(workflowErrors(file, textOf(file))).toEqual([]);
   });
 
+  const applying = { contents: 'write', actions: 'read', 'pull-requests': 'write', issues: 'write' };
   it.each([
     ['drift.yml', { contents: 'read', issues: 'write' }, [{ contents: 'write' }, undefined]],
-    [
-      'merge.yml',
-      {},
-      [
-        { contents: 'read' },
-        { contents: 'write', actions: 'read', 'pull-requests': 'write', issues: 'write' },
-      ],
-    ],
+    ['merge.yml', {}, [{ contents: 'read' }, applying]],
     ['pull-request.yml', { contents: 'read', 'pull-requests': 'write' }, [undefined]],
-    [
-      'shards.yml',
-      {},
-      [
-        { contents: 'read' },
-        { contents: 'write', actions: 'read', 'pull-requests': 'write', issues: 'write' },
-      ],
-    ],
+    ['shards.yml', {}, [{ contents: 'read' }, applying]],
   ])('%s asks for the least permissions', (file, permissions, ofJobs) => {
     expect(workflow(file).permissions).toEqual(permissions);
     expect(Object.values(workflow(file).jobs).map((job) => job.permissions)).toEqual(ofJobs);
@@ -200,23 +187,14 @@ describe('action.yml', () => {
 
   it('declares every input and output that the sources know', () => {
     const inputs = readFileSync('src/action/inputs.ts', 'utf8');
-    const read = [...inputs.matchAll(/\b(?:text|flag|oneOf|number|given)\('([a-z-]+)'/g)].map(
-      ([, name]) => name,
-    );
+    const asked = inputs.matchAll(/\b(?:text|flag|oneOf|number|given)\('([a-z-]+)'/g);
+    const read = [...asked].map(([, name]) => name);
     expect([...new Set(read)].sort()).toEqual(Object.keys(action.inputs).sort());
     const outputs = readFileSync('src/action/outputs.ts', 'utf8');
     const set = [...outputs.matchAll(/setOutput\('([a-z-]+)'/g)].map(([, name]) => name);
-    const counts = [
-      'create',
-      'update',
-      'delete',
-      'regenerate',
-      'adopt',
-      'blocked',
-      'unchanged',
-      'destructive',
-      'privileged',
-    ];
+    const counts = 'create update delete regenerate adopt blocked unchanged destructive privileged'.split(
+      ' ',
+    );
     expect([...set, ...counts].sort()).toEqual(Object.keys(action.outputs).sort());
   });
 

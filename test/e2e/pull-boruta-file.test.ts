@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { boruta, borutaProject, failed, project, succeeded, type TestProject } from './running.js';
+import { boruta, borutaProject, failed, succeeded, type TestProject } from './running.js';
 
 const id = (kind: number, number: number) => `${kind}0000000-0000-4000-8000-00000000000${number}`;
 
@@ -101,26 +101,24 @@ describe("idops pull from Boruta's configuration file", () => {
   });
 
   it('refuses what is no such file, and a project for another server', async () => {
-    const at = await project(
-      {
-        'idops.yaml': boruta,
-        'old.yml': file.replace('version: "1.0"\n', ''),
-        'good.yml': file,
-        'broken.yml': 'version: [',
-        'list.yml': 'version: "1.0"\nconfiguration: {scope: {name: a}}\n',
-      },
-      { profile: 'boruta' },
-    );
-    await failed(at.idops('pull --from-boruta-file old.yml'), '"version"', 'old.yml');
-    await failed(at.idops('pull --from-boruta-file broken.yml'), 'broken.yml:1');
-    await failed(at.idops('pull --from-boruta-file list.yml'), 'list.yml:2', 'scope');
-    await failed(at.idops('pull --from-boruta-file none.yml'), 'none.yml');
-    await failed(at.idops('pull --from-boruta-file good.yml --kind User'), 'Scope');
+    const at = await borutaProject({
+      'old.yml': file.replace('version: "1.0"\n', ''),
+      'good.yml': file,
+      'broken.yml': 'version: [',
+      'list.yml': 'version: "1.0"\nconfiguration: {scope: {name: a}}\n',
+    });
+    const failing = (args: string, ...said: string[]) =>
+      failed(at.idops(`pull --from-boruta-file ${args}`), ...said);
+    await failing('old.yml', '"version"', 'old.yml');
+    await failing('broken.yml', 'broken.yml:1');
+    await failing('list.yml', 'list.yml:2', 'scope');
+    await failing('none.yml', 'none.yml');
+    await failing('good.yml --kind User', 'Scope');
     // Some entries have no id.
-    await failed(at.idops('pull --from-boruta-file good.yml --by id --user x'), '--by id, --user');
+    await failing('good.yml --by id --user x', '--by id, --user');
     await at.write({ 'manifests/own.yaml': 'kind: Scope\nname: own\n' });
-    await failed(at.idops('pull --from-boruta-file good.yml'), 'has manifests already', 'with --out');
+    await failing('good.yml', 'has manifests already', 'with --out');
     await at.write({ 'idops.yaml': boruta.replace('profile: boruta', 'profile: documented') });
-    await failed(at.idops('pull --from-boruta-file good.yml'), 'profile: boruta');
+    await failing('good.yml', 'profile: boruta');
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { elsewhere } from '../state/backend-place.js';
 import { gate } from './gate.js';
-import { project, succeeded, sure } from './running.js';
+import { borutaProject, failed, project, succeeded, sure, type TestProject } from './running.js';
 import { inFile, manifests, sharded } from './shards.js';
 
 /** Two users of one group. */
@@ -13,19 +13,17 @@ const users = (group: string): string =>
 
 sharded('a file', inFile, 'in turn');
 
+const sharedProject = (files = manifests): Promise<TestProject> => project({ 'idops.yaml': sure, ...files });
+
 describe('a shard', () => {
   it('says which part of the objects it is, in every format', async () => {
-    const { idops, json } = await project({ 'idops.yaml': sure, ...manifests });
+    const { idops, json } = await sharedProject();
     expect((await idops('plan --shard 2/3')).stdout).toMatch(/^Shard: {7}2\/3$/m);
     expect((await idops('plan --shard 2/3 --format markdown')).stdout).toContain('shard 2/3 of the objects');
     expect((await idops('plan --shard 2/3 --format html')).stdout).toContain('Shard 2/3');
-    expect((await json('plan --shard 2/3')).shard).toEqual({
-      index: 2,
-      count: 3,
-    });
-    expect((await idops('plan --shard 900/1000')).stdout).toContain(
-      'Nothing of what is declared and selected falls to shard 900/1000.',
-    );
+    expect((await json('plan --shard 2/3')).shard).toEqual({ index: 2, count: 3 });
+    const none = 'Nothing of what is declared and selected falls to shard 900/1000.';
+    expect((await idops('plan --shard 900/1000')).stdout).toContain(none);
     expect((await idops('plan --shard 1/1')).stdout).not.toContain('Shard');
   });
 
@@ -42,87 +40,73 @@ describe('a shard', () => {
     ],
     [{}, 'no variable says which part this is'],
   ])('is found out from the variables of a parallel job: %j', async (env, found) => {
-    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
-    const { code, stdout, stderr } = await idops('plan --shard auto --format json', { env });
-    if (typeof found === 'string') expect([code, stderr]).toEqual([1, expect.stringContaining(found)]);
-    else expect(JSON.parse(stdout).shard).toEqual({ index: found[0], count: found[1] });
+    const { idops, json } = await sharedProject();
+    if (typeof found === 'string') await failed(idops('plan --shard auto', { env }), found);
+    else
+      expect((await json('plan --shard auto', { env })).shard).toEqual({ index: found[0], count: found[1] });
   });
 
   it('finds two documents of one object although another shard has the other one', async () => {
     const twice = `kind: Organization\nid: ${ids.acme}\nlabel: One\n---\nkind: Organization\nname: acme\nlabel: Two\n`;
-    const { idops } = await project({ 'idops.yaml': sure, 'manifests/all.yaml': twice });
+    const { json } = await sharedProject({ 'manifests/all.yaml': twice });
     const reasons: string[] = [];
-    for (const index of [1, 2, 3, 4, 5, 6, 7]) {
-      const { stdout } = await idops(`plan --shard ${index}/7 --format json`);
-      reasons.push(...JSON.parse(stdout).changes.map(({ reason }: { reason: string }) => reason));
-    }
-    expect(reasons.toSorted()).toEqual([
-      'this is the same object as the one declared at manifests/all.yaml:1: keep one document',
-      'this is the same object as the one declared at manifests/all.yaml:5: keep one document',
-    ]);
+    for (const index of [1, 2, 3, 4, 5, 6, 7])
+      for (const { reason } of (await json(`plan --shard ${index}/7`)).changes) reasons.push(reason);
+    const same = 'this is the same object as the one declared at manifests/all.yaml:';
+    expect(reasons.toSorted()).toEqual([`${same}1: keep one document`, `${same}5: keep one document`]);
   });
 
   it('takes a target of another shard for nothing to do, and one of none for a mistake', async () => {
-    const { idops } = await project({ 'idops.yaml': sure, ...manifests });
-    const codes = [];
+    const { idops } = await sharedProject();
+    const counts: number[] = [];
     for (const index of [1, 2, 3]) {
-      const { code, stdout } = await idops(`plan --shard ${index}/3 --target User/${ids.ada} --format json`);
-      codes.push([code, JSON.parse(stdout).changes.length]);
-      expect((await idops(`plan --shard ${index}/3 --target Organization/globex`)).code).toBe(0);
-      const none = await idops(`plan --shard ${index}/3 --target User/${ids.nobody}`);
-      expect(none.stderr).toContain('error[no-such-target]');
+      const plan = `plan --shard ${index}/3 --format json --target`;
+      const { stdout } = await succeeded(idops(`${plan} User/${ids.ada}`));
+      counts.push(JSON.parse(stdout).changes.length);
+      await succeeded(idops(`${plan} Organization/globex`));
+      await failed(idops(`${plan} User/${ids.nobody}`), 'error[no-such-target]');
     }
-    expect(codes.toSorted()).toEqual([
-      [0, 0],
-      [0, 0],
-      [0, 1],
-    ]);
+    expect(counts.toSorted()).toEqual([0, 0, 1]);
   });
 
   it('deletes with --prune what is its own', async () => {
     const type = (name: string) =>
       `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${name}\ntxt_content: T {{{edit_password_url}}}\nhtml_content: <p>H</p>\n`;
-    const { idops, write, writes } = await project({
-      'idops.yaml': sure,
-      'manifests/all.yaml': `${type('reset_password_instructions')}---\n${type('tx_code')}`,
-    });
+    const both = `${type('reset_password_instructions')}---\n${type('tx_code')}`;
+    const { idops, json, write, writes } = await sharedProject({ 'manifests/all.yaml': both });
     expect((await idops('apply --yes')).code).toBe(0);
     await write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' });
     const before = writes().length;
-    const deleted = [];
-    for (const index of [1, 2, 3]) {
-      const { stdout } = await idops(`apply --yes --prune --shard ${index}/3 --format json`);
-      deleted.push(...JSON.parse(stdout).results.map(({ action }: { action: string }) => action));
-    }
-    expect(deleted.toSorted()).toEqual(['delete', 'delete', 'update']);
+    const done: string[] = [];
+    for (const index of [1, 2, 3])
+      for (const { action } of (await json(`apply --yes --prune --shard ${index}/3`)).results)
+        done.push(action);
+    expect(done.toSorted()).toEqual(['delete', 'delete', 'update']);
     expect(writes().slice(before).length).toBe(3);
   });
 
   it('is stored with its plan, which is applied as that part alone', async () => {
-    const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
+    const { idops, write } = await sharedProject();
     for (const index of [1, 2, 3]) {
       expect((await idops(`plan --shard ${index}/3 --out plan-${index}.json`)).code).toBe(0);
       expect((await idops(`plan plan-${index}.json`)).stdout).toContain(`Shard:       ${index}/3`);
     }
-    const beside = await idops('apply plan-2.json --shard 2/3');
-    expect(beside.stderr).toContain("--ended and --out don't go with a plan file");
+    await failed(idops('apply plan-2.json --shard 2/3'), "--ended and --out don't go with a plan file");
     for (const index of [2, 1, 3]) await succeeded(idops(`apply plan-${index}.json`));
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
     await write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Other\n' });
-    const stale = await idops('apply plan-1.json');
-    expect(stale.stderr).toContain('error[stale-plan]');
+    await failed(idops('apply plan-1.json'), 'error[stale-plan]');
   });
 
   it('takes part in the run that its pipeline names, and in no other', async () => {
-    const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
+    const { json, write } = await sharedProject();
     const runOf = async (index: number, group: string, env: { [name: string]: string }): Promise<string> => {
       await write({
         'manifests/all.yaml': `${manifests['manifests/all.yaml']}`
           .replace(/label: (\w+)/g, `label: $1 ${group}`)
           .replace(/group: (\w+)/g, `group: ${group}`),
       });
-      const { stdout, stderr } = await idops(`apply --yes --shard ${index}/2 --format json`, { env });
-      return JSON.parse(stdout).run ?? stderr;
+      return (await json(`apply --yes --shard ${index}/2`, { env })).run;
     };
     const [first, second] = [{ IDOPS_SHARD_RUN: 'one' }, { IDOPS_SHARD_RUN: 'two' }];
     const one = await runOf(1, 'a', first);
@@ -140,15 +124,11 @@ describe('a shard', () => {
     ['of another server', { server: 'https://other.example.com' }, 'state-other-server'],
     ['whose shards are none', { shards: { count: 1, parts: {} } }, 'state-unreadable'],
   ])('is refused at once over a state %s', async (_, change, code) => {
-    const { idops, read, write, files } = await project({ 'idops.yaml': sure, ...manifests });
+    const { idops, read, write, files } = await sharedProject();
     expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
     const state = JSON.parse(await read('.idops/state.json'));
     await write({ '.idops/state.json': JSON.stringify({ ...state, ...change }) });
-    for (const shard of ['2/3', '1/2']) {
-      const { code: exit, stderr } = await idops(`apply --yes --shard ${shard}`);
-      expect(exit).toBe(1);
-      expect(stderr).toContain(`error[${code}]`);
-    }
+    for (const shard of ['2/3', '1/2']) await failed(idops(`apply --yes --shard ${shard}`), `error[${code}]`);
     expect(Object.keys(await files()).filter((path) => path.endsWith('.lock'))).toEqual([]);
   });
 
@@ -160,11 +140,11 @@ describe('a shard', () => {
         `kind: User\nid: ${ids.grace}\ngroup: ${group}\norganizations: [acme]\n`,
       ].join('---\n');
     for (const profile of ['documented', 'boruta'] as const) {
-      const configured = sure.replace('documented', profile);
-      const { idops, write, sandbox, json } = await project(
-        { 'idops.yaml': configured, 'manifests/all.yaml': doc('One', 'staff') },
-        { profile },
-      );
+      const files = {
+        'idops.yaml': sure.replace('documented', profile),
+        'manifests/all.yaml': doc('One', 'staff'),
+      };
+      const { idops, write, sandbox, json } = await project(files, { profile });
       await succeeded(idops('apply --yes --allow-destructive 9'));
       await write({ 'manifests/all.yaml': doc('Two', 'others') });
       const shards = [1, 2, 3, 4];
@@ -183,11 +163,7 @@ describe('a shard', () => {
 
   it('is undone as a whole however often it was begun, and found by what its name begins with', async () => {
     const env = { IDOPS_SHARD_RUN: 'one' };
-    const profile = 'boruta';
-    const { idops, write, sandbox } = await project(
-      { 'idops.yaml': sure.replace('documented', profile), 'manifests/all.yaml': users('first') },
-      { profile },
-    );
+    const { idops, write, sandbox } = await borutaProject({ 'manifests/all.yaml': users('first') });
     const before = sandbox.snapshot().users.map(({ group }) => group);
     const shards = ['1/2', '2/2'];
     for (const shard of shards) await idops(`apply --yes --shard ${shard}`, { env });
@@ -206,30 +182,26 @@ describe('a shard', () => {
     expect(shown.stdout).toContain(`${name}.02`);
     const several = await idops(`runs show ${name}.0`);
     expect(several.stdout).toContain(`${name}.02 (finished)`);
-    const none = await idops(`runs show ${done.run}.2-of-3`);
-    expect(none.stderr).toContain(`there is no run "${done.run}.2-of-3"`);
+    await failed(idops(`runs show ${done.run}.2-of-3`), `there is no run "${done.run}.2-of-3"`);
     for (const index of [1, 2]) await idops(`undo ${done.run}.${index}-of-2 --yes`);
     expect(sandbox.snapshot().users.map(({ group }) => group)).toEqual(before);
   });
 
   it('does a run of its own where nothing says that several are one', async () => {
-    const { idops, json } = await project({ 'idops.yaml': sure, ...manifests });
+    const { idops, json } = await sharedProject();
     for (const index of [1, 2, 3]) await idops(`apply --yes --shard ${index}/3`);
     const { runs } = await json('runs');
     expect(runs).toHaveLength(3);
   });
 
   it('has a lock that is told of by its own name', async () => {
-    const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
+    const { idops, write } = await sharedProject();
     expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
     const holder = { ...elsewhere, command: 'apply --shard 2/3', at: 'then', nonce: 'n' };
-    for (const index of [2, 3]) {
+    for (const index of [2, 3])
       await write({ [`.idops/state.json.${index}-of-3.lock`]: JSON.stringify(holder) });
-    }
-    const refused = await idops('apply --yes');
-    expect(refused.stderr).toMatch(
-      /by grace on another-machine, process 4711, since then \(.*state\.json\.[23]-of-3\.lock\)/,
-    );
+    const by = /by grace on another-machine, process 4711, since then \(.*state\.json\.[23]-of-3\.lock\)/;
+    await failed(idops('apply --yes'), by);
     const { stdout } = await idops('doctor');
     for (const index of [2, 3]) expect(stdout).toContain(`that of the shard ${index}/3 is held by apply`);
     expect((await idops('runs unlock --yes')).code).toBe(0);
@@ -237,22 +209,19 @@ describe('a shard', () => {
   });
 
   it('is told of a merge that another machine left, which unlocking removes', async () => {
-    const { idops, write } = await project({ 'idops.yaml': sure, ...manifests });
+    const { idops, write } = await sharedProject();
     expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
     const holder = { ...elsewhere, command: 'merge', at: 'then', nonce: 'n' };
     await write({ '.idops/state.json.merge.lock': JSON.stringify(holder) });
-    const refused = await idops('apply --yes --shard 2/3');
-    expect(refused.stderr).toContain('error[locked]: the state is locked: merge by grace on another-machine');
+    const said = 'error[locked]: the state is locked: merge by grace on another-machine';
+    await failed(idops('apply --yes --shard 2/3'), said);
     expect((await idops('doctor')).stdout).toContain('it is held by merge by grace');
     expect((await idops('runs unlock --yes')).stderr).toContain('Removed the lock of merge by grace');
     expect((await idops('apply --yes --shard 2/3')).code).toBe(0);
   });
 
   it('is newer than a run of the whole that an older copy of the state does not know', async () => {
-    const { idops, read, write, sandbox } = await project({
-      'idops.yaml': sure,
-      'manifests/all.yaml': users('one'),
-    });
+    const { idops, read, write, sandbox } = await sharedProject({ 'manifests/all.yaml': users('one') });
     for (const index of [1, 2]) await idops(`apply --yes --shard ${index}/2`);
     const copy = await read('.idops/state.json');
     await write({ 'manifests/all.yaml': users('two') });
@@ -268,17 +237,10 @@ describe('a shard', () => {
     const names = async (): Promise<string[]> =>
       Object.keys(await files()).filter((path) => path.endsWith('.jsonl'));
     const shards = [1, 2, 3];
-    for (const [group, run] of [
-      ['one', 'first'],
-      ['two', 'second'],
-      ['three', 'second'],
-      ['four', 'third'],
-    ] as const) {
-      await write({ 'manifests/all.yaml': users(group) });
-      for (const index of shards) {
-        const env = { IDOPS_SHARD_RUN: run };
-        expect((await idops(`apply --yes --shard ${index}/3`, { env })).code).toBe(0);
-      }
+    for (const [index, run] of ['first', 'second', 'second', 'third'].entries()) {
+      await write({ 'manifests/all.yaml': users(`group ${index}`) });
+      const env = { IDOPS_SHARD_RUN: run };
+      for (const shard of shards) await succeeded(idops(`apply --yes --shard ${shard}/3`, { env }));
     }
     const all = await names();
     expect(all.length).toBe(8);
@@ -290,13 +252,11 @@ describe('a shard', () => {
 
   it('begins with what journals say where the state was lost', async () => {
     const { came, open, intercept } = gate();
-    const { folder, idops, begin, sandbox } = await project(
-      { 'idops.yaml': sure, ...manifests },
-      {
-        intercept: async ({ method, path }) =>
-          method === 'GET' || !path.includes(ids.grace) ? undefined : await intercept(),
-      },
-    );
+    const files = { 'idops.yaml': sure, ...manifests };
+    const { folder, idops, begin, sandbox } = await project(files, {
+      intercept: async ({ method, path }) =>
+        method === 'GET' || !path.includes(ids.grace) ? undefined : await intercept(),
+    });
     const whole = begin(['apply', '--yes']);
     await came;
     whole.child.kill('SIGKILL');

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
-import { type Files, project, type Ran, succeeded, sure, type TestProject } from './running.js';
+import { type Files, failed, project, type Ran, succeeded, sure, type TestProject } from './running.js';
 
 /** A project whose state several runners share. */
 export interface SharedProject extends TestProject {
@@ -132,10 +132,12 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       const busy = await runner();
       // While it runs, neither it nor the whole nor another split may be begun.
       for (const args of [`--shard ${killed + 1}/3`, '', '--shard 1/2']) {
-        const refused = await idops(`apply --yes ${args}`, { cwd: busy });
-        expect(refused.code, refused.stdout + refused.stderr).toBe(1);
-        expect(refused.stderr).toMatch(/error\[locked\]: the state is locked/);
-        expect(refused.stderr).toContain(`apply --shard ${killed + 1}/3 by `);
+        const locked = 'error[locked]: the state is locked';
+        await failed(
+          idops(`apply --yes ${args}`, { cwd: busy }),
+          locked,
+          `apply --shard ${killed + 1}/3 by `,
+        );
       }
       first.child.kill('SIGKILL');
       await first.ended;
