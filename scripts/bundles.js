@@ -49,8 +49,8 @@ const usedOfMetrics = {
 };
 
 /**
- * Of undici what is used: its index loads fetch, WebSocket, caches and mocks as well, a tenth of an empty plan's processor time. A name
- * that isn't here fails the build.
+ * Of undici what is used: its index loads fetch, WebSocket, caches and mocks as well, a tenth of a small plan's processor time. A name that
+ * isn't here fails the build.
  * @type {import('esbuild').Plugin}
  */
 const usedOfUndici = {
@@ -63,8 +63,7 @@ const usedOfUndici = {
         import Dispatcher from './node_modules/undici/lib/dispatcher/dispatcher.js';
         Object.assign(Dispatcher.prototype, api);
         export { default as Pool } from './node_modules/undici/lib/dispatcher/pool.js';
-        export { default as ProxyAgent } from './node_modules/undici/lib/dispatcher/proxy-agent.js';
-        export * as errors from './node_modules/undici/lib/core/errors.js';`,
+        export { default as ProxyAgent } from './node_modules/undici/lib/dispatcher/proxy-agent.js';`,
       loader: 'js',
       resolveDir: process.cwd(),
     }));

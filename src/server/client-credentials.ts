@@ -5,7 +5,7 @@ import { version } from '../base/version.js';
 import { readJson, secretTextsIn } from './answers.js';
 import type { BaseUrl } from './base-url.js';
 import type { NetworkOptions } from './call.js';
-import { exchangeOnce, type TlsSettings } from './connections.js';
+import type { TlsSettings } from './connections.js';
 import { bearerText, type Token, type TokenSource } from './credentials.js';
 import { type Exchanged, triedOf } from './exchange.js';
 import { briefly, whyNotConnected } from './failures.js';
@@ -110,6 +110,7 @@ async function askOnce(
   const basic = Buffer.from(pair).toString('base64');
   // A server may echo them.
   for (const secret of [basic, pair, `${clientId}:${clientSecret}`]) onSecret(secret);
+  const { exchangeOnce } = await import('./connections.js');
   return await exchangeOnce(
     { origin: address.origin, tls, proxy },
     {

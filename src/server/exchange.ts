@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import { assign } from '../base/values.js';
 
 /** The outcome of one attempt. */
@@ -28,6 +28,7 @@ export interface ExchangeLimits {
   readonly permit?: Pick<Permit, 'holds'> | undefined;
 }
 
+const misuses = ['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED'];
 const maxTimer = 2 ** 31 - 1;
 
 /**
@@ -96,13 +97,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    const misuse =
-      error instanceof errors.InvalidArgumentError ||
-      error instanceof errors.ClientDestroyedError ||
-      error instanceof errors.ClientClosedError;
-    if (misuse && this.#finish()) this.#reject(error);
+    const code = codeOf(error);
+    if (misuses.includes(code) && this.#finish()) this.#reject(error);
     // Undici's timeout for connecting may fire first.
-    else this.#settle(error instanceof errors.ConnectTimeoutError ? 'timeout' : codeOf(error));
+    else this.#settle(code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : code);
   }
 
   #giveUp(reason: string): void {

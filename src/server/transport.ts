@@ -5,7 +5,7 @@ import { stringifyJson } from '../base/json.js';
 import { version } from '../base/version.js';
 import { mask } from '../secrets/redactor.js';
 import type { Answer, Call, TransportOptions } from './call.js';
-import { exchangeOnce, openRoute, type Route } from './connections.js';
+import type { Route } from './connections.js';
 import type { Credential } from './credentials.js';
 import { exchange, triedOf } from './exchange.js';
 import { briefly, Expired, type FailureFacts, leavesOpen, ServerFailure, Withheld } from './failures.js';
@@ -32,14 +32,14 @@ type NotTried = 'expired' | 'unwanted' | { readonly withheld: unknown };
 export class Transport {
   readonly #options: TransportOptions;
   readonly #route: Route;
-  readonly #pool: Dispatcher;
+  #pool: Promise<Dispatcher> | undefined;
   readonly #pace: Pace;
   readonly #patience: Patience;
   readonly #delay: (seconds: number) => Promise<void>;
   readonly #closing = new AbortController();
 
   constructor(options: TransportOptions) {
-    const { baseUrl, concurrency, rate, timeout, tls = {}, proxy = null, signal } = options;
+    const { baseUrl, concurrency, rate, tls = {}, proxy = null, signal } = options;
     const { delay = sleepSeconds, patience } = options;
     this.#options = options;
     // Pauses must not keep the process alive after closing.
@@ -50,7 +50,6 @@ export class Transport {
     this.#patience = patience ?? new Patience();
     this.#pace = new Pace({ most: concurrency, rate, delay: this.#delay, now: seconds });
     this.#route = { origin: baseUrl.origin, tls, proxy };
-    this.#pool = openRoute(this.#route, { connections: concurrency, seconds: timeout });
   }
 
   /** Sends a request, with retries. Throws a `ServerFailure`, an `Expired`, a `Withheld`, or what the credentials throw. */
@@ -116,7 +115,7 @@ export class Transport {
   /** Closes the connections; requests in flight fail. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#pool.destroy();
+    await (await this.#pool)?.destroy();
   }
 
   /** Makes one attempt when its turn comes, with fresh credentials. */
@@ -167,8 +166,8 @@ export class Transport {
     // The server may close a kept-alive connection just when it is used, which would leave the outcome of a POST unknown.
     const outcome =
       call.method === 'POST'
-        ? await exchangeOnce(this.#route, request, limits)
-        : await exchange(this.#pool, request, limits);
+        ? await (await connections()).exchangeOnce(this.#route, request, limits)
+        : await exchange(await this.#opened(), request, limits);
     if (outcome.status === null && outcome.reason === 'withheld') return 'withheld';
     const verdict = judge(call, outcome, this.#options);
     const said = 'problem' in verdict ? verdict.problem.serverMessage : null;
@@ -182,6 +181,14 @@ export class Transport {
       ...(said != null && isRaw(said) ? { raw: this.#cleaner(credential)(said) } : {}),
     });
     return { verdict, credential };
+  }
+
+  #opened(): Promise<Dispatcher> {
+    const { concurrency, timeout } = this.#options;
+    this.#pool ??= connections().then(({ openRoute }) =>
+      openRoute(this.#route, { connections: concurrency, seconds: timeout }),
+    );
+    return this.#pool;
   }
 
   /** True if there is another credential now; otherwise the reason, if known. */
@@ -258,6 +265,9 @@ export class Transport {
     return (text) => echoes.reduce((rest, echo) => rest.replaceAll(echo, mask), text);
   }
 }
+
+/** Loaded with the first request: it takes a tenth of the processor time of an empty plan. */
+const connections = () => import('./connections.js');
 
 function isExpired({ freshUntil }: Call<unknown>): boolean {
   return freshUntil !== undefined && performance.now() > freshUntil;

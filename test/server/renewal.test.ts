@@ -223,7 +223,7 @@ describe('client credentials', () => {
     [302, 'x', 'token-unavailable', 'answered 302'],
     [200, '<html>', 'token-unavailable', 'answered 200 without a token'],
     [200, { data: {} }, 'token-unavailable', 'answered 200 without a token'],
-    [200, { access_token: 't0ken', token_type: 'mac' }, 'token-unavailable', 'no bearer token'],
+    [200, { access_token: 't0ken', token_type: 'mac' }, 'token-unavailable', 'not a bearer token'],
     [200, { access_token: 'xyz' }, 'bad-token', 'has fewer than 4 characters'],
     [200, { access_token: 'two words' }, 'bad-token', 'white space'],
   ])('answered with %i %j: %s', async (status, body, code, sentence) => {
