@@ -9,7 +9,8 @@ import type { Result } from '../../src/apply/result.js';
 import { failuresIn } from '../../src/base/concurrency.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { loadProject } from '../../src/project/index.js';
-import { type Intercept, type Sandbox, type SandboxSeed, startSandbox } from '../../src/sandbox/index.js';
+import type { SandboxData } from '../../src/sandbox/data.js';
+import { type Intercept, type SandboxSeed, startSandbox } from '../../src/sandbox/index.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import { type OperationName, operations } from '../../src/server/operations.js';
@@ -53,7 +54,6 @@ export type Times = 'once' | 'always';
 
 interface Case {
   readonly manifest: string;
-  readonly path: RegExp;
   /** What is applied before, without faults. */
   readonly first?: string;
   /** Whether only Boruta has the operation. */
@@ -61,209 +61,152 @@ interface Case {
   /** Whether users are in a backend that is no LDAP directory, and pages are customized. */
   readonly internal?: true;
   /** Whether the server has what was asked for. */
-  readonly done: (sandbox: Sandbox) => boolean;
+  readonly done: (data: SandboxData) => boolean;
 }
 
 const id = (kind: number, number: number): string =>
   `${kind}0000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-const template = `kind: EmailTemplate\nbackend_id: ${id(2, 1)}\ntype: tx_code\n`;
 const client = id(6, 1);
+const acme = 'kind: Organization\nname: acme\nlabel: New\n';
+const keyPair = `kind: KeyPair\nid: ${id(5, 2)}\n`;
+const template = `kind: EmailTemplate\nbackend_id: ${id(2, 1)}\ntype: tx_code\n`;
+const directory = 'kind: Backend\nname: Company directory\n';
 const page = 'kind: PageTemplate\nidentity_provider: Company accounts\ntype: new_session\n';
+const notFound = 'kind: ErrorTemplate\ntype: 404\n';
+const newUser = `kind: User\nusername: new@example.com\nbackend: ${id(2, 1)}\npassword: twelve letters\n`;
+
+const has = (rows: readonly { name: string | null }[], name: string): boolean =>
+  rows.some((row) => row.name === name);
+const hasId = (rows: readonly { id: string }[], id: string): boolean => rows.some((row) => row.id === id);
+const isNew = ({ content }: { content: string }): boolean => content.startsWith('New');
+
+/** An operation that only Boruta has. */
+const onBoruta = (manifest: string, done: Case['done'], more: Partial<Case> = {}): Case => ({
+  boruta: true,
+  manifest,
+  done,
+  ...more,
+});
+const internal = { internal: true } as const;
 
 const cases: { readonly [operation in OperationName]: Case } = {
-  listOrganizations: {
-    manifest: 'kind: Organization\nname: acme\nlabel: New\n',
-    path: /^\/api\/organizations\?/,
-    done: () => false,
-  },
-  showTemplate: {
-    manifest: `${template}txt_content: "New {{ code }}"\n`,
-    path: /email-templates/,
-    done: () => false,
-  },
+  listOrganizations: { manifest: acme, done: () => false },
+  showTemplate: { manifest: `${template}txt_content: "New {{ code }}"\n`, done: () => false },
   updateOrganization: {
-    manifest: 'kind: Organization\nname: acme\nlabel: New\n',
-    path: /^\/api\/organizations\//,
-    done: ({ data }) => data.organizations.some(({ label }) => label === 'New'),
+    manifest: acme,
+    done: ({ organizations }) => organizations.some(({ label }) => label === 'New'),
   },
   updateUser: {
     manifest: `kind: User\nid: ${id(4, 1)}\ngroup: new\n`,
-    path: /^\/api\/users/,
-    done: ({ data }) => data.users[0]?.group === 'new',
+    done: ({ users }) => users[0]?.group === 'new',
   },
   updateKeyPair: {
-    manifest: `kind: KeyPair\nid: ${id(5, 2)}\nis_default: true\n`,
-    path: /^\/api\/key-pairs/,
-    done: ({ data }) => data.keyPairs[1]?.is_default === true,
+    manifest: `${keyPair}is_default: true\n`,
+    done: ({ keyPairs }) => keyPairs[1]?.is_default === true,
   },
   updateTemplate: {
     manifest: `${template}txt_content: "New {{ code }}"\nhtml_content: "<p>New {{ code }}"\n`,
-    path: /email-templates/,
-    done: ({ data }) => data.templates.some(({ txt_content }) => txt_content === 'New {{ code }}'),
+    done: ({ templates }) => templates.some(({ txt_content }) => txt_content === 'New {{ code }}'),
   },
   deleteTemplate: {
     manifest: `${template}state: absent\n`,
-    path: /email-templates/,
-    done: ({ data }) => !data.templates.some(({ type }) => type === 'tx_code'),
+    done: ({ templates }) => !templates.some(({ type }) => type === 'tx_code'),
   },
   regenerateDid: {
     manifest: '',
-    path: /regenerate_did$/,
-    done: ({ data }) => data.clients.some(({ id, did }) => id === client && did !== firstDid),
+    done: ({ clients }) => clients.some(({ id, did }) => id === client && did !== firstDid),
   },
-  rotateKeyPair: {
-    boruta: true,
-    first: `kind: KeyPair\nid: ${id(5, 2)}\nrotation: 1\n`,
-    manifest: `kind: KeyPair\nid: ${id(5, 2)}\nrotation: 2\n`,
-    path: /\/rotate$/,
-    done: ({ data }) => data.keyPairs.some((one) => one.id === id(5, 2) && one.public_key !== firstKey),
-  },
-  createClient: {
-    boruta: true,
-    manifest: `kind: Client\nid: ${id(6, 9)}\nidentity_provider: Company accounts\ncreate: true\n`,
-    path: /^\/api\/clients$/,
-    done: ({ data }) => data.clients.some((one) => one.id === id(6, 9)),
-  },
-  updateClient: {
-    boruta: true,
-    manifest: `kind: Client\nid: ${client}\nname: New\nauthorized_scopes: []\n`,
-    path: /^\/api\/clients\//,
-    done: ({ data }) => data.clients.some(({ name }) => name === 'New'),
-  },
-  deleteClient: {
-    boruta: true,
-    manifest: `kind: Client\nid: ${client}\nstate: absent\n`,
-    path: /^\/api\/clients\//,
-    done: ({ data }) => !data.clients.some((one) => one.id === client),
-  },
-  createScope: {
-    boruta: true,
-    manifest: 'kind: Scope\nname: new\ncreate: true\n',
-    path: /^\/api\/scopes$/,
-    done: ({ data }) => data.scopes.some(({ name }) => name === 'new'),
-  },
-  updateScope: {
-    boruta: true,
-    manifest: 'kind: Scope\nname: billing:read\nlabel: New\n',
-    path: /^\/api\/scopes\//,
-    done: ({ data }) => data.scopes.some(({ label }) => label === 'New'),
-  },
-  deleteScope: {
-    boruta: true,
-    manifest: 'kind: Scope\nname: billing:write\nstate: absent\n',
-    path: /^\/api\/scopes\//,
-    done: ({ data }) => !data.scopes.some(({ name }) => name === 'billing:write'),
-  },
-  createRole: {
-    boruta: true,
-    manifest: 'kind: Role\nname: new\nscopes: ["billing:read"]\ncreate: true\n',
-    path: /^\/api\/roles$/,
-    done: ({ data }) => data.roles.some(({ name }) => name === 'new'),
-  },
-  updateRole: {
-    boruta: true,
-    manifest: 'kind: Role\nname: member\nscopes: ["billing:read"]\n',
-    path: /^\/api\/roles\//,
-    done: ({ data }) =>
-      data.roles.some(({ name, scopes }) => name === 'member' && scopes[0]?.name === 'billing:read'),
-  },
-  deleteRole: {
-    boruta: true,
-    manifest: 'kind: Role\nname: accountant\nstate: absent\n',
-    path: /^\/api\/roles\//,
-    done: ({ data }) => !data.roles.some(({ name }) => name === 'accountant'),
-  },
-  createBackend: {
-    boruta: true,
-    manifest: 'kind: Backend\nname: new\nroles: [member]\ncreate: true\n',
-    path: /^\/api\/backends$/,
-    done: ({ data }) => data.backends.some(({ name, roles }) => name === 'new' && roles.length === 1),
-  },
-  updateBackend: {
-    boruta: true,
-    manifest: 'kind: Backend\nname: Company directory\nsmtp_relay: new\nroles: [member]\n',
-    path: /^\/api\/backends\/[^/]+$/,
-    done: ({ data }) =>
-      data.backends.some(({ smtp_relay, roles }) => smtp_relay === 'new' && roles.length === 1),
-  },
-  deleteBackend: {
-    boruta: true,
-    manifest: 'kind: Backend\nname: old\nstate: absent\n',
-    path: /^\/api\/backends\/[^/]+$/,
-    first: 'kind: Backend\nname: old\ncreate: true\n',
-    done: ({ data }) => !data.backends.some(({ name }) => name === 'old'),
-  },
-  createIdentityProvider: {
-    boruta: true,
-    manifest: 'kind: IdentityProvider\nname: new\nbackend: Company directory\ncreate: true\n',
-    path: /^\/api\/identity-providers$/,
-    done: ({ data }) => data.identityProviders.some(({ name }) => name === 'new'),
-  },
-  updateIdentityProvider: {
-    boruta: true,
-    manifest: 'kind: IdentityProvider\nname: Company accounts\nregistrable: true\n',
-    path: /^\/api\/identity-providers\//,
-    done: ({ data }) => data.identityProviders.some(({ registrable }) => registrable),
-  },
-  deleteIdentityProvider: {
-    boruta: true,
-    manifest: 'kind: IdentityProvider\nname: old\nstate: absent\n',
-    path: /^\/api\/identity-providers\//,
-    first: 'kind: IdentityProvider\nname: old\nbackend: Company directory\ncreate: true\n',
-    done: ({ data }) => !data.identityProviders.some(({ name }) => name === 'old'),
-  },
-  createOrganization: {
-    boruta: true,
-    manifest: 'kind: Organization\nname: new\ncreate: true\n',
-    path: /^\/api\/organizations$/,
-    done: ({ data }) => data.organizations.some(({ name }) => name === 'new'),
-  },
-  deleteOrganization: {
-    boruta: true,
-    manifest: 'kind: Organization\nname: acme\nstate: absent\n',
-    path: /^\/api\/organizations\//,
-    done: ({ data }) => !data.organizations.some(({ name }) => name === 'acme'),
-  },
-  updatePageTemplate: {
-    boruta: true,
-    manifest: `${page}content: "New {{ boruta_logo_path }}"\n`,
-    path: /identity-providers\/.*\/templates/,
-    done: ({ data }) => data.pageTemplates.some(({ content }) => content.startsWith('New')),
-  },
-  deletePageTemplate: {
-    boruta: true,
-    internal: true,
-    manifest: `${page}state: absent\n`,
-    path: /identity-providers\/.*\/templates/,
-    done: ({ data }) => data.pageTemplates.length === 0,
-  },
-  updateErrorTemplate: {
-    boruta: true,
-    manifest: 'kind: ErrorTemplate\ntype: 404\ncontent: "New {{ reason.message }}"\n',
-    path: /error-templates/,
-    done: ({ data }) => data.errorTemplates.some(({ content }) => content.startsWith('New')),
-  },
-  deleteErrorTemplate: {
-    boruta: true,
-    internal: true,
-    manifest: 'kind: ErrorTemplate\ntype: 404\nstate: absent\n',
-    path: /error-templates/,
-    done: ({ data }) => data.errorTemplates.length === 0,
-  },
-  createUser: {
-    boruta: true,
-    internal: true,
-    manifest: `kind: User\nusername: new@example.com\nbackend: ${id(2, 1)}\npassword: twelve letters\ncreate: true\n`,
-    path: /^\/api\/users$/,
-    done: ({ data }) => data.users.some(({ username }) => username === 'new@example.com'),
-  },
-  deleteUser: {
-    boruta: true,
-    internal: true,
-    manifest: `kind: User\nid: ${id(4, 2)}\nstate: absent\n`,
-    path: /^\/api\/users\//,
-    done: ({ data }) => !data.users.some((user) => user.id === id(4, 2)),
-  },
+  rotateKeyPair: onBoruta(
+    `${keyPair}rotation: 2\n`,
+    ({ keyPairs }) => keyPairs.some((one) => one.id === id(5, 2) && one.public_key !== firstKey),
+    { first: `${keyPair}rotation: 1\n` },
+  ),
+  createClient: onBoruta(
+    `kind: Client\nid: ${id(6, 9)}\nidentity_provider: Company accounts\ncreate: true\n`,
+    ({ clients }) => hasId(clients, id(6, 9)),
+  ),
+  updateClient: onBoruta(`kind: Client\nid: ${client}\nname: New\nauthorized_scopes: []\n`, ({ clients }) =>
+    has(clients, 'New'),
+  ),
+  deleteClient: onBoruta(
+    `kind: Client\nid: ${client}\nstate: absent\n`,
+    ({ clients }) => !hasId(clients, client),
+  ),
+  createScope: onBoruta('kind: Scope\nname: new\ncreate: true\n', ({ scopes }) => has(scopes, 'new')),
+  updateScope: onBoruta('kind: Scope\nname: billing:read\nlabel: New\n', ({ scopes }) =>
+    scopes.some(({ label }) => label === 'New'),
+  ),
+  deleteScope: onBoruta(
+    'kind: Scope\nname: billing:write\nstate: absent\n',
+    ({ scopes }) => !has(scopes, 'billing:write'),
+  ),
+  createRole: onBoruta('kind: Role\nname: new\nscopes: ["billing:read"]\ncreate: true\n', ({ roles }) =>
+    has(roles, 'new'),
+  ),
+  updateRole: onBoruta('kind: Role\nname: member\nscopes: ["billing:read"]\n', ({ roles }) =>
+    roles.some(({ name, scopes }) => name === 'member' && scopes[0]?.name === 'billing:read'),
+  ),
+  deleteRole: onBoruta(
+    'kind: Role\nname: accountant\nstate: absent\n',
+    ({ roles }) => !has(roles, 'accountant'),
+  ),
+  createBackend: onBoruta('kind: Backend\nname: new\nroles: [member]\ncreate: true\n', ({ backends }) =>
+    backends.some(({ name, roles }) => name === 'new' && roles.length === 1),
+  ),
+  updateBackend: onBoruta(`${directory}smtp_relay: new\nroles: [member]\n`, ({ backends }) =>
+    backends.some(({ smtp_relay, roles }) => smtp_relay === 'new' && roles.length === 1),
+  ),
+  deleteBackend: onBoruta(
+    'kind: Backend\nname: old\nstate: absent\n',
+    ({ backends }) => !has(backends, 'old'),
+    { first: 'kind: Backend\nname: old\ncreate: true\n' },
+  ),
+  createIdentityProvider: onBoruta(
+    'kind: IdentityProvider\nname: new\nbackend: Company directory\ncreate: true\n',
+    ({ identityProviders }) => has(identityProviders, 'new'),
+  ),
+  updateIdentityProvider: onBoruta(
+    'kind: IdentityProvider\nname: Company accounts\nregistrable: true\n',
+    ({ identityProviders }) => identityProviders.some(({ registrable }) => registrable),
+  ),
+  deleteIdentityProvider: onBoruta(
+    'kind: IdentityProvider\nname: old\nstate: absent\n',
+    ({ identityProviders }) => !has(identityProviders, 'old'),
+    { first: 'kind: IdentityProvider\nname: old\nbackend: Company directory\ncreate: true\n' },
+  ),
+  createOrganization: onBoruta('kind: Organization\nname: new\ncreate: true\n', ({ organizations }) =>
+    has(organizations, 'new'),
+  ),
+  deleteOrganization: onBoruta(
+    'kind: Organization\nname: acme\nstate: absent\n',
+    ({ organizations }) => !has(organizations, 'acme'),
+  ),
+  updatePageTemplate: onBoruta(`${page}content: "New {{ boruta_logo_path }}"\n`, ({ pageTemplates }) =>
+    pageTemplates.some(isNew),
+  ),
+  deletePageTemplate: onBoruta(
+    `${page}state: absent\n`,
+    ({ pageTemplates }) => pageTemplates.length === 0,
+    internal,
+  ),
+  updateErrorTemplate: onBoruta(`${notFound}content: "New {{ reason.message }}"\n`, ({ errorTemplates }) =>
+    errorTemplates.some(isNew),
+  ),
+  deleteErrorTemplate: onBoruta(
+    `${notFound}state: absent\n`,
+    ({ errorTemplates }) => errorTemplates.length === 0,
+    internal,
+  ),
+  createUser: onBoruta(
+    `${newUser}create: true\n`,
+    ({ users }) => users.some(({ username }) => username === 'new@example.com'),
+    internal,
+  ),
+  deleteUser: onBoruta(
+    `kind: User\nid: ${id(4, 2)}\nstate: absent\n`,
+    ({ users }) => !hasId(users, id(4, 2)),
+    internal,
+  ),
 };
 
 let firstDid: string | null | undefined;
@@ -322,8 +265,9 @@ function withInternalUsers(): SandboxSeed {
 }
 
 async function run(operation: OperationName, fault: FaultName, times: Times): Promise<Cell> {
-  const { manifest, first, path, done, boruta = false, internal } = cases[operation];
-  const { method } = operations[operation];
+  const { manifest, first, done, boruta = false, internal } = cases[operation];
+  const { method, path } = operations[operation];
+  const asked = new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}($|\\?)`);
   const folder = await mkdtemp(join(tmpdir(), 'idops-faults-'));
   const time = deadlines();
   let armed = false;
@@ -333,7 +277,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
     ...(boruta ? { profile: 'boruta' } : {}),
     ...(internal ? { seed: withInternalUsers() } : {}),
     intercept: (request) => {
-      if (request.method !== method || !path.test(request.path) || !armed) return undefined;
+      if (request.method !== method || !asked.test(request.path) || !armed) return undefined;
       arrived += 1;
       if (fault === 'no answer' && (times === 'always' || arrived === 1)) setImmediate(time.pass);
       return faulty === 'certificate' || (times === 'once' && arrived > 1) ? undefined : faulty;
@@ -378,21 +322,12 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
         }));
     armed = false;
     front?.disarm();
-    const held = done(sandbox);
+    const held = done(sandbox.data);
     const reached = arrived;
     const writes = sandbox.requests.filter((request) => request.method !== 'GET').length;
     const onlyOnce = operation === 'regenerateDid' || operation === 'rotateKeyPair';
-    const recovered = onlyOnce ? true : await recovers(session, method, sandbox, done);
-    return {
-      operation,
-      fault,
-      times,
-      ...measured,
-      arrived: reached,
-      done: held,
-      writes,
-      recovered,
-    };
+    const recovered = onlyOnce ? true : await recovers(session, method, () => done(sandbox.data));
+    return { operation, fault, times, ...measured, arrived: reached, done: held, writes, recovered };
   } finally {
     await front?.close();
     await sandbox.close();
@@ -424,13 +359,12 @@ async function applying(apply: () => Promise<Result>): Promise<Measured> {
 async function recovers(
   session: <T>(work: (session: WritingSession) => Promise<T>) => Promise<T>,
   method: string,
-  sandbox: Sandbox,
-  done: (sandbox: Sandbox) => boolean,
+  done: () => boolean,
 ): Promise<boolean> {
   await session(async (opened) => await applyAll(opened, await opened.plan()));
   const left = await session(async (opened) => await opened.plan());
   const settled = left.changes.every(({ action }) => action === 'unchanged');
-  return settled && (method === 'GET' || done(sandbox));
+  return settled && (method === 'GET' || done());
 }
 
 /** A way to the sandbox by TLS, which shows a wrong certificate on the first connection, or on all, when it is armed. */
