@@ -104,10 +104,7 @@ describe('a secret that is known by its hash', () => {
   it('is not sent along', () => {
     expect(
       carried({ a: recorded, b: { deep: [recorded] }, c: 1, d: null }, ['a', 'b', 'c', 'd', 'e']),
-    ).toEqual({
-      c: 1,
-      d: null,
-    });
+    ).toEqual({ c: 1, d: null });
   });
 
   it('is never compared by asking it for its value', () => {
@@ -392,11 +389,7 @@ it('equal wishes have one normal form', () => {
   const backend = members({ roles: set() });
   expect(
     normalForm(backend, { roles: [b, { id: '1' }], features: ['b', 'a'], unheardOf: ['b', 'a'] }),
-  ).toEqual({
-    roles: [{ id: '1' }, b],
-    features: ['b', 'a'],
-    unheardOf: ['b', 'a'],
-  });
+  ).toEqual({ roles: [{ id: '1' }, b], features: ['b', 'a'], unheardOf: ['b', 'a'] });
 });
 
 it('what is a secret by its name is marked, null apart', () => {

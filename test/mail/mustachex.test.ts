@@ -164,11 +164,7 @@ const reset = 'reset_password_instructions';
 
 function checked(txt: string, type = reset): Pick<TemplateFinding, 'code' | 'message' | 'fatal'>[] {
   return checkTemplate({ after: { txt, html: null }, mail: mailOf('boruta', type) }).map(
-    ({ code, message, fatal }) => ({
-      code,
-      message,
-      ...(fatal === undefined ? {} : { fatal }),
-    }),
+    ({ code, message, fatal }) => ({ code, message, ...(fatal === undefined ? {} : { fatal }) }),
   );
 }
 

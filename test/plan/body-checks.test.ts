@@ -50,22 +50,13 @@ const lost = {
 describe('warnings of a changed template', () => {
   it('compare with what the server has', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(questionable(change)).toEqual({
-      warnings: [lost],
-      errors: [],
-    });
+    expect(questionable(change)).toEqual({ warnings: [lost], errors: [] });
   });
 
   it('can be errors, or silenced', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(questionable(change, { 'lost-placeholder': 'error' })).toEqual({
-      warnings: [],
-      errors: [lost],
-    });
-    expect(questionable(change, { 'lost-placeholder': 'off' })).toEqual({
-      warnings: [],
-      errors: [],
-    });
+    expect(questionable(change, { 'lost-placeholder': 'error' })).toEqual({ warnings: [], errors: [lost] });
+    expect(questionable(change, { 'lost-placeholder': 'off' })).toEqual({ warnings: [], errors: [] });
   });
 
   it('take the body that stays into account', () => {
@@ -91,10 +82,7 @@ describe('warnings of a changed template', () => {
 
   it('quote nothing from a secret', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{#secret') });
-    expect(questionable(change)).toEqual({
-      warnings: [],
-      errors: [],
-    });
+    expect(questionable(change)).toEqual({ warnings: [], errors: [] });
   });
 
   it('are about templates that will be updated alone', () => {
@@ -193,10 +181,7 @@ describe('problems of declared templates', () => {
 
   it('are not searched for in what is to be deleted, or is off', () => {
     expect(
-      checked([declaredTemplate({ txt_content: '{{#a}}' }, true)], {
-        checkTemplate,
-        levels: {},
-      }),
+      checked([declaredTemplate({ txt_content: '{{#a}}' }, true)], { checkTemplate, levels: {} }),
     ).toEqual([]);
     expect(
       checked([declaredTemplate({ txt_content: '{{#a}}' })], {

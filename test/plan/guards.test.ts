@@ -175,9 +175,7 @@ function keyPair(id: string, isDefault: boolean | undefined, defaults?: readonly
     ...(isDefault === undefined ? {} : { is_default: isDefault }),
     ...(defaults === undefined ? {} : { defaults: [...defaults] }),
   };
-  return changeFor(declared('KeyPair', { id }, { is_default: true }), {
-    live: live({ id }, present),
-  });
+  return changeFor(declared('KeyPair', { id }, { is_default: true }), { live: live({ id }, present) });
 }
 
 it.each<[string, string, Change, boolean]>([

@@ -72,9 +72,7 @@ describe('an answer', () => {
 
   test('nested too deeply is wrong', () => {
     const metadata = JSON.parse(`${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`);
-    expect(answers.user({ data: { metadata } })).toEqual({
-      wrong: expect.stringContaining('data.metadata'),
-    });
+    expect(answers.user({ data: { metadata } })).toEqual({ wrong: expect.stringContaining('data.metadata') });
   });
 
   test('about a user has its scopes, organizations, backend and roles, as documented', () => {
