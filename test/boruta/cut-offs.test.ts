@@ -2,7 +2,20 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { approve } from '../../src/plan/approve.js';
-import { always, changeOf, comparable, ids, once, type Site, site, templateOf, todo, user } from './site.js';
+import {
+  always,
+  changeOf,
+  comparable,
+  ids,
+  memberships,
+  once,
+  removeRow,
+  type Site,
+  site,
+  templateOf,
+  todo,
+  user,
+} from './site.js';
 
 const ada = `User/${ids.ada}`;
 const grown = { kind: 'User', id: ids.ada, group: 'ops' };
@@ -118,11 +131,8 @@ describe('what is owed', () => {
     const at = await owing();
     const plan = await at.plan({ kind: 'User', id: ids.ada, organizations: { add: ['initech'] } });
     const after = changeOf(plan, ada).fields.find(({ path }) => path === 'organizations')?.after;
-    expect((after as { id: string }[]).map(({ id }) => id).sort()).toEqual([
-      ids.acme,
-      ids.globex,
-      ids.initech,
-    ]);
+    const given = (after as { id: string }[]).map(({ id }) => id);
+    expect(given.sort()).toEqual([ids.acme, ids.globex, ids.initech]);
   });
 
   test('is given up for a field that somebody set since, and for that alone', async () => {
@@ -147,11 +157,7 @@ describe('what is owed', () => {
     await at.apply();
     at.fault = undefined;
     await at.apply();
-    expect(
-      user(at)
-        .organizations.map(({ id }) => id)
-        .sort(),
-    ).toEqual([ids.acme, ids.globex]);
+    expect(memberships(at)).toEqual([ids.acme, ids.globex]);
   });
 
   test('is put back by undoing the run, too', async () => {
@@ -182,10 +188,7 @@ describe('what is owed', () => {
   ] as const)('comes back without what the server has no longer: %s', async (list, step, gone) => {
     const at = await owing(step);
     const rows: { id: string }[] = at.sandbox.data[list];
-    rows.splice(
-      rows.findIndex(({ id }) => id === gone),
-      1,
-    );
+    removeRow(rows, gone);
     for (const membership of user(at).organizations) {
       if (list === 'roles') membership.roles = membership.roles.filter(({ id }) => id !== gone);
     }
@@ -200,10 +203,7 @@ describe('what is owed', () => {
 
   test('of a user that is gone is no reason to block anything', async () => {
     const at = await owing();
-    at.sandbox.data.users.splice(
-      at.sandbox.data.users.findIndex(({ id }) => id === ids.ada),
-      1,
-    );
+    removeRow(at.sandbox.data.users, ids.ada);
     await at.declare({ kind: 'Organization', name: 'acme' });
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -238,10 +238,6 @@ describe('what is owed', () => {
     const [run = ''] = readdirSync(join(at.folder, '.idops', 'runs')).slice(-1);
     rmSync(join(at.folder, '.idops', 'state.json'));
     await at.undo(run.replace('.jsonl', ''));
-    expect(
-      user(at)
-        .organizations.map(({ id }) => id)
-        .sort(),
-    ).toEqual([ids.acme, ids.globex]);
+    expect(memberships(at)).toEqual([ids.acme, ids.globex]);
   });
 });

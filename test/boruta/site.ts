@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate as atOnce } from 'node:timers/promises';
 import type { ChangeResult } from '../../src/apply/result.js';
+import { ProblemsError } from '../../src/base/problems.js';
 import type { Progress } from '../../src/base/progress.js';
 import type { Json } from '../../src/base/values.js';
 import { refusalsOf } from '../../src/plan/approve.js';
@@ -72,6 +73,8 @@ export interface Site {
   /** Removes access that has ended, and nothing else. */
   end(): Promise<Ran>;
   apply(...documents: readonly Doc[]): Promise<Ran>;
+  /** Plans, lets a person do something, and applies; `asked` says whether there was a question meanwhile. */
+  applyAfter(person: () => unknown, asked?: boolean): Promise<Ran>;
   undo(run: string | null): Promise<Ran & { readonly left: readonly string[] }>;
   /** The requests since the last call that are no GETs, as `METHOD path`. */
   writes(): string[];
@@ -146,6 +149,13 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
       await declareGiven(documents);
       return await writing('apply', async (opened) => carryOut(opened, await opened.plan()));
     },
+    async applyAfter(person, asked = true) {
+      return await writing('apply', async (opened) => {
+        const plan = await opened.plan();
+        person();
+        return await carryOut(opened, plan, asked ? performance.now() : 0);
+      });
+    },
     async end() {
       return await writing('apply', async (opened) => carryOut(opened, await opened.plan({ ended: true })));
     },
@@ -165,10 +175,10 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
   return made;
 }
 
-async function carryOut(session: WritingSession, plan: Plan): Promise<Ran> {
+async function carryOut(session: WritingSession, plan: Plan, asked = 0): Promise<Ran> {
   const problems = refusalsOf(plan, session.project.maxDestructive());
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('\n'));
-  const { result, problems: after } = await applyAll(session, plan);
+  const { result, problems: after } = await applyAll(session, plan, asked);
   if (after.length > 0) throw new Error(after.map(({ message }) => message).join('\n'));
   const said = result.results.map(
     ({ address, status, error }) => [address, error === null ? status : `${status}: ${error}`] as const,
@@ -188,13 +198,38 @@ export function user(at: Site, id: string = ids.ada) {
   return found;
 }
 
+/** Removes the row with an id. */
+export function removeRow(rows: { readonly id: string }[], id: string): void {
+  rows.splice(
+    rows.findIndex((row) => row.id === id),
+    1,
+  );
+}
+
+/** The ids of the organizations that a user is in. */
+export function memberships(at: Site, id?: string): string[] {
+  return user(at, id)
+    .organizations.map((one) => one.id)
+    .sort();
+}
+
+/** The problems that something is refused with, each as its code and the lines that it names. */
+export async function problemsOf(work: Promise<unknown>): Promise<string[]> {
+  const failure = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(failure instanceof ProblemsError)) throw new Error('no problems', { cause: failure });
+  return failure.problems.map(({ code, places }) => [code, ...places.map(({ line }) => line)].join(' '));
+}
+
 /** The template of a type, if the server has one. */
 export function templateOf({ sandbox }: Site, type = 'reset_password_instructions') {
   return sandbox.data.templates.find((one) => one.type === type);
 }
 
 /** Meets the first request of a method with a fault, or so many of them; `before` is what happens before the answer. */
-export function once(at: Site, method: string, fault: Intercept, before?: () => void, times = 1): void {
+export function once(at: Site, method: string, fault: Intercept, before?: () => unknown, times = 1): void {
   let left = times;
   at.fault = (request) => {
     if (request.method !== method || left === 0) return undefined;

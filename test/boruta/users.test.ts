@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { ProblemsError } from '../../src/base/problems.js';
 import type { Json } from '../../src/base/values.js';
 import { loadProject } from '../../src/project/index.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { openSession } from '../../src/session/open.js';
 import { readStoredPlan } from '../../src/session/plan-file.js';
-import { applyAll } from '../approving.js';
-import { changeOf, type Doc, ids, type Site, site, todo, user } from './site.js';
+import { changeOf, type Doc, ids, problemsOf, removeRow, type Site, site, todo, user } from './site.js';
 
 const ada = `User/${ids.ada}`;
 const grace = `User/${ids.grace}`;
 const byName = { kind: 'User', username: 'ada@acme.example' };
+const directory = 'Company directory';
+const template = { kind: 'EmailTemplate', backend: directory, type: 'tx_code', txt_content: '{{ tx_code }}' };
 
 const names = (
   at: Site,
@@ -31,27 +31,18 @@ const names = (
 const fieldsOf = (plan: Awaited<ReturnType<Site['plan']>>, address: string) =>
   changeOf(plan, address).fields.map(({ path, before, after }) => [path, before, after]);
 
-async function problemsOf(work: Promise<unknown>): Promise<string[]> {
-  const failure = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(failure instanceof ProblemsError)) throw new Error('no problems', { cause: failure });
-  return failure.problems.map(({ code, places }) => `${code} ${places.map(({ line }) => line).join(' ')}`);
-}
-
 describe('names', () => {
   test('find users, scopes, roles, organizations and backends; the plan has ids', async () => {
     const at = await site();
     const ran = await at.apply(
       {
         ...byName,
-        backend: 'Company directory',
+        backend: directory,
         organizations: ['globex'],
         roles: ['accountant'],
         authorized_scopes: ['reports:read'],
       },
-      { kind: 'EmailTemplate', backend: 'Company directory', type: 'tx_code', txt_content: '{{ tx_code }}' },
+      template,
     );
     expect(ran.said).toEqual({ [ada]: 'applied', [`EmailTemplate/${ids.backend}/tx_code`]: 'applied' });
     expect(names(at, 'organizations')).toEqual(['globex']);
@@ -86,12 +77,6 @@ describe('names', () => {
 
   test('that match nothing keep --prune from deleting what they may mean', async () => {
     const at = await site();
-    const template = {
-      kind: 'EmailTemplate',
-      backend: 'Company directory',
-      type: 'tx_code',
-      txt_content: '{{ tx_code }}',
-    };
     await at.apply(template);
     await at.declare({ ...template, backend: 'Renamed' }, { kind: 'User', id: ids.ada, group: 'x' });
     const plan = await at.session((opened) => opened.plan({ prune: true, targets: ['*'] }));
@@ -110,17 +95,12 @@ describe('names', () => {
       const [one, other] = lists[field].filter(
         ({ id }) => !user(at, ids.grace)[field].some((own) => own.id === id),
       );
-      await at.declare({
-        kind: 'User',
-        username: 'grace@globex.example',
-        [field]: { add: [String(one?.name)] },
-      });
-      await at.writing('apply', async (opened) => {
-        const plan = await opened.plan();
+      const add = [String(one?.name)];
+      await at.declare({ kind: 'User', username: 'grace@globex.example', [field]: { add } });
+      const { results } = await at.applyAfter(() => {
         if (one !== undefined && other !== undefined) [one.name, other.name] = [other.name, one.name];
-        const { result } = await applyAll(opened, plan, performance.now());
-        expect(result.results).toMatchObject([{ status: 'skipped', error: expect.stringContaining(field) }]);
       });
+      expect(results).toMatchObject([{ status: 'skipped', error: expect.stringContaining(field) }]);
       expect(at.writes()).toEqual([]);
     },
   );
@@ -128,14 +108,10 @@ describe('names', () => {
   test('of a user that another one has by the time of the request is not written', async () => {
     const at = await site();
     await at.declare({ ...byName, group: 'x' });
-    await at.writing('apply', async (opened) => {
-      const plan = await opened.plan();
+    const { results } = await at.applyAfter(() => {
       [user(at).username, user(at, ids.grace).username] = [user(at, ids.grace).username, user(at).username];
-      const { result } = await applyAll(opened, plan, performance.now());
-      expect(result.results).toMatchObject([
-        { status: 'skipped', error: expect.stringContaining('username') },
-      ]);
     });
+    expect(results).toMatchObject([{ status: 'skipped', error: expect.stringContaining('username') }]);
     expect(at.writes()).toEqual([]);
   });
 
@@ -155,7 +131,7 @@ describe('names', () => {
       at.plan(
         { ...byName, group: 'x' },
         { kind: 'Users', users: ['ada@acme.example'], match: { group: 'staff' }, group: 'x' },
-        { kind: 'EmailTemplate', backend: 'Company directory', type: 'tx_code', txt_content: 'x' },
+        template,
       ),
     );
     expect((await found).map((line) => line.split(' ')[0])).toEqual(Array(4).fill('profile-field'));
@@ -197,11 +173,8 @@ describe('sets of members to add and remove', () => {
     const stored = await at.session(async (opened) => await opened.storePlan(await opened.plan()));
     user(at).organizations.push({ id: ids.umbrella, roles: [] });
     // Another one has its name.
-    at.sandbox.data.organizations.push({
-      id: '10000000-0000-4000-8000-000000000099',
-      name: 'umbrella',
-      label: null,
-    });
+    const id = '10000000-0000-4000-8000-000000000099';
+    at.sandbox.data.organizations.push({ id, name: 'umbrella', label: null });
     const again = await at.session((opened) => opened.planStored(readStoredPlan(stored, 'plan.json')));
     expect(again.problems).toEqual([]);
     const { run } = await at.apply();
@@ -216,12 +189,8 @@ describe('sets of members to add and remove', () => {
   test('one that is added between the plan and the request is sent along', async () => {
     const at = await site();
     await at.declare(changes);
-    await at.writing('apply', async (opened) => {
-      const plan = await opened.plan();
-      user(at).organizations.push({ id: ids.umbrella, roles: [] });
-      const { result } = await applyAll(opened, plan);
-      expect(result.results.map(({ status }) => status)).toEqual(['applied']);
-    });
+    const add = () => void user(at).organizations.push({ id: ids.umbrella, roles: [] });
+    expect((await at.applyAfter(add, false)).said).toEqual({ [ada]: 'applied' });
     expect(names(at, 'organizations')).toEqual(['globex', 'initech', 'umbrella']);
   });
 
@@ -247,16 +216,13 @@ describe('sets of members to add and remove', () => {
 
 describe('a document about many users', () => {
   const staff = { kind: 'Users', match: { organization: 'globex' }, roles: { add: ['accountant'] } };
+  const phone = { phone: { value: '1', status: 'valid' } };
 
   test('covers those that it names and those that match, and joins other documents', async () => {
     const at = await site();
     await at.apply(
       staff,
-      {
-        kind: 'Users',
-        users: ['grace@globex.example'],
-        metadata: { phone: { value: '1', status: 'valid' } },
-      },
+      { kind: 'Users', users: ['grace@globex.example'], metadata: phone },
       { ...byName, group: 'ops', roles: ['member'] },
     );
     expect(names(at, 'roles')).toEqual(['accountant', 'member']);
@@ -274,7 +240,7 @@ describe('a document about many users', () => {
   test('each field has the places of the documents that declare it', async () => {
     const at = await site();
     const plan = await at.plan(
-      { ...staff, metadata: { phone: { value: '1', status: 'valid' } } },
+      { ...staff, metadata: phone },
       { kind: 'Users', users: ['grace@globex.example'], group: 'ops', roles: { add: ['member'] } },
     );
     const places = changeOf(plan, grace).fields.map((field) => [
@@ -294,6 +260,9 @@ describe('a document about many users', () => {
     const one = { kind: 'Users', users: [{ id: ids.ada }], group: 'a' };
     expect(await problemsOf(at.plan(one, { ...one, group: 'b' }))).toEqual(['contradiction 8 8']);
     expect(todo(await at.plan(one, { ...one }))).toEqual([`update ${ada}`]);
+    const set = { ...one, organizations: ['initech', 'globex'] };
+    const other = { ...one, organizations: ['globex', 'initech'] };
+    expect(todo(await at.plan(set, other))).toEqual([`update ${ada}`]);
     const matched = { ...staff, group: 'b' };
     expect(changeOf(await at.plan({ ...byName, group: 'a' }, matched), ada).reason).toContain(
       '"group" is declared differently at manifests/0.yaml:4 and manifests/1.yaml',
@@ -308,7 +277,7 @@ describe('a document about many users', () => {
     ['an exception that nobody is', { ...staff, except: ['nobody'] }, 'no-such-name'],
     [
       'exceptions without a match',
-      { kind: 'Users', users: ['grace@globex.example'], except: ['nobody'], group: 'x' },
+      { kind: 'Users', users: ['a'], except: ['b'], group: 'x' },
       'missing-field',
     ],
     ['an empty match', { kind: 'Users', match: {}, group: 'x' }, 'wrong-value'],
@@ -335,14 +304,6 @@ describe('a document about many users', () => {
     }
   });
 
-  test('equal whole sets are fine in any order', async () => {
-    const at = await site();
-    const one = { kind: 'Users', users: ['ada@acme.example'], organizations: ['initech', 'globex'] };
-    expect(todo(await at.plan(one, { ...one, organizations: ['globex', 'initech'] }))).toEqual([
-      `update ${ada}`,
-    ]);
-  });
-
   test('nobody matches: a warning; a user who leaves the match keeps what they have', async () => {
     const at = await site();
     await at.apply(staff);
@@ -362,9 +323,8 @@ describe('a document about many users', () => {
     ]);
     const upper = await site({ safety: { protect: ['User/GRACE@globex.example'] } });
     expect(todo(await upper.plan(staff))).toEqual([`update ${ada}`]);
-    expect(changeOf(await at.plan({ ...staff, users: ['grace@globex.example'] }), grace).action).toBe(
-      'blocked',
-    );
+    const named = await at.plan({ ...staff, users: ['grace@globex.example'] });
+    expect(changeOf(named, grace).action).toBe('blocked');
   });
 
   test('a match leaves out the user of the token, with a note', async () => {
@@ -381,15 +341,8 @@ describe('a document about many users', () => {
   test('a user who leaves the match between plan and request is skipped', async () => {
     const at = await site();
     await at.declare(staff);
-    await at.writing('apply', async (opened) => {
-      const plan = await opened.plan();
-      user(at, ids.grace).organizations.splice(0);
-      const { result } = await applyAll(opened, plan);
-      expect(result.results.map(({ address, status }) => [address, status])).toContainEqual([
-        grace,
-        'skipped',
-      ]);
-    });
+    const { said } = await at.applyAfter(() => user(at, ids.grace).organizations.splice(0), false);
+    expect(said[grace]).toMatch(/^skipped/);
     expect(names(at, 'roles', ids.grace)).toEqual([]);
   });
 
@@ -401,12 +354,8 @@ describe('a document about many users', () => {
     );
     const ofKind = await at.session((opened) => opened.plan({ kinds: ['User'] }));
     expect(todo(ofKind)).toEqual([`update ${ada}`, `update ${grace}`]);
-    expect(todo(await at.plan())).toEqual([
-      'update Organization/initrode',
-      `update ${ada}`,
-      `update ${grace}`,
-    ]);
-    await at.apply();
+    const { plan } = await at.apply();
+    expect(todo(plan)).toEqual(['update Organization/initrode', `update ${ada}`, `update ${grace}`]);
     expect(names(at, 'organizations')).toContain('initrode');
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -474,14 +423,14 @@ describe('access that ends', () => {
     at.now = before;
     const plan = await at.plan(dated);
     expect(todo(plan)).toEqual([]);
-    expect(plan.warnings.map(({ code, message }) => `${code}: ${message}`)).toEqual([
-      expect.stringMatching(
-        `^end-not-in-force: .*: initech of ${ada}; .* remove it, apply, and add it again`,
-      ),
-    ]);
+    const told = `: initech of ${ada}; .* remove it, apply, and add it again`;
+    const warned = [{ code: 'end-not-in-force', message: expect.stringMatching(told) }];
+    expect(plan.warnings).toMatchObject(warned);
     await at.apply();
     at.now = after;
-    expect(todo(await at.plan())).toEqual([]);
+    const later = await at.plan();
+    expect(todo(later)).toEqual([]);
+    expect(later.warnings).toMatchObject([{ code: 'end-not-in-force' }]);
     expect(names(at, 'organizations')).toEqual(['acme', 'globex', 'initech']);
   });
 
@@ -555,12 +504,8 @@ describe('access that ends', () => {
     const at = await site();
     at.now = before;
     await at.apply(dated);
-    user(at).organizations = user(at).organizations.filter(({ id }) => id !== ids.initech);
-    const { organizations } = at.sandbox.data;
-    organizations.splice(
-      organizations.findIndex(({ id }) => id === ids.initech),
-      1,
-    );
+    removeRow(user(at).organizations, ids.initech);
+    removeRow(at.sandbox.data.organizations, ids.initech);
     at.now = after;
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -581,23 +526,17 @@ describe('access that ends', () => {
     expect(await problemsOf(at.plan(whole, until('2027-01-31', 'initech')))).toEqual([
       expect.stringContaining('contradiction'),
     ]);
-    expect(changeOf(await at.plan(whole, until('2027-01-31', { id: ids.initech })), ada).reason).toContain(
-      'ends differently',
-    );
+    const added = await at.plan(whole, until('2027-01-31', { id: ids.initech }));
+    expect(changeOf(added, ada).reason).toContain('ends differently');
     const same = [until('2027-01-31', 'initech'), until('2027-01-31T01:00:00+01:00', 'initech')];
     expect(todo(await at.plan(...same))).toEqual([`update ${ada}`]);
   });
 
   test('--ended prunes nothing', async () => {
     const at = await site();
-    await at.apply({
-      kind: 'EmailTemplate',
-      backend: 'Company directory',
-      type: 'tx_code',
-      txt_content: '{{ tx_code }}',
-    });
+    await at.apply(template);
     const plan = at.session((opened) => opened.plan({ ended: true, prune: true }));
-    expect(await problemsOf(plan)).toEqual(['wrong-option ']);
+    expect(await problemsOf(plan)).toEqual(['wrong-option']);
     expect((await at.end()).plan.changes).toEqual([]);
   });
 

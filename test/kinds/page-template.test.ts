@@ -4,7 +4,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { checkTemplate } from '../../src/mail/checks.js';
 import { mailOf } from '../../src/mail/servers.js';
 import type { Change } from '../../src/plan/plan.js';
-import { applyAll } from '../approving.js';
 import { type Doc, type Site, site, todo } from '../boruta/site.js';
 import { afterwards } from '../cleanups.js';
 
@@ -112,12 +111,8 @@ describe('a page', () => {
     const at = await site();
     await at.apply(page);
     await at.declare(absent(page));
-    const { result } = await at.writing('apply', async (it) => {
-      const planned = await it.plan();
-      at.sandbox.data.pageTemplates.splice(0);
-      return await applyAll(it, planned);
-    });
-    expect(result.results).toMatchObject([{ status: 'applied', httpStatus: 404, error: null }]);
+    const { results } = await at.applyAfter(() => at.sandbox.data.pageTemplates.splice(0), false);
+    expect(results).toMatchObject([{ status: 'applied', httpStatus: 404, error: null }]);
   });
 
   it('sends its content alone, since its type in the body would move it', async () => {
@@ -165,14 +160,11 @@ describe.each<[string, { readonly id?: string }]>([
   it('is sent however long the plan was looked at', async () => {
     const at = await site();
     await at.declare(owner, own);
-    await at.writing('apply', async (it) => {
-      const planned = await it.plan();
-      const later = performance.now() + 60_000;
-      const now = vi.spyOn(performance, 'now').mockReturnValue(later);
+    const { said } = await at.applyAfter(() => {
+      const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
       afterwards(() => now.mockRestore());
-      const { result } = await applyAll(it, planned);
-      expect(result.results.map(({ status }) => status)).toEqual(both);
-    });
+    }, false);
+    expect(Object.values(said)).toEqual(both);
   });
 });
 

@@ -69,25 +69,17 @@ const organization: KindSample = {
       organizations.filter(({ name }) => name === wanted).length === 1;
     const fields = some({ label: nullable(profile) });
     return several(organizations, 3).chain((chosen) =>
-      fc
-        .tuple(
-          ...chosen.map(({ id, name }, index) =>
-            fc.tuple(fc.boolean(), fields, fields, word).map(([byName, before, after, renamed]) => {
-              const other = index === 0 ? { label: 'of the second manifest' } : {};
-              if (byName && name !== null && isUnique(name)) {
-                const identity = { kind: 'Organization', name } as const;
-                return { known: { ...identity, ...before }, next: { ...identity, ...after, ...other } };
-              }
-              const identity = { kind: 'Organization', id } as const;
-              const name_ = index === 1 ? { name: `new ${index} ${renamed}` } : {};
-              return {
-                known: { ...identity, ...before },
-                next: { ...identity, ...after, ...name_, ...other },
-              };
-            }),
-          ),
-        )
-        .map(inRounds),
+      roundsOf(
+        chosen,
+        fc.tuple(fc.boolean(), fields, fields, word),
+        ({ id, name }, index, [wantsName, before, after, renamed]) => {
+          const byName = wantsName && name !== null && isUnique(name);
+          const identity = { kind: 'Organization', ...(byName ? { name } : { id }) } as const;
+          const rename = index === 1 && !byName ? { name: `new ${index} ${renamed}` } : {};
+          const other = index === 0 ? { label: 'of the second manifest' } : {};
+          return { known: { ...identity, ...before }, next: { ...identity, ...after, ...rename, ...other } };
+        },
+      ),
     );
   },
   secrets: () => [{ path: ['label'], always: false }],
@@ -101,10 +93,33 @@ const organization: KindSample = {
 };
 
 const spare = (kind: number, index: number): string => `${kind}0000000-0000-4000-8000-00000000010${index}`;
+const isSpare = ({ id }: { readonly id: string }): boolean => id.includes('-00000000010');
 
 /** A document that creates an object, in the second manifest alone. */
 function creating({ known, next }: Rounds, doc: Doc): Rounds {
   return { known, next: [...next, { ...doc, create: true }] };
+}
+
+/** Some of the spare objects by their names or ids, the first of them renamed, and one more that is created. */
+function renaming(
+  kind: 'Scope' | 'Role',
+  rows: readonly { readonly id: string; readonly name: string | null }[],
+  fields: fc.Arbitrary<{ [field: string]: Json }>,
+  made: Omit<Doc, 'kind'>,
+): fc.Arbitrary<Rounds> {
+  return several(rows.filter(isSpare), 2)
+    .chain((chosen) =>
+      roundsOf(
+        chosen,
+        fc.tuple(fc.boolean(), fields, fields),
+        ({ id, name }, index, [byName, before, after]) => {
+          const identity = byName && index > 0 ? { name } : { id };
+          const other = index === 0 ? { name: `renamed:${name}` } : {};
+          return { known: { kind, ...identity, ...before }, next: { kind, ...identity, ...after, ...other } };
+        },
+      ),
+    )
+    .map((rounds) => creating(rounds, { kind, ...made }));
 }
 
 /** Takes out what a document mentions of a row, or the whole row if the document creates it. */
@@ -129,24 +144,8 @@ const scope: KindSample = {
       ],
     })),
   rounds({ scopes }) {
-    const spares = scopes.filter(({ id }) => id.includes('-00000000010'));
     const fields = some({ label: fc.option(taken), public: fc.boolean() });
-    return several(spares, 2).chain((chosen) =>
-      fc
-        .tuple(
-          ...chosen.map(({ id, name }, index) =>
-            fc.tuple(fc.boolean(), fields, fields).map(([byName, before, after]) => {
-              const identity = byName && index > 0 ? { name } : { id };
-              const other = index === 0 ? { name: `renamed:${name}` } : {};
-              return {
-                known: { kind: 'Scope', ...identity, ...before } as const,
-                next: { kind: 'Scope', ...identity, ...after, ...other } as const,
-              };
-            }),
-          ),
-        )
-        .map((pairs) => creating(inRounds(pairs), { kind: 'Scope', name: 'new:scope', label: 'New' })),
-    );
+    return renaming('Scope', scopes, fields, { name: 'new:scope', label: 'New' });
   },
   secrets: () => [{ path: ['label'], always: false }],
   strip: ({ scopes }, doc, change) => stripNamed(scopes, doc, change),
@@ -166,7 +165,6 @@ const role: KindSample = {
       ],
     })),
   rounds({ roles, scopes }) {
-    const spares = roles.filter(({ id }) => id.includes('-00000000010'));
     const list = fc
       .shuffledSubarray(scopes)
       .chain((some) =>
@@ -177,24 +175,8 @@ const role: KindSample = {
       list.map((add) => ({ add })),
       list.map((remove) => ({ remove })),
     );
-    return several(spares, 2).chain((chosen) =>
-      fc
-        .tuple(
-          ...chosen.map(({ id, name }, index) =>
-            fc.tuple(fc.boolean(), set, set).map(([byName, before, after]) => {
-              const identity = byName && index > 0 ? { name } : { id };
-              const other = index === 0 ? { name: `renamed:${name}` } : {};
-              return {
-                known: { kind: 'Role', ...identity, scopes: before } as Doc,
-                next: { kind: 'Role', ...identity, scopes: after, ...other } as Doc,
-              };
-            }),
-          ),
-        )
-        .map((pairs) =>
-          creating(inRounds(pairs), { kind: 'Role', name: 'new role', scopes: ['billing:read'] }),
-        ),
-    );
+    const fields = set.map((scopes) => ({ scopes }));
+    return renaming('Role', roles, fields, { name: 'new role', scopes: ['billing:read'] });
   },
   secrets: () => [],
   strip: ({ roles }, doc, change) => stripNamed(roles, doc, change),
@@ -240,25 +222,18 @@ const backend: KindSample = {
         hash,
       )
       .map(([some, hashed]) => ({ ...some, ...hashed }));
-    return fc.tuple(...spareBackends().map(() => fc.tuple(fields, fields))).map((pairs) =>
-      creating(
-        inRounds(
-          pairs.map(([before, after], index) => {
-            const identity = index === 0 ? { id: spare(2, 1) } : { name: `Directory ${index + 1}` };
-            // The default moves from the second one to the first.
-            const was = index < 2 ? { is_default: index === 1 } : {};
-            const is = index < 2 ? { is_default: index === 0 } : {};
-            const server = { name: 'corp', base_url: 'https://login.corp.example' };
-            const more = index === 0 ? { name: 'Renamed', federated_servers: [server] } : {};
-            return {
-              known: { kind: 'Backend', ...identity, ...before, ...was } as Doc,
-              next: { kind: 'Backend', ...identity, ...after, ...is, ...more } as Doc,
-            };
-          }),
-        ),
-        { kind: 'Backend', name: 'new backend', roles: ['member'], smtp_password: 'its password' },
-      ),
-    );
+    return roundsOf(spareBackends(), fc.tuple(fields, fields), ({ id, name }, index, [before, after]) => {
+      const identity = { kind: 'Backend', ...(index === 0 ? { id } : { name }) } as const;
+      // The default moves from the second one to the first.
+      const was = index < 2 ? { is_default: index === 1 } : {};
+      const is = index < 2 ? { is_default: index === 0 } : {};
+      const server = { name: 'corp', base_url: 'https://login.corp.example' };
+      const more = index === 0 ? { name: 'Renamed', federated_servers: [server] } : {};
+      return { known: { ...identity, ...before, ...was }, next: { ...identity, ...after, ...is, ...more } };
+    }).map((rounds) => {
+      const made = { name: 'new backend', roles: ['member'], smtp_password: 'its password' };
+      return creating(rounds, { kind: 'Backend', ...made });
+    });
   },
   secrets: () => [
     { path: ['smtp_from'], always: false },
@@ -303,24 +278,21 @@ const identityProvider: KindSample = {
       { backend: ids.backend },
       { backend_id: spare(2, 1) },
     );
-    return several([1, 2, 3], 2).chain((chosen) =>
-      fc.tuple(...chosen.map(() => fc.tuple(fields, fields, home, home))).map((pairs) =>
-        creating(
-          inRounds(
-            pairs.map(([before, after, from, to], at) => {
-              const index = chosen[at] ?? 1;
-              const identity = at === 0 ? { id: spare(9, index) } : { name: `Login ${index}` };
-              const more = at === 0 ? { name: 'Renamed' } : {};
-              return {
-                known: { kind: 'IdentityProvider', ...identity, ...before, ...from } as Doc,
-                next: { kind: 'IdentityProvider', ...identity, ...after, ...to, ...more } as Doc,
-              };
-            }),
-          ),
-          { kind: 'IdentityProvider', name: 'new provider', backend: 'Directory 2' },
-        ),
-      ),
-    );
+    return several([1, 2, 3], 2)
+      .chain((chosen) =>
+        roundsOf(chosen, fc.tuple(fields, fields, home, home), (number, index, [before, after, from, to]) => {
+          const named = index === 0 ? { id: spare(9, number) } : { name: `Login ${number}` };
+          const identity = { kind: 'IdentityProvider', ...named } as const;
+          const more = index === 0 ? { name: 'Renamed' } : {};
+          return {
+            known: { ...identity, ...before, ...from },
+            next: { ...identity, ...after, ...to, ...more },
+          };
+        }),
+      )
+      .map((rounds) =>
+        creating(rounds, { kind: 'IdentityProvider', name: 'new provider', backend: 'Directory 2' }),
+      );
   },
   secrets: () => [],
   strip({ identityProviders = [] }, { backend: home, ...doc }, change) {
@@ -372,9 +344,9 @@ const user: KindSample = {
       profile === 'boruta'
         ? userFields(profile).map((fields): Doc => ({ kind: 'User', id, whole: ['metadata'], ...fields }))
         : userDoc(id, known, new Set(), true, fc.constant({}));
-    return several(users).chain((chosen) =>
-      fc
-        .tuple(
+    return several(users)
+      .chain((chosen) =>
+        fc.tuple(
           ...chosen.map(({ id }, index) =>
             fc.tuple(one(id), one(id)).map(([before, after]) => {
               const [first, second] = index === 0 ? [{ group: 'first' }, { group: 'second' }] : [{}, {}];
@@ -382,10 +354,10 @@ const user: KindSample = {
               return { known: { ...(profile === 'boruta' ? before : merged(next, before)), ...first }, next };
             }),
           ),
-        )
-        .map(inRounds)
-        .map((rounds) => (profile === 'boruta' ? creating(rounds, newUser) : rounds)),
-    );
+        ),
+      )
+      .map(inRounds)
+      .map((rounds) => (profile === 'boruta' ? creating(rounds, newUser) : rounds));
   },
   secrets: (profile) =>
     profile === 'boruta'
@@ -529,18 +501,11 @@ const client: KindSample = {
       };
     }),
   rounds({ clients, scopes }, profile) {
-    const isSpare = ({ id }: { id: string }): boolean => id.includes('-00000000010');
     const numbers = several(clients.filter((row) => !isSpare(row))).chain((chosen) =>
-      fc
-        .tuple(
-          ...chosen.map(({ id }, index) =>
-            fc.tuple(fc.nat(9), fc.nat(9)).map(([first, more]) => ({
-              known: { kind: 'Client', id, did_generation: first } as const,
-              next: { kind: 'Client', id, did_generation: first + more + (index === 0 ? 1 : 0) } as const,
-            })),
-          ),
-        )
-        .map(inRounds),
+      roundsOf(chosen, fc.tuple(fc.nat(9), fc.nat(9)), ({ id }, index, [first, more]) => ({
+        known: { kind: 'Client', id, did_generation: first },
+        next: { kind: 'Client', id, did_generation: first + more + (index === 0 ? 1 : 0) },
+      })),
     );
     if (profile === 'documented') return numbers;
     const names = scopes.map(({ name }) => name);
@@ -558,16 +523,10 @@ const client: KindSample = {
       id_token_signature_alg: fc.constantFrom('ES256', 'HS512'),
     });
     const wholes = several(clients.filter(isSpare), 2).chain((chosen) =>
-      fc
-        .tuple(
-          ...chosen.map(({ id }, index) =>
-            fc.tuple(fields, fields).map(([before, after]) => ({
-              known: { kind: 'Client', id, ...before, ...(index === 0 ? { name: 'before' } : {}) } as Doc,
-              next: { kind: 'Client', id, ...after, ...(index === 0 ? { name: 'after' } : {}) } as Doc,
-            })),
-          ),
-        )
-        .map(inRounds),
+      roundsOf(chosen, fc.tuple(fields, fields), ({ id }, index, [before, after]) => ({
+        known: { kind: 'Client', id, ...before, ...(index === 0 ? { name: 'before' } : {}) },
+        next: { kind: 'Client', id, ...after, ...(index === 0 ? { name: 'after' } : {}) },
+      })),
     );
     const made = { kind: 'Client', id: spare(6, 9), name: 'new', identity_provider: 'Partners' } as const;
     return fc
@@ -650,6 +609,17 @@ export const samples: { readonly [name in KindName]: KindSample } = {
   }),
   ErrorTemplate: pagesSample('ErrorTemplate', 'errorTemplates', ['404', '500', '400'], {}),
 };
+
+/** For each of some objects what the manifests say of it, from what was drawn. */
+function roundsOf<T, D>(
+  objects: readonly T[],
+  drawing: fc.Arbitrary<D>,
+  said: (object: T, index: number, drawn: D) => { readonly known: Doc; readonly next: Doc },
+): fc.Arbitrary<Rounds> {
+  return fc
+    .tuple(...objects.map((object, index) => drawing.map((drawn) => said(object, index, drawn))))
+    .map(inRounds);
+}
 
 function inRounds(pairs: readonly { readonly known: Doc; readonly next: Doc }[]): Rounds {
   return { known: pairs.map(({ known }) => known), next: pairs.map(({ next }) => next) };
