@@ -18,39 +18,47 @@ export interface DoubleRemark {
   edited?: { readonly at: string; readonly by: DoubleRemark['user'] | null };
 }
 
-/** A pull request, as GitHub keeps it. */
-export interface DoublePull {
-  number: number;
-  base: { ref: string; repo: { full_name: string } };
-  head: { sha: string };
-  merged_at: string | null;
-  merge_commit_sha: string | null;
-  /** The commits that belong to it, beside its merge. */
-  commits: string[];
+/** A pull request that was merged as a commit, as GitHub keeps it; `commits` belong to it, too. */
+function newPull(number: number, merge_commit_sha: string | null, ref: string, merged_at: string | null) {
+  const base = { ref, repo: { full_name: 'acme/identity' } };
+  return { number, base, head: { sha: branchHead }, merged_at, merge_commit_sha, commits: [] as string[] };
 }
 
 /** A run of a workflow, as GitHub keeps it, with how its jobs ended. */
-export interface DoubleRun {
-  id: number;
-  workflow_id: number;
-  path: string;
-  event: string;
-  head_sha: string;
-  head_branch: string;
-  head_repository: { full_name: string };
-  html_url: string;
-  created_at: string;
-  run_attempt: number;
-  jobs: { conclusion: string }[];
+function newRun(
+  id: number,
+  created_at: string,
+  given: { event: string; head_sha: string; run_attempt: number },
+) {
+  const isPlan = given.event.startsWith('pull_request');
+  return {
+    id,
+    workflow_id: isPlan ? 1 : 2,
+    path: `.github/workflows/idops-${isPlan ? 'pull-request' : 'merge'}.yml`,
+    head_branch: isPlan ? 'topic' : 'main',
+    head_repository: { full_name: 'acme/identity' },
+    html_url: `https://github.example/acme/identity/actions/runs/${id}`,
+    created_at,
+    jobs: [] as { conclusion: string }[],
+    ...given,
+  };
 }
 
-export interface DoubleArtifact {
-  id: number;
-  run: number;
-  name: string;
-  data: Uint8Array;
-  expired: boolean;
-  created_at: string;
+function newArtifact(
+  id: number,
+  run: number,
+  files: { readonly [name: string]: string },
+  created_at: string,
+) {
+  const bytes = Object.entries(files).map(([name, text]) => [name, strToU8(text)]);
+  return {
+    id,
+    run,
+    name: 'idops-plan',
+    data: zipSync(Object.fromEntries(bytes)),
+    expired: false,
+    created_at,
+  };
 }
 
 /** An approving review, as GraphQL tells it. */
@@ -93,18 +101,17 @@ interface Asked {
 export type GithubDouble = Awaited<ReturnType<typeof githubDouble>>;
 
 export const actionsBot = { id: 41898282, login: 'github-actions[bot]' };
-const perPageMost = 100;
 /** The last commit of the branch of every pull request. */
 export const branchHead = 'beadfeed0123';
 
 /** As much of GitHub's API as the action asks for: comments and issues in pages, pull requests of a commit. */
-export async function githubDouble({ pageSize = perPageMost } = {}) {
+export async function githubDouble({ pageSize = 100 } = {}) {
   const kept = {
     comments: [] as DoubleRemark[],
     issues: [] as DoubleRemark[],
-    pulls: [] as DoublePull[],
-    runs: [] as DoubleRun[],
-    artifacts: [] as DoubleArtifact[],
+    pulls: [] as ReturnType<typeof newPull>[],
+    runs: [] as ReturnType<typeof newRun>[],
+    artifacts: [] as ReturnType<typeof newArtifact>[],
     reviews: [] as DoubleReview[],
     /** The files that every pull request changes. */
     files: [] as string[],
@@ -136,10 +143,8 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
   }
 
   /** Merges a pull request: by now, as this commit, into this branch. */
-  function merge(number: number, sha: string, branch = 'main'): DoublePull {
-    const base = { ref: branch, repo: { full_name: 'acme/identity' } };
-    const head = { sha: branchHead };
-    const pull = { number, base, head, merged_at: now(), merge_commit_sha: sha, commits: [] };
+  function merge(number: number, sha: string, branch = 'main') {
+    const pull = newPull(number, sha, branch, now());
     pulls.push(pull);
     return pull;
   }
@@ -150,10 +155,8 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
   }
 
   function upload(run: number, uploaded: { readonly [name: string]: string }): void {
-    const bytes = Object.entries(uploaded).map(([name, text]) => [name, strToU8(text)]);
     ids += 1;
-    const data = zipSync(Object.fromEntries(bytes));
-    artifacts.push({ id: ids, run, name: 'idops-plan', data, expired: false, created_at: now() });
+    artifacts.push(newArtifact(ids, run, uploaded, now()));
   }
 
   /** Answers such requests as where the token lacks a permission. */
@@ -162,25 +165,10 @@ export async function githubDouble({ pageSize = perPageMost } = {}) {
   }
 
   /** The run with this id, which begins now if there is none. */
-  function runOf(
-    id: number,
-    { run_attempt, ...given }: Pick<DoubleRun, 'event' | 'head_sha' | 'run_attempt'>,
-  ): DoubleRun {
+  function runOf(id: number, given: Parameters<typeof newRun>[2]) {
     const known = runs.find((one) => one.id === id);
-    if (known !== undefined) return Object.assign(known, { run_attempt });
-    const isPlan = given.event.startsWith('pull_request');
-    const made = {
-      id,
-      workflow_id: isPlan ? 1 : 2,
-      path: `.github/workflows/idops-${isPlan ? 'pull-request' : 'merge'}.yml`,
-      head_branch: isPlan ? 'topic' : 'main',
-      head_repository: { full_name: 'acme/identity' },
-      html_url: `https://github.example/acme/identity/actions/runs/${id}`,
-      created_at: now(),
-      jobs: [],
-      run_attempt,
-      ...given,
-    };
+    if (known !== undefined) return Object.assign(known, { run_attempt: given.run_attempt });
+    const made = newRun(id, now(), given);
     runs.push(made);
     return made;
   }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { expect } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { afterwards, temporaryFolder, writeFiles } from '../cleanups.js';
 import type { Surroundings } from '../e2e/in-process.js';
 import { type GithubDouble, githubDouble } from './github-double.js';
@@ -34,22 +34,9 @@ export interface ActionOptions {
   readonly cancelled?: Promise<unknown>;
 }
 
-/** A repository on a runner, with a server to manage and a GitHub to talk to. */
-export interface Workspace {
-  readonly folder: string;
-  readonly sandbox: Sandbox;
-  readonly github: GithubDouble;
-  write(files: { readonly [path: string]: string }): Promise<void>;
-  read(path: string): Promise<string>;
-  /** Runs the action with inputs, as the runner does. `token` is the sandbox's where it isn't given. */
-  run(inputs: { readonly [name: string]: string }, options?: ActionOptions): Promise<ActionRun>;
-  /** All that runs left behind: every file but the project's own. */
-  leftovers(): Promise<string>;
-  /** The requests that are no GETs, as `METHOD path`. */
-  writes(): string[];
-  /** Changes an organization on the server. */
-  setLabel(label: string, name?: string | null): void;
-}
+type Inputs = { readonly [name: string]: string };
+
+export type Workspace = Awaited<ReturnType<typeof workspace>>;
 
 const config = `version: 1
 server:
@@ -88,17 +75,18 @@ export function organizations(count: number, text = '') {
 /** The repository that workflows run in, as events tell it. */
 export const repository = { id: 1, full_name: 'acme/identity', default_branch: 'main' };
 
+/** A repository on a runner, with a server to manage and a GitHub to talk to. */
 export async function workspace(
   files: { readonly [path: string]: string },
   { pageSize, ...options }: SandboxOptions & { readonly pageSize?: number } = {},
-): Promise<Workspace> {
+) {
   const folder = await temporaryFolder('action');
   const sandbox = await startSandbox(options);
   afterwards(() => sandbox.close());
   const github = await githubDouble(pageSize === undefined ? {} : { pageSize });
   const checkout = join(folder, 'repository');
   const runner = join(folder, 'runner');
-  const write: Workspace['write'] = (written) => writeFiles(checkout, written);
+  const write = (written: { readonly [path: string]: string }) => writeFiles(checkout, written);
   await write({ 'idops.yaml': config, ...files });
   let runs = 0;
   const workflowRuns = new Map<string, number>();
@@ -109,10 +97,9 @@ export async function workspace(
     return workflowRuns.get(key) ?? 0;
   };
 
-  const run: Workspace['run'] = async (
-    inputs,
-    { event = 'push', payload = { repository }, sha = 'c0ffee', env = {}, apart = false, cancelled } = {},
-  ) => {
+  /** Runs the action with inputs, as the runner does. `token` is the sandbox's where it isn't given. */
+  const run = async (inputs: Inputs, of: ActionOptions = {}): Promise<ActionRun> => {
+    const { event = 'push', payload = { repository }, sha = 'c0ffee', env = {}, apart, cancelled } = of;
     runs += 1;
     const { pull_request: pull } = payload as { pull_request?: { number: number; head: { sha: string } } };
     const place = join(runner, String(runs));
@@ -155,7 +142,7 @@ export async function workspace(
       head_sha: pull?.head.sha ?? sha,
       run_attempt: Number(GITHUB_RUN_ATTEMPT),
     });
-    const here = apart || cancelled !== undefined ? undefined : runActionInProcess(surroundings);
+    const here = apart === true || cancelled !== undefined ? undefined : runActionInProcess(surroundings);
     const { code, text } = await (here ?? started(surroundings, cancelled));
     const lines = text.split('\n');
     const summary = await readFile(summaryFile, 'utf8');
@@ -180,8 +167,9 @@ export async function workspace(
     sandbox,
     github,
     write,
-    read: (path) => readFile(path, 'utf8'),
+    read: (path: string) => readFile(path, 'utf8'),
     run,
+    /** All that runs left behind: every file but the project's own. */
     async leftovers() {
       const found: string[] = [];
       for (const root of [runner, join(checkout, '.idops')]) {
@@ -192,11 +180,13 @@ export async function workspace(
       }
       return found.join('\n');
     },
+    /** The requests that are no GETs, as `METHOD path`. */
     writes() {
       const writes = sandbox.requests.filter(({ method }) => method !== 'GET');
       return writes.map(({ method, path }) => `${method} ${path}`);
     },
-    setLabel(label, name = 'acme') {
+    /** Changes an organization on the server. */
+    setLabel(label: string, name: string | null = 'acme') {
       for (const one of sandbox.data.organizations) if (one.name === name) one.label = label;
     },
   };
@@ -224,10 +214,7 @@ export async function failed(
 }
 
 /** A workspace whose pull request 7 was planned with such a label. */
-export async function planned(
-  label: string,
-  inputs: { readonly [name: string]: string } = {},
-): Promise<Workspace> {
+export async function planned(label: string, inputs: Inputs = {}): Promise<Workspace> {
   const site = await workspace(acme(label));
   await site.run(inputs, pullRequest());
   return site;

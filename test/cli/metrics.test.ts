@@ -25,15 +25,8 @@ function planned(of: Plan, declared: CyclePlan['declared'] = []): CyclePlan {
 }
 
 function turn(parts: Partial<Cycle>): Cycle {
-  return {
-    outcome: 'drift',
-    plan: null,
-    result: null,
-    problems: [],
-    notes: [],
-    took: { plan: 0.3, apply: null },
-    ...parts,
-  };
+  const took = { plan: 0.3, apply: null };
+  return { outcome: 'drift', plan: null, result: null, problems: [], notes: [], took, ...parts };
 }
 
 async function linesOf(metrics: Metrics): Promise<string[]> {

@@ -35,21 +35,6 @@ describe('a question', () => {
     expect(await asked().answer(keys)).toBe(meaning);
   });
 
-  it('wants Enter after a key', async () => {
-    const { prompt, stdin, stderr } = asked();
-    let over = false;
-    const given = prompt.confirm('Apply?').finally(() => {
-      over = true;
-    });
-    while (!stderr.text.includes('Enter for no')) await new Promise(setImmediate);
-    const { length } = stderr.text;
-    stdin.write('y');
-    while (stderr.text.length === length) await new Promise(setImmediate);
-    expect(over).toBe(false);
-    stdin.write('\r');
-    expect(await given).toBe('yes');
-  });
-
   it.each([
     ['production\r', 'yes'],
     [' production \r', 'yes'],
@@ -66,15 +51,6 @@ describe('a question', () => {
     while (!stderr.text.includes('Enter alone')) await new Promise(setImmediate);
     for (const key of keys) stdin.write(key);
     expect(await given).toBe(meaning);
-  });
-
-  it('takes nothing that was typed before it was shown', async () => {
-    const { stdin, stderr, prompt } = asked();
-    stdin.write('y\r');
-    const given = prompt.confirm('Apply?');
-    while (!stderr.text.includes('Enter for no')) await new Promise(setImmediate);
-    stdin.write('n\r');
-    expect(await given).toBe('no');
   });
 
   it('is aborted by a Ctrl-C that comes just before it', async () => {

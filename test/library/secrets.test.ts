@@ -60,14 +60,11 @@ describe('what a program gets', () => {
     const plan = await session.plan();
     const { result } = await session.apply(approve(plan, { maxDestructive: 0 }));
     await session.close();
-    const reports = await Promise.all([
-      ...Object.keys(planReport.formats).map((name) =>
-        show(planReport, name, { plan }, redactor, { debug: true }),
-      ),
-      ...Object.keys(resultReport.formats).map((name) =>
-        show(resultReport, name, { result, plan }, redactor),
-      ),
-    ]);
+    const reports: string[] = [];
+    for (const name of Object.keys(planReport.formats))
+      reports.push(await show(planReport, name, { plan }, redactor, { debug: true }));
+    for (const name of Object.keys(resultReport.formats))
+      reports.push(await show(resultReport, name, { result, plan }, redactor));
     expect(reports[0]).toContain('~ update Organization/acme');
     for (const report of reports) {
       expect(report).not.toContain(password);

@@ -99,7 +99,6 @@ describe('a plan of the library', () => {
     await expect(session.apply(approve(elsewhere, { maxDestructive: 0 }))).rejects.toThrow('another session');
     await session.close();
     await expect(session.storePlan(plan)).rejects.toThrow('this session is closed');
-    await expect(session.apply(approved)).rejects.toThrow('this session is closed');
     expect(at.writes()).toEqual([]);
   });
 
@@ -120,12 +119,8 @@ describe('what goes wrong', () => {
   test('with the server says which request failed and how', async () => {
     const at = await site();
     await at.declare(acme);
-    at.fault = () => ({
-      kind: 'answer',
-      status: 503,
-      headers: { 'retry-after': '7' },
-      body: { message: 'down for a while' },
-    });
+    const body = { message: 'down for a while' };
+    at.fault = () => ({ kind: 'answer', status: 503, headers: { 'retry-after': '7' }, body });
     const session = await openSession(await loadProject(optionsOf(at)), { network: { retries: 0 } });
     const failure: unknown = await session.plan().catch((error: unknown) => error);
     await session.close();

@@ -50,21 +50,19 @@ describe('what a document declares', () => {
       },
       { ...plain, kind: 'Organization', identity: { name: 'other' }, fields: { name: 'other' } },
       {
+        ...plain,
         kind: 'User',
         identity: { id: 'u1' },
         fields: { blocked: false, organizations: ['acme', { id: 'o1' }], metadata: { a: { value: 1 } } },
-        absent: false,
         whole: ['metadata'],
-        ignored: [],
       },
       { ...plain, kind: 'KeyPair', identity: { id: 'k1' }, fields: { is_default: true } },
       {
+        ...plain,
         kind: 'EmailTemplate',
         identity: { backend_id: 'b1', type: 'tx_code' },
         fields: {},
         absent: true,
-        whole: [],
-        ignored: [],
       },
       { ...plain, kind: 'Client', identity: { id: 'c1' }, fields: {}, generation: 2 },
     ]);
@@ -251,12 +249,9 @@ describe('variables', () => {
       ),
       { lenient: true },
     );
-    expect(problems.map(({ code, severity, places }) => [code, severity, places[0]?.line])).toEqual([
-      ['unset-variable', 'warning', 3],
-      ['unset-variable', 'warning', 4],
-      ['unset-variable', 'warning', 5],
-      ['unset-variable', 'warning', 6],
-    ]);
+    expect(problems.map(({ code, severity, places }) => [code, severity, places[0]?.line])).toEqual(
+      [3, 4, 5, 6].map((line) => ['unset-variable', 'warning', line]),
+    );
     expect(declared).toHaveLength(1);
   });
 

@@ -25,14 +25,11 @@ function line({ severity, code, places }: Problem): string {
 
 const named = readdirSync(projects).filter((name) => existsSync(join(projects, name, 'problems.txt')));
 
-describe('every mistake of a project is found at its place', () => {
+describe('every mistake of a project is found at its place, and no secret is shown', () => {
   test.each(named)('%s', async (name) => {
     const cwd = join(projects, name);
     const found = await problemsOf(cwd);
     expect(found.map(line)).toEqual(readFileSync(join(cwd, 'problems.txt'), 'utf8').trimEnd().split('\n'));
-  });
-
-  test.each(named)('%s: no secret is shown', async (name) => {
-    expect(JSON.stringify(await problemsOf(join(projects, name)))).not.toMatch(/hunter2|s3cr3t/);
+    expect(JSON.stringify(found)).not.toMatch(/hunter2|s3cr3t/);
   });
 });

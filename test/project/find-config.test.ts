@@ -33,6 +33,8 @@ async function refusal(options: Partial<ProjectOptions> = {}): Promise<Problem |
   throw new Error(`found ${failure}`);
 }
 
+const notHere = { code: 'no-config', message: 'there is no idops.yaml in this folder' };
+
 describe('the configuration is looked for', () => {
   it('in the folders above, up to the root of the work tree', async () => {
     await workTree('repository');
@@ -47,45 +49,31 @@ describe('the configuration is looked for', () => {
 
   it('but a link that leads nowhere is one that is there, found or named', async () => {
     await symlink('nosuch.yaml', join(deep, 'idops.yaml'));
-    for (const options of [{}, { config: 'idops.yaml' }]) {
-      expect(await refusal(options)).toMatchObject({
-        code: 'file-unreadable',
-        message: 'idops.yaml does not exist',
-      });
-    }
+    const dangling = { code: 'file-unreadable', message: 'idops.yaml does not exist' };
+    for (const options of [{}, { config: 'idops.yaml' }])
+      expect(await refusal(options)).toMatchObject(dangling);
   });
 
   it('never outside the work tree', async () => {
     await configure('.');
     await workTree('repository');
-    expect(await refusal()).toMatchObject({
-      code: 'no-config',
-      message: 'there is no idops.yaml in this folder',
-    });
+    expect(await refusal()).toMatchObject(notHere);
     // A work tree within another, such as a submodule, ends the search as well.
     await configure('repository');
     await writeFile(join(deep, '.git'), 'gitdir: elsewhere\n');
-    expect(await refusal()).toMatchObject({ message: 'there is no idops.yaml in this folder' });
+    expect(await refusal()).toMatchObject(notHere);
   });
 
   it('in the folder alone without a work tree', async () => {
-    expect(await refusal()).toMatchObject({
-      code: 'no-config',
-      message: 'there is no idops.yaml in this folder',
-    });
+    expect(await refusal()).toMatchObject(notHere);
     await configure('repository');
-    expect(await refusal()).toMatchObject({
-      code: 'no-config',
-      message: 'there is no idops.yaml in this folder',
-    });
+    expect(await refusal()).toMatchObject(notHere);
   });
 
   it('in the folder alone where a program wants that', async () => {
     await workTree('repository');
     await configure('repository');
-    expect(await refusal({ above: false })).toMatchObject({
-      message: 'there is no idops.yaml in this folder',
-    });
+    expect(await refusal({ above: false })).toMatchObject(notHere);
   });
 
   it('nowhere where it is named', async () => {

@@ -65,31 +65,22 @@ describe('finding the configuration', () => {
     expect(problem?.message).toBe('there is no file nowhere.yaml');
   });
 
-  test('it is a folder', async () => {
-    await mkdir(join(cwd, 'idops.yaml'));
-    expect(await codesOf(() => loadProject({ cwd, variables: {} }))).toEqual([
-      'file-unreadable idops.yaml:1:1',
-    ]);
-  });
-
-  test('it is empty', async () => {
+  test('it is empty, or a folder', async () => {
     expect(await codesOf(() => load('# nothing\n'))).toEqual(['missing-field idops.yaml:1:1']);
+    await mkdir(join(cwd, 'folder'));
+    const options = { cwd, variables: {}, config: 'folder' };
+    expect(await codesOf(() => loadProject(options))).toEqual(['file-unreadable folder:1:1']);
   });
 });
 
 describe('defaults', () => {
   test('version alone is enough', async () => {
     const project = await load('version: 1\nvars:\nenvironments:\n  test:\n');
-    expect(project.state()).toEqual({
-      in: 'file',
-      path: join(project.root, '.idops/state.json'),
-      allowTracked: false,
-    });
+    const path = join(project.root, '.idops/state.json');
+    expect(project.state()).toEqual({ in: 'file', path, allowTracked: false });
     expect(project.maxDestructive()).toBe(5);
-    expect(project.patterns().map(({ pattern }) => pattern)).toEqual([
-      'manifests/**/*.yaml',
-      'manifests/**/*.yml',
-    ]);
+    const patterns = ['manifests/**/*.yaml', 'manifests/**/*.yml'];
+    expect(project.patterns().map(({ pattern }) => pattern)).toEqual(patterns);
     expect(project.profile.name).toBe('documented');
     expect(project.environment).toBeNull();
   });
@@ -245,10 +236,11 @@ environments:
   });
 
   test('are checked for their shape although they were not chosen', async () => {
-    const codes = await codesOf(() =>
-      load('version: 1\nenvironments:\n  a:\n    manifest: []\n    state: []\n'),
-    );
-    expect(codes).toEqual(['unknown-field idops.yaml:4:5', 'wrong-type idops.yaml:5:12']);
+    const text = 'version: 1\nenvironments:\n  a:\n    manifest: []\n    state: []\n';
+    expect(await codesOf(() => load(text))).toEqual([
+      'unknown-field idops.yaml:4:5',
+      'wrong-type idops.yaml:5:12',
+    ]);
   });
 });
 
@@ -259,9 +251,8 @@ describe('the server', () => {
   });
 
   test('may be left out where options and variables give it', async () => {
-    const project = await load('version: 1\n', {
-      variables: { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 'a-token' },
-    });
+    const variables = { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 'a-token' };
+    const project = await load('version: 1\n', { variables });
     expect(tokenOf(await project.server())).toBe('a-token');
     const baseUrl = 'https://b.example.com';
     expect((await project.server({ baseUrl })).baseUrl).toBe(baseUrl);
@@ -271,16 +262,14 @@ describe('the server', () => {
   });
 
   test('options stand above variables, and variables above the file', async () => {
-    const project = await load(server.replace(`\${IDOPS_TOKEN}`, 'written'), {
-      variables: { IDOPS_TOKEN: 'variable', IDOPS_BASE_URL: '' },
-    });
+    const written = server.replace(`\${IDOPS_TOKEN}`, 'written');
+    const project = await load(written, { variables: { IDOPS_TOKEN: 'variable', IDOPS_BASE_URL: '' } });
     await writeFile(join(cwd, 'token'), '\uFEFFfile\r\n');
     expect(tokenOf(await project.server())).toBe('variable');
     expect((await project.server()).baseUrl).toBe('https://id.example.com');
     const { auth } = await project.server({ tokenFile: 'token' });
     expect(auth).toEqual({ way: 'token_file', path: join(cwd, 'token'), shown: 'token' });
-    const without = await load(server.replace(`\${IDOPS_TOKEN}`, 'written'));
-    expect(tokenOf(await without.server())).toBe('written');
+    expect(tokenOf(await (await load(written)).server())).toBe('written');
   });
 
   test.each([
@@ -323,10 +312,8 @@ describe('the server', () => {
       .replace('  auth', `  allow_insecure_http: \${IDOPS_INSECURE}\n  auth`);
     const variables = { IDOPS_TOKEN: 'a-token', IDOPS_INSECURE: 'true' };
     const project = await load(config, { variables });
-    expect(await project.server()).toMatchObject({
-      baseUrl: 'http://id.example.com',
-      allowInsecureHttp: true,
-    });
+    const settings = { baseUrl: 'http://id.example.com', allowInsecureHttp: true };
+    expect(await project.server()).toMatchObject(settings);
     const refused = await load(config, { variables: { ...variables, IDOPS_INSECURE: 'false' } });
     expect(await codesOf(() => refused.server())).toEqual(['insecure-http idops.yaml:3:13']);
   });

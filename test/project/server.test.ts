@@ -180,33 +180,23 @@ describe('an address of the environment beside IDOPS_BASE_URL', () => {
     return await loadProject({ cwd, variables, ...(env === '' ? {} : { env }) });
   };
   const own = 'server: {base_url: https://id.example.com}';
+  const variable = "server: {base_url: '${IDOPS_BASE_URL}'}";
 
   test('is an error where they differ, with the place of the environment', async () => {
     const project = await load(own, { IDOPS_BASE_URL: 'https://staging.example.com' });
-    await expect(project.server()).rejects.toMatchObject({
-      problems: [
-        {
-          code: 'other-address',
-          message:
-            'IDOPS_BASE_URL names https://staging.example.com, and environment production is at https://id.example.com',
-          places: [{ line: 7, column: 24 }],
-        },
-      ],
-    });
+    const message =
+      'IDOPS_BASE_URL names https://staging.example.com, and environment production is at https://id.example.com';
+    const problem = { code: 'other-address', message, places: [{ line: 7, column: 24 }] };
+    await expect(project.server()).rejects.toMatchObject({ problems: [problem] });
   });
 
   test.each([
     ['both say the same', own, 'https://ID.example.com/', 'https://id.example.com'],
-    [
-      'it is that very variable',
-      "server: {base_url: '${IDOPS_BASE_URL}'}",
-      'https://a.example',
-      'https://a.example',
-    ],
+    ['it is that very variable', variable, 'https://a.example', 'https://a.example'],
     ['it has none', 'vars: {}', 'https://a.example', 'https://a.example'],
     ['the variable is empty', own, '', 'https://id.example.com'],
-  ])('is none where %s', async (_, environment, variable, address) => {
-    const project = await load(environment, { IDOPS_BASE_URL: variable });
+  ])('is none where %s', async (_, environment, given, address) => {
+    const project = await load(environment, { IDOPS_BASE_URL: given });
     expect((await project.server()).baseUrl).toBe(address);
   });
 
@@ -219,13 +209,8 @@ describe('an address of the environment beside IDOPS_BASE_URL', () => {
 
   test('is told without what the variable says where that is no address', async () => {
     const project = await load(own, { IDOPS_BASE_URL: 'user:hunter2' });
-    await expect(project.server()).rejects.toMatchObject({
-      problems: [
-        {
-          message:
-            'IDOPS_BASE_URL names something else, and environment production is at https://id.example.com',
-        },
-      ],
-    });
+    const message =
+      'IDOPS_BASE_URL names something else, and environment production is at https://id.example.com';
+    await expect(project.server()).rejects.toMatchObject({ problems: [{ message }] });
   });
 });

@@ -78,12 +78,6 @@ const block: Case[] = [
     'a:\n  - []\n  - z # z\n  - {}\nb: 1\n',
   ],
   [
-    'lists in lists',
-    'a:\n  - id: 1\n    b:\n      - - x\n        - y # y\n      - z # z\n',
-    { a: [{ id: 1, b: [['x'], 'z'] }] },
-    'a:\n  - id: 1\n    b:\n      - - x\n      - z # z\n',
-  ],
-  [
     'line ends of Windows, of the whole and of a new block of text',
     'a:\r\n  x: "1" # x\r\n  y: 2\r\n',
     { a: { x: '1', z: 'p\nq\n' } },
@@ -117,7 +111,6 @@ const flow: Case[] = [
     '{"kind": "x", "a": II, "b": {"c": e, "l": ["y", "x"], "n": m}}\n',
   ],
   ['the first of a line', '{ a: [ "x", y, z ] }\n', { a: ['y', 'z'] }, '{ a: [ y, z ] }\n'],
-  ['the last of a line', 'a: [x, y, z] # a\n', { a: ['x', 'y'] }, 'a: [x, y] # a\n'],
   ['all of a line', "a: [ x, 'y' ] # a\n", { a: [] }, 'a: [] # a\n'],
   ['one more', 'a: ["x", "y"] # a\n', { a: ['x', 'y', 'z'] }, 'a: ["x", "y", z] # a\n'],
   ['one of several lines', 'a: [x] # a\n', { a: ['x', 'y\nz\n'] }, 'a: [x, "y\\nz\\n"] # a\n'],
@@ -216,13 +209,9 @@ describe('the document of a field that changes keeps its comments, order and quo
 
 it('an anchor or an alias is left alone, and the other fields are changed', () => {
   const text = 'a: &x one\nb: *x\nc: two\n';
-  expect(edited(text, { a: 'p', b: 'q', c: 'r' })).toEqual({
-    made: 'a: &x one\nb: *x\nc: r\n',
-    refused: [
-      'a: it is, or has in it, an anchor or an alias',
-      'b: it is, or has in it, an anchor or an alias',
-    ],
-  });
+  const refused = ['a', 'b'].map((field) => `${field}: it is, or has in it, an anchor or an alias`);
+  const made = 'a: &x one\nb: *x\nc: r\n';
+  expect(edited(text, { a: 'p', b: 'q', c: 'r' })).toEqual({ made, refused });
 });
 
 it('what would be something else when it is read again is left as it is', () => {
@@ -238,10 +227,8 @@ it('what would be something else when it is read again is left as it is', () => 
 it('other documents of the file keep every byte, and what stands between them', () => {
   const [first, last] = ['# one\n\n\na:   1\n...\n# between\n', '--- # three\r\nc:    {x:   1}\r\n\r\n'];
   const edits = [{ document: 1, field: 'b', next: 'new' }];
-  expect(editFields(`${first}---\nb:   old\n${last}`, edits)).toEqual({
-    text: `${first}---\nb: new\n${last}`,
-    refused: [],
-  });
+  const text = `${first}---\nb: new\n${last}`;
+  expect(editFields(`${first}---\nb:   old\n${last}`, edits)).toEqual({ text, refused: [] });
 });
 
 describe('members that stay keep their text, their comments and their order', () => {

@@ -36,11 +36,7 @@ async function backendOf(): Promise<StateBackend> {
 }
 
 /** Opens a session and ends it; gives what it began with. */
-async function settled(
-  backend: StateBackend,
-  shard: Shard | undefined,
-  plans = false,
-): Promise<CurrentState> {
+async function settled(backend: StateBackend, shard?: Shard, plans = false): Promise<CurrentState> {
   if (profile === undefined) throw new Error('there is such a profile');
   const home = { backend, environment: null };
   const options = { reader, profile, concurrency: 1, server, shard, holds: () => false };
@@ -65,17 +61,10 @@ function interrupted(backend: StateBackend, meanwhile: () => Promise<unknown>): 
   };
 }
 
-function record(generation: number): ResourceRecord {
-  return {
-    kind: 'Client',
-    identity: { id },
-    recorded_at: at,
-    run: '20260130T120000Z-aaaaaa',
-    managed: [],
-    fields: {},
-    hashes: {},
-    did_generation: generation,
-  };
+function record(did_generation: number): ResourceRecord {
+  const run = '20260130T120000Z-aaaaaa';
+  const of = { kind: 'Client', identity: { id }, recorded_at: at, run } as const;
+  return { ...of, managed: [], fields: {}, hashes: {}, did_generation };
 }
 
 /** The first line of a run of another machine. */

@@ -37,27 +37,19 @@ async function said(edit: Edit): Promise<string[]> {
   });
 }
 
+const alter = (part: Json | undefined, members: Members): object => Object.assign(part as Members, members);
+const secret = { sensitive: true };
+const hidden = { sensitive: true, before: secret, after: secret };
+const warning = { code: 'no-list', message: 'none' };
+
 describe('what a stored plan shows', () => {
   it.each<[string, Edit, string]>([
-    ['a value', ({ changes }) => Object.assign(field(changes[1], 2), { after: 'w' }), 'User/1: group'],
-    [
-      'the value before',
-      ({ changes }) => Object.assign(field(changes[1], 2), { before: 'w' }),
-      'User/1: group',
-    ],
-    [
-      'that a value is held back',
-      ({ changes }) =>
-        Object.assign(field(changes[1], 2), {
-          sensitive: true,
-          before: { sensitive: true },
-          after: { sensitive: true },
-        }),
-      'User/1: group',
-    ],
+    ['a value', ({ changes }) => alter(field(changes[1], 2), { after: 'w' }), 'User/1: group'],
+    ['the value before', ({ changes }) => alter(field(changes[1], 2), { before: 'w' }), 'User/1: group'],
+    ['that a value is held back', ({ changes }) => alter(field(changes[1], 2), hidden), 'User/1: group'],
     [
       'that names are confirmed',
-      ({ changes }) => Object.assign(field(changes[1], 1), { confirmed: true }),
+      ({ changes }) => alter(field(changes[1], 1), { confirmed: true }),
       'User/1: roles',
     ],
     ['fewer fields', ({ changes }) => fieldsOf(changes[1]).pop(), 'User/1: group'],
@@ -66,32 +58,24 @@ describe('what a stored plan shows', () => {
       ({ changes }) => fieldsOf(changes[0]).push({ path: 'name', before: 'a', after: 'b', sensitive: false }),
       'Organization/acme: name',
     ],
-    ['a name', ({ changes }) => Object.assign(changes[1] ?? {}, { label: 'bob' }), 'the name of User/1'],
-    ['an action', ({ changes }) => Object.assign(changes[1] ?? {}, { action: 'adopt' }), 'User/1'],
-    ['no request', ({ changes }) => Object.assign(changes[1] ?? {}, { requests: [] }), 'User/1'],
-    [
-      'no loss',
-      ({ changes }) => Object.assign(changes[1] ?? {}, { destructive: false, destructions: [] }),
-      'User/1',
-    ],
-    ['no warning', ({ changes }) => Object.assign(changes[1] ?? {}, { warnings: [] }), 'User/1'],
+    ['a name', ({ changes }) => alter(changes[1], { label: 'bob' }), 'the name of User/1'],
+    ['an action', ({ changes }) => alter(changes[1], { action: 'adopt' }), 'User/1'],
+    ['no request', ({ changes }) => alter(changes[1], { requests: [] }), 'User/1'],
+    ['no loss', ({ changes }) => alter(changes[1], { destructive: false, destructions: [] }), 'User/1'],
+    ['no warning', ({ changes }) => alter(changes[1], { warnings: [] }), 'User/1'],
     [
       'another object',
-      ({ changes }) => Object.assign(changes[1] ?? {}, { address: 'User/2' }),
+      ({ changes }) => alter(changes[1], { address: 'User/2' }),
       'User/2; the name of User/2; User/2: blocked; User/2: roles; User/2: group; User/1; User/1: blocked; User/1: roles; User/1: group',
     ],
     ['fewer changes', ({ changes }) => changes.shift(), 'Organization/acme; Organization/acme: label'],
-    ['a count', (json) => Object.assign(json.summary as Members, { update: 1 }), 'the summary'],
-    ['a scope', (json) => Object.assign(json, { required_scopes: [] }), 'the scopes'],
-    ['a profile', (json) => Object.assign(json, { profile: 'boruta' }), 'the profile'],
-    [
-      'a warning of the whole',
-      (json) => Object.assign(json, { warnings: [{ code: 'no-list', message: 'none' }] }),
-      'the warnings',
-    ],
+    ['a count', ({ summary }) => alter(summary, { update: 1 }), 'the summary'],
+    ['a scope', (json) => alter(json, { required_scopes: [] }), 'the scopes'],
+    ['a profile', (json) => alter(json, { profile: 'boruta' }), 'the profile'],
+    ['a warning of the whole', (json) => alter(json, { warnings: [warning] }), 'the warnings'],
     [
       'no list of changes',
-      (json) => Object.assign(json, { changes: 1 }),
+      (json) => alter(json, { changes: 1 }),
       "changes isn't there, or is something else",
     ],
   ])('is compared with what would be applied: %s', async (_, edit, expected) => {

@@ -88,9 +88,7 @@ describe('YAML', () => {
       values: [{ a: { b: [1] }, c: { b: [1] }, d: [{ b: [1] }, { b: [1] }] }],
       problems: [],
     });
-  });
-
-  test('an anchor set again counts from there', () => {
+    // An anchor that is set again counts from there.
     expect(values('[&a 1, *a, &a 2, *a]').values).toEqual([[1, 1, 2, 2]]);
   });
 

@@ -18,15 +18,8 @@ function result(status: 'applied' | 'failed', run: string): Result {
 }
 
 function turn(parts: Partial<Cycle>): Cycle {
-  return {
-    outcome: 'unchanged',
-    plan: null,
-    result: null,
-    problems: [],
-    notes: [],
-    took: { plan: null, apply: null },
-    ...parts,
-  };
+  const took = { plan: null, apply: null };
+  return { outcome: 'unchanged', plan: null, result: null, problems: [], notes: [], took, ...parts };
 }
 
 it('is a plan that differs from the one before, whatever failed in between', () => {
@@ -59,13 +52,6 @@ it('is what is wrong, where that is otherwise than in the turn before, and that 
   const paper = new CycleChanges();
   const isNew = (...messages: string[]) =>
     paper.changesIn(turn({ problems: messages.map((message) => error('locked', message)) })).problems;
-  expect([isNew(), isNew('a'), isNew('a'), isNew('a', 'b'), isNew(), isNew(), isNew('a')]).toEqual([
-    false,
-    true,
-    false,
-    true,
-    true,
-    false,
-    true,
-  ]);
+  const told = [isNew(), isNew('a'), isNew('a'), isNew('a', 'b'), isNew(), isNew(), isNew('a')];
+  expect(told).toEqual([false, true, false, true, true, false, true]);
 });

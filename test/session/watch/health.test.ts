@@ -39,10 +39,8 @@ describe('whether turns go well', () => {
       expect(made.ready()).toEqual(fine);
     }
     pass(1);
-    expect(made.ready()).toEqual({
-      fine: false,
-      reason: 'no turn went well for 181 s: failed (server-unreachable)',
-    });
+    const reason = 'no turn went well for 181 s: failed (server-unreachable)';
+    expect(made.ready()).toEqual({ fine: false, reason });
     turn(null);
     expect(made.ready()).toEqual(fine);
   });
