@@ -136,41 +136,25 @@ describe.each([
 });
 
 describe('what was declared and is no longer as the plan showed it', () => {
+  const now = (fields: object) => (at: Site) => Object.assign(user(at), fields);
+  const body = (fields: object) => (at: Site) => Object.assign(templateOf(at) ?? {}, fields);
+  const organizations = [{ id: ids.initech, roles: [] }];
+  const department = (value: string) => ({ department: { value, status: 'valid' } });
   const cases: readonly [Doc, (at: Site) => unknown, string, string][] = [
-    [ops, (at) => Object.assign(user(at), { group: 'since' }), ada, 'group'],
+    [ops, now({ group: 'since' }), ada, 'group'],
     // Already as declared.
-    [ops, (at) => Object.assign(user(at), { group: 'ops' }), ada, 'group'],
+    [ops, now({ group: 'ops' }), ada, 'group'],
     // Was as declared.
+    [{ ...ops, group: 'staff finance', organizations: ['acme'] }, now({ group: 'since' }), ada, 'group'],
+    [{ kind: 'User', id: ids.ada, organizations: ['acme'] }, now({ organizations }), ada, 'organizations'],
     [
-      { kind: 'User', id: ids.ada, group: 'staff finance', organizations: ['acme'] },
-      (at) => Object.assign(user(at), { group: 'since' }),
-      ada,
-      'group',
-    ],
-    [
-      { kind: 'User', id: ids.ada, organizations: ['acme'] },
-      (at) => Object.assign(user(at), { organizations: [{ id: ids.initech, roles: [] }] }),
-      ada,
-      'organizations',
-    ],
-    [
-      { kind: 'User', id: ids.ada, metadata: { department: { value: 'x', status: 'valid' } } },
-      (at) => Object.assign(user(at), { metadata: { department: { value: 'since', status: 'valid' } } }),
+      { kind: 'User', id: ids.ada, metadata: department('x') },
+      now({ metadata: department('since') }),
       ada,
       'metadata.department',
     ],
-    [
-      { ...resetDoc, txt_content: 'New {{ url }}\n' },
-      (at) => Object.assign(templateOf(at) ?? {}, { txt_content: 'since' }),
-      reset,
-      'txt_content',
-    ],
-    [
-      { ...resetDoc, state: 'absent' },
-      (at) => Object.assign(templateOf(at) ?? {}, { html_content: 'since' }),
-      reset,
-      'html_content',
-    ],
+    [{ ...resetDoc, txt_content: 'New {{ url }}\n' }, body({ txt_content: 'since' }), reset, 'txt_content'],
+    [{ ...resetDoc, state: 'absent' }, body({ html_content: 'since' }), reset, 'html_content'],
     [
       { kind: 'Organization', id: ids.acme, label: 'New' },
       (at) => at.sandbox.data.organizations.map((row) => Object.assign(row, { label: 'since' })),

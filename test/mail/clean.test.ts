@@ -25,10 +25,7 @@ describe('an email that is written anew', () => {
       '<table width=600 bgcolor=#ffffff><tr><td align=center>x</table>',
       '<table width="600" bgcolor="#ffffff"><tbody><tr><td align="center">x</td></tr></tbody></table>',
     ],
-    [
-      '<img src="data:image/png;base64,AAAA" alt="x" onload=y>',
-      '<img src="data:image/png;base64,AAAA" alt="x">',
-    ],
+    ['<img src="data:image/png;base64,AA" alt=x onload=y>', '<img src="data:image/png;base64,AA" alt="x">'],
     ['<a href="https://x.example/?a=1&b" ping=y>x</a>', '<a title="https://x.example/?a=1&amp;b">x</a>'],
     ['<a id=a id=b onclick=c>x</a>', '<a id="a">x</a>'],
     ['<form action=x><button>go</button></form>', '<button>go</button>'],
@@ -43,12 +40,8 @@ describe('an email that is written anew', () => {
 
   it('reads noscript as a browser without scripts does', () => {
     const { html } = clean('<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>');
-    expect(treeOf(`<!DOCTYPE html>${html}`).elements.map(({ tag }) => tag)).toEqual([
-      'html',
-      'head',
-      'body',
-      'p',
-    ]);
+    const tags = treeOf(`<!DOCTYPE html>${html}`).elements.map(({ tag }) => tag);
+    expect(tags).toEqual(['html', 'head', 'body', 'p']);
   });
 
   it('keeps what the page and its style sheets say', () => {
@@ -61,17 +54,9 @@ describe('an email that is written anew', () => {
   });
 
   it.each([
-    [
-      '<img src="https://x.example/a.png" alt="Logo" width=12>',
-      'Logo',
-      'picture Logo, https://x.example/a.png',
-    ],
+    ['<img src="https://x.example/a" alt=Logo width=12>', 'Logo', 'picture Logo, https://x.example/a'],
     ['<img src="cid:logo">', 'cid:logo', 'picture cid:logo'],
-    [
-      '<iframe src="https://x.example"></iframe>',
-      '&lt;iframe&gt; https://x.example',
-      '<iframe> https://x.example',
-    ],
+    ['<iframe src="https://a.b"></iframe>', '&lt;iframe&gt; https://a.b', '<iframe> https://a.b'],
     ['<svg><image href=x /></svg>', '&lt;svg&gt;', '<svg>'],
     ['<video poster=x><source src=y></video>', '&lt;video&gt;', '<video>'],
   ])('shows as text what it leaves out: %s', (body, text, left) => {
@@ -86,14 +71,8 @@ describe('an email that is written anew', () => {
 
   it('names no more than a reviewer reads', () => {
     const word = 'x'.repeat(100_000);
-    for (const body of [
-      `<img alt=${word}>`,
-      `<img src=${word}>`,
-      `<video src=${word}>`,
-      `<p background=${word}>`,
-    ]) {
-      for (const words of clean(body).left) expect(words.length).toBeLessThan(500);
-    }
+    for (const start of ['<img alt=', '<img src=', '<video src=', '<p background='])
+      for (const words of clean(`${start}${word}>`).left) expect(words.length).toBeLessThan(500);
     expect(clean([...Array(100).keys()].map((at) => `<img src=${at}>`).join('')).left).toHaveLength(20);
   });
 
@@ -112,11 +91,8 @@ describe('an email that is written anew', () => {
   it('has the table, the text and the styles of a real layout', () => {
     const { html } = clean(layout(20));
     expect(html).toContain('Paragraph 3 for {{ user.username }}');
-    expect(html.match(/<table/g)?.length).toBe(
-      layout(20)
-        .replace(/<!--[\s\S]*?-->/g, '')
-        .match(/<table/g)?.length,
-    );
+    const before = layout(20).replace(/<!--[\s\S]*?-->/g, '');
+    expect(html.match(/<table/g)).toHaveLength(before.match(/<table/g)?.length ?? 0);
     expect(html).toContain('font-size: 13px; line-height: 22px; color: #55575d');
   });
 
@@ -127,10 +103,8 @@ describe('an email that is written anew', () => {
         ...'<noscript>|</noscript>|<select>|<option>|<template>|<foreignObject>|<desc>|<table>'.split('|'),
         ...'<tr>|<td>|<p>|<a href="javascript:x">|<form>|<img src=x onerror=y>|<!--|-->|<![CDATA['.split('|'),
         ...']]>|<iframe srcdoc="<p>">|<xmp>|<plaintext>|<b | onclick=x|"|\'|>|/'.split('|'),
-        ...'<animate href=#x attributeName=href to=javascript:x>|<frameset>|<head>|<body onload=x>'.split(
-          '|',
-        ),
-        ...'</br>|<image src=x>|&lt;|&#0;'.split('|'),
+        ...'<animate href=#x attributeName=href to=javascript:x>|<frameset>|<head>|</br>|&#0;'.split('|'),
+        ...'<body onload=x>|<image src=x>|&lt;'.split('|'),
       ),
       fc.string({ unit: 'binary', maxLength: 4 }),
     );
@@ -138,9 +112,8 @@ describe('an email that is written anew', () => {
       fc.property(fc.array(part, { maxLength: 25 }), (parts) => {
         const { html } = clean(parts.join(''));
         for (const { tag, attributes } of treeOf(`<!DOCTYPE html>${html}`).elements) {
-          expect(['html', 'head', 'body', 'img', 'style'].includes(tag) || allowedElements.has(tag)).toBe(
-            true,
-          );
+          const known = ['html', 'head', 'body', 'img', 'style'].includes(tag) || allowedElements.has(tag);
+          expect(known).toBe(true);
           for (const name of Object.keys(attributes)) {
             if (name === 'src') expect(attributes.src).toMatch(/^data:image/);
             else if (name === 'href') expect(attributes.href).toBe('#');
@@ -161,8 +134,8 @@ describe('a page that is written anew', () => {
 
   it.each([
     [
-      '<form action="https://x.example" method=post class=f><button formaction=y>go</button></form>',
-      '<form class="f" inert><button>go</button></form>',
+      '<form action=x class=f><button formaction=y>a</button></form>',
+      '<form class="f" inert><button>a</button></form>',
     ],
     ['<label for=a class=l>A</label>', '<label class="l" inert>A</label>'],
     [

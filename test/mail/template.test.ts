@@ -24,8 +24,8 @@ function namesOf(body: string): string[] {
 describe('a body that is a Mustache template', () => {
   it('fills in values, sections and lists', () => {
     const body =
-      'Hello {{ user.name }}{{#admin}}, admin{{/admin}}{{^admin}}, guest{{/admin}}:{{#items}} {{.}}{{/items}}';
-    expect(rendered(body, { user: { name: 'Ada' }, items: ['a', 'b'] })).toBe('Hello Ada, guest: a b');
+      '{{ user.name }}{{#admin}}, admin{{/admin}}{{^admin}}, guest{{/admin}}:{{#items}} {{.}}{{/items}}';
+    expect(rendered(body, { user: { name: 'Ada' }, items: ['a', 'b'] })).toBe('Ada, guest: a b');
   });
 
   it('escapes values in HTML and not in text', () => {
@@ -46,9 +46,8 @@ describe('a body that is a Mustache template', () => {
   });
 
   it('names its placeholders, each once', () => {
-    expect(
-      namesOf('{{ a }}{{{ b.c }}}{{& a }}{{# d }}{{ e }}{{.}}{{/ d }}{{! comment }}{{> part }}'),
-    ).toEqual(['a', 'b.c', 'd', 'e']);
+    const body = '{{ a }}{{{ b.c }}}{{& a }}{{# d }}{{ e }}{{.}}{{/ d }}{{! comment }}{{> part }}';
+    expect(namesOf(body)).toEqual(['a', 'b.c', 'd', 'e']);
   });
 
   it('understands other delimiters', () => {
@@ -82,9 +81,8 @@ describe('a body that is no template', () => {
   });
 
   it('is one that nests too deeply', () => {
-    expect(syntaxOf('{{#a}}'.repeat(5000) + '{{/a}}'.repeat(5000))).toBe(
-      'sections are nested more than 100 deep',
-    );
+    const body = '{{#a}}'.repeat(5000) + '{{/a}}'.repeat(5000);
+    expect(syntaxOf(body)).toBe('sections are nested more than 100 deep');
   });
 
   it.each([
@@ -116,13 +114,8 @@ describe('a body that is no template', () => {
 
 describe('where a tag stands', () => {
   it('is told of the whole body, whatever stands before it', () => {
-    for (const before of [
-      '',
-      'a\r\nb\n',
-      '\uFEFFä🎉 ',
-      ' '.repeat(5000),
-      `${' '.repeat(3000)}x${'\n'.repeat(1500)}`,
-    ]) {
+    const long = `${' '.repeat(3000)}x${'\n'.repeat(1500)}`;
+    for (const before of ['', 'a\r\nb\n', '\uFEFFä🎉 ', ' '.repeat(5000), long]) {
       const body = `${before}{{ a }}{{# b }}{{{ c }}}{{/ b }}`;
       const template = parseMustache(body);
       if ('syntax' in template) throw new Error(template.syntax);

@@ -80,16 +80,8 @@ const secrets = (
     ['its lock', 'state: {path: kept/a.json}', 'kept/a.json.lock'],
     ['its journal', 'state: {path: kept/a.json}', 'kept/runs/r.jsonl'],
     ['the token file', 'server: {auth: {token_file: secrets/token}}', 'secrets/token'],
-    [
-      'the token file of another environment',
-      'environments: {a: {server: {auth: {token_file: secrets/token}}}}',
-      'secrets/token',
-    ],
-    [
-      'a token file that a variable names',
-      `vars: {place: secrets}\nserver: {auth: {token_file: "\${place}/token"}}`,
-      'secrets/token',
-    ],
+    ['that of another environment', 'environments: {a: {server: {auth: {token_file: s/t}}}}', 's/t'],
+    ['that of a variable', `vars: {place: s}\nserver: {auth: {token_file: "\${place}/t"}}`, 's/t'],
     ['a private key', 'server: {tls: {client_key_file: tls/key.pem}}', 'tls/key.pem'],
     ...[
       ['cat', 'secrets/t'],
@@ -107,12 +99,7 @@ const secrets = (
         ] as const,
     ),
     ['the configuration', `# ${canary}`, 'idops.yaml', `version: 1 # ${canary}\n`],
-    [
-      'a stored plan',
-      '',
-      'kept/plan.json',
-      JSON.stringify({ format_version: 1, changes: [canary], digest: 'x' }),
-    ],
+    ['a stored plan', '', 'kept/plan.json', `{"format_version":1,"changes":["${canary}"],"digest":"x"}`],
     ['a journal that somebody kept', '', 'kept/x.txt', `{"type":"run","format_version":1,"x":"${canary}"}\n`],
   ] as readonly (readonly [string, string, string, string?])[]
 ).map(([what, configured, path, content = canary]): [string, Given, string] => [
@@ -313,19 +300,12 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
   const html = '<meta charset="utf-8"><p>Hello {{ tx_code }}</p>';
   const mails = (folder = '') => ({ [`${folder}tx.txt`]: 'Hello {{ tx_code }}', [`${folder}tx.html`]: html });
 
+  const both = { 'manifests/all.yaml': twoBodies };
+  const inFolders = { 'idops.yaml': 'version: 1\nmanifests: [manifests/**/*.yaml]\n', ...both };
+
   it.each([
-    [
-      'the whole project is one with items in folders',
-      mounted('', {
-        'idops.yaml': 'version: 1\nmanifests: [manifests/**/*.yaml]\n',
-        'manifests/all.yaml': twoBodies,
-        ...mails('manifests/emails/'),
-      }),
-    ],
-    [
-      "the bodies' folder alone is one",
-      { 'manifests/all.yaml': twoBodies, ...mounted('manifests/emails', mails()) },
-    ],
+    ['the whole project is one', mounted('', { ...inFolders, ...mails('manifests/emails/') })],
+    ["the bodies' folder alone is one", { ...both, ...mounted('manifests/emails', mails()) }],
   ] as readonly [string, Given][])('where %s, also by a link to the project', async (_, files) => {
     const folder = await folderOf(files, 'project');
     await symlink('project', `${folder}-link`);
@@ -341,56 +321,34 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
 
   const swapped = (to: string): Given => ({ 'manifests/..data': { link: to } });
   const alone = (link: string): Given => ({ 'manifests/x.yaml': { link } });
+  const now = (path: string): string => `manifests/${stamp}${path}`;
+  const later = '..2027_01_31_12_00_00.1';
+  /** Another mount, with a file in it. */
+  const kept = (dot: string, file: string): Given => ({
+    [`${dot}kept/${stamp}/${file}`]: canary,
+    [`${dot}kept/..data`]: { link: stamp },
+  });
 
   it.each([
-    [
-      'a folder whose name is no whole time',
-      { 'manifests/..2026/x.yaml': canary, ...swapped('..2026'), ...x },
-    ],
-    [
-      'a folder whose name only begins with a time',
-      { [`manifests/${stamp}.old/x.yaml`]: canary, ...swapped(`${stamp}.old`), ...x },
-    ],
+    ['a name that is no whole time', { 'manifests/..2026/x.yaml': canary, ...swapped('..2026'), ...x }],
+    ['a name that begins with a time', { [now('.old/x.yaml')]: canary, ...swapped(`${stamp}.old`), ...x }],
     ['a plain folder', { 'manifests/..data/x.yaml': canary, ...x }],
     ['a hidden folder elsewhere', { '.git/x.yaml': canary, ...swapped('../.git'), ...x }],
     ["another mount's time", { [`.kept/${stamp}/x.yaml`]: canary, ...swapped(`../.kept/${stamp}`), ...x }],
     ['a folder of two dots', { 'manifests/..evil/x.yaml': canary, ...alone('..evil/x.yaml') }],
     [
-      'a way out of the swapped folder',
-      {
-        '.env': canary,
-        [`manifests/${stamp}/y.yaml`]: '',
-        ...swapped(stamp),
-        ...alone(`${stamp}/../../.env`),
-      },
+      'a way out of it',
+      { '.env': canary, [now('/y')]: '', ...swapped(stamp), ...alone(`${stamp}/../../.env`) },
     ],
     [
-      'a link out of the swapped folder',
-      { '.env': canary, [`manifests/${stamp}/x.yaml`]: { link: '../../.env' }, ...swapped(stamp), ...x },
+      'a link out of it',
+      { '.env': canary, [now('/x.yaml')]: { link: '../../.env' }, ...swapped(stamp), ...x },
     ],
-    [
-      'a hidden file of a mount by a link of another name',
-      {
-        [`mounted/${stamp}/.env`]: canary,
-        'mounted/..data': { link: stamp },
-        ...alone('../mounted/..data/.env'),
-      },
-    ],
-    [
-      'a mount in a hidden folder',
-      {
-        [`.kept/${stamp}/x.yaml`]: canary,
-        '.kept/..data': { link: stamp },
-        ...alone('../.kept/..data/x.yaml'),
-      },
-    ],
+    ['a hidden file of a mount by another name', { ...kept('', '.env'), ...alone('../kept/..data/.env') }],
+    ['a mount in a hidden folder', { ...kept('.', 'x.yaml'), ...alone('../.kept/..data/x.yaml') }],
     [
       'a swapped folder within another',
-      {
-        [`manifests/${stamp}/..2027_01_31_12_00_00.1/x.yaml`]: canary,
-        ...swapped(stamp),
-        ...alone('..data/..2027_01_31_12_00_00.1/x.yaml'),
-      },
+      { [now(`/${later}/x.yaml`)]: canary, ...swapped(stamp), ...alone(`..data/${later}/x.yaml`) },
     ],
   ] as readonly [string, Given][])('%s is not let in by its names', async (_, files) => {
     await expectPrivate(files);
@@ -423,10 +381,7 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
   });
 
   it.each([
-    [
-      'a link into another folder that is swapped',
-      { 'other/..data': { link: stamp }, [`other/${stamp}/x`]: canary, ...alone(`../other/${stamp}/x`) },
-    ],
+    ['a link into another folder that is swapped', { ...kept('', 'x'), ...alone(`../kept/${stamp}/x`) }],
     [
       'a link to a hidden folder, by a link of the mount',
       {
@@ -439,17 +394,9 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
     ],
     [
       'a folder that is not the swapped one',
-      {
-        [`manifests/${stamp}/x.yaml`]: canary,
-        ...swapped('../kept'),
-        'kept/y': '',
-        ...alone(`${stamp}/x.yaml`),
-      },
+      { [now('/x.yaml')]: canary, ...swapped('../kept'), 'kept/y': '', ...alone(`${stamp}/x.yaml`) },
     ],
-    [
-      'a hidden file in it',
-      { [`manifests/${stamp}/.env`]: canary, ...swapped(stamp), ...alone('..data/.env') },
-    ],
+    ['a hidden file in it', { [now('/.env')]: canary, ...swapped(stamp), ...alone('..data/.env') }],
   ] as readonly [string, Given][])('%s is hidden all the same', async (_, files) => {
     await expectPrivate(files);
   });
@@ -527,21 +474,13 @@ describe('--prune is refused', () => {
     ['a hidden file', { 'manifests/.b.yaml': acme }, 'manifests/.b.yaml has the name of a manifest'],
     ['a hidden folder', { 'manifests/.b/c.yml': acme }, 'manifests/.b/c.yml has the name of a manifest'],
     ['a hidden link to nowhere', { 'manifests/.#b.yaml': { link: 'ada@host:1' } }, 'manifests/.#b.yaml'],
-    [
-      'a link that leads nowhere, as to a folder',
-      { 'manifests/sub': { link: '../nowhere/at-all' } },
-      'manifests/sub is a broken link',
-    ],
+    ['a link to no folder', { 'manifests/sub': { link: '../no/where' } }, 'manifests/sub is a broken link'],
     [
       'a glob whose folder is not there',
       globs('"manifests/**/*.yaml", "sub2/**/*.yaml"'),
       'the folder sub2 of "sub2/**/*.yaml" does not exist',
     ],
-    [
-      'the other end than the glob has',
-      { ...globs('"manifests/**/*.yaml"'), 'manifests/b.yml': acme },
-      'manifests/b.yml',
-    ],
+    ['the other end', { ...globs('"manifests/**/*.yaml"'), 'manifests/b.yml': acme }, 'manifests/b.yml'],
     ['a linked folder', { 'manifests/l': { link: '../kept' }, 'kept/x.yaml': acme }, 'manifests/l is a link'],
     [
       'a glob that matches nothing, as where its folder was not mounted',
@@ -549,7 +488,7 @@ describe('--prune is refused', () => {
       'no file matches "prod/*.yaml"',
     ],
     [
-      'a glob that names a file which is gone',
+      'a file that is gone',
       globs('"manifests/*.yaml", "manifests/b.yaml"'),
       'no file matches "manifests/b.yaml"',
     ],
@@ -564,9 +503,9 @@ describe('--prune is refused', () => {
       'sub/b.yaml looks like a manifest, and no glob names it',
     ],
     [
-      'what can not be read in a deeper folder',
-      { ...globs('"manifests/*.yaml"'), 'manifests/sub/b.yaml': { link: '/dev/null' } },
-      'manifests/sub/b.yaml',
+      'a deeper device',
+      { ...globs('"manifests/*.yaml"'), 'manifests/s/b.yaml': { link: '/dev/null' } },
+      's/b.yaml',
     ],
   ] as readonly [string, Given, string][])('with %s', async (name, files, why) => {
     const own: Given = name === 'no document' ? {} : { 'manifests/a.yaml': acme };
