@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { error, ProblemsError } from '../../src/base/problems.js';
+import type { Kind } from '../../src/kinds/kind.js';
 import { arrange } from '../../src/plan/order.js';
 import type { Change } from '../../src/plan/plan.js';
 import { noReplan, type Replan } from '../../src/plan/replan.js';
@@ -70,9 +71,8 @@ function obliging({ body = {} }: { body?: object }) {
 describe('what is sent', () => {
   it('leaves unchanged and blocked objects alone', async () => {
     const blocked: Change = { ...user('b'), action: 'blocked', requests: [] };
-    const unchanged = changeFor(declared('User', { id: 'c' }, { group: 'x' }), {
-      recorded: recorded({ group: 'x' }),
-    });
+    const known = { recorded: recorded({ group: 'x' }) };
+    const unchanged = changeFor(declared('User', { id: 'c' }, { group: 'x' }), known);
     const { log, results } = await run([blocked, unchanged], { respond: obliging });
     expect(log).toEqual([]);
     expect(results).toEqual([]);
@@ -148,9 +148,8 @@ describe('an answer', () => {
     const { results } = await run([template('t')], {
       respond: () => ({ id: 't', type: 't', backend_id, txt_content: 'new', html_content: 'built-in' }),
     });
-    expect(results).toMatchObject([
-      { status: 'not_converged', error: expect.stringContaining('html_content') },
-    ]);
+    const error = expect.stringContaining('html_content');
+    expect(results).toMatchObject([{ status: 'not_converged', error }]);
   });
 
   it('about another object is not believed, and its outcome not known where it can not be read', async () => {
@@ -193,14 +192,15 @@ describe('a failure', () => {
 
   it('that lacks a scope stops what needs the same scope, naming it, and nothing else', async () => {
     const changes = [organization('o'), user('a'), keyPair('k', true), template('t'), client('c')];
+    const lacking: { [operation: string]: Kind } = {
+      updateOrganization: kinds.organization,
+      updateKeyPair: kinds.keyPair,
+    };
     const { statuses, results } = await run(changes, {
-      respond: (request) =>
-        request.operation === 'updateOrganization' || request.operation === 'updateKeyPair'
-          ? failure(request.operation === 'updateKeyPair' ? kinds.keyPair : kinds.organization, {
-              kind: 'forbidden',
-              status: 403,
-            })
-          : obliging(request),
+      respond: (request) => {
+        const { [request.operation]: kind } = lacking;
+        return kind === undefined ? obliging(request) : failure(kind, { kind: 'forbidden', status: 403 });
+      },
     });
     expect(statuses).toEqual({
       'Organization/o/name o': 'failed',
@@ -243,12 +243,8 @@ describe('a failure that does not tell what was done', () => {
         respond: () => failure(kinds.template, { kind, status }),
         templates: () => ({ id: 't', txt_content: 'new', html_content: '<p>' }),
       });
-      expect(log).toEqual([
-        'sending EmailTemplate/b/t',
-        'PATCH backends/b/email-templates/t',
-        'GET t',
-        'settled EmailTemplate/b/t',
-      ]);
+      const sent = ['sending EmailTemplate/b/t', 'PATCH backends/b/email-templates/t'];
+      expect(log).toEqual([...sent, 'GET t', 'settled EmailTemplate/b/t']);
       expect(statuses).toEqual({ 'EmailTemplate/b/t': 'applied' });
     },
   );
@@ -258,14 +254,9 @@ describe('a failure that does not tell what was done', () => {
       respond: () => failure(kinds.template, {}),
       templates: () => ({ id: 't', txt_content: 'old', html_content: '<p>' }),
     });
-    expect(results).toMatchObject([
-      {
-        status: 'failed',
-        httpStatus: 500,
-        error: expect.stringMatching(/read back: txt_content: asked "new", the server has "old"$/),
-        ownValues: ['asked "new", the server has "old"'],
-      },
-    ]);
+    const own = 'asked "new", the server has "old"';
+    expect(results).toMatchObject([{ status: 'failed', httpStatus: 500, ownValues: [own] }]);
+    expect(results[0]?.error).toMatch(/read back: txt_content: asked "new", the server has "old"$/);
   });
 
   it('reads organizations back by one reading of the list, however many are open', async () => {
@@ -288,14 +279,12 @@ describe('a failure that does not tell what was done', () => {
     expect(statuses).toEqual({ 'EmailTemplate/b/gone': 'applied', 'EmailTemplate/b/there': 'failed' });
   });
 
+  const unread = () => {
+    throw failure(kinds.template, { kind: 'lost', status: null });
+  };
   it.each([
     ['reading back shows nothing of it', () => ({})],
-    [
-      'it can not be read back',
-      () => {
-        throw failure(kinds.template, { kind: 'lost', status: null });
-      },
-    ],
+    ['it can not be read back', unread],
   ])('stays open if %s', async (_, templates) => {
     const { results, outcomes } = await run([template('t')], {
       respond: () => failure(kinds.template, {}),
@@ -387,14 +376,8 @@ describe('a disk that takes nothing more', () => {
         if (line === 'settled User/a') for (let turns = 20; turns > 0; turns -= 1) await turn();
       },
     });
-    expect(log).toEqual([
-      'sending User/a',
-      'PATCH users/a',
-      'sending User/b',
-      'PATCH users/b',
-      'settled User/b',
-      'settled User/a',
-    ]);
+    const sent = ['sending User/a', 'PATCH users/a', 'sending User/b', 'PATCH users/b'];
+    expect(log).toEqual([...sent, 'settled User/b', 'settled User/a']);
   });
 
   it('after an answer ends the run, and what was done is told', async () => {
@@ -473,20 +456,15 @@ describe('a request that must not leave', () => {
       templates: () => ({ id: 't', txt_content: 'old', html_content: '<p>' }),
     });
     expect(log.slice(-2)).toEqual(['GET t', 'settled EmailTemplate/b/t']);
-    expect(results).toMatchObject([
-      { status: 'failed', error: expect.stringContaining('not sent: the lock is gone; read back: ') },
-    ]);
+    const error = expect.stringContaining('not sent: the lock is gone; read back: ');
+    expect(results).toMatchObject([{ status: 'failed', error }]);
   });
 
   it('once more is not known to be done, if an earlier try may have done it', async () => {
     const met = failure(kinds.user, { kind: 'lost', status: null });
     const { results } = await run([user('a')], { respond: () => new Withheld(met, lost) });
-    expect(results).toMatchObject([
-      {
-        status: 'unknown',
-        error: expect.stringContaining('not sent: the lock is gone; what the server did'),
-      },
-    ]);
+    const error = expect.stringContaining('not sent: the lock is gone; what the server did');
+    expect(results).toMatchObject([{ status: 'unknown', error }]);
   });
 });
 
@@ -504,13 +482,8 @@ describe('what waits for so long that it is no longer known to be as it was read
       replan: { ...anew(async () => fresh), observedAt: performance.now() },
       respond: (request, number) => (number === 1 ? new Expired(undefined) : obliging(request)),
     });
-    expect(log).toEqual([
-      'sending User/a',
-      'PATCH users/a',
-      'sending User/a',
-      'PATCH users/a',
-      'settled User/a',
-    ]);
+    const once = ['sending User/a', 'PATCH users/a'];
+    expect(log).toEqual([...once, ...once, 'settled User/a']);
     expect(statuses).toEqual({ 'User/a': 'applied' });
   });
 
@@ -542,19 +515,15 @@ describe('an error such as another profile has', () => {
   const failing = () => failure(kinds.user, { kind: 'server-error', status: 500, members });
 
   it('carries no advice where the server is known not to be one of it', async () => {
-    const { results, statuses } = await run([user('a'), user('b')], {
-      respond: refusing,
-      probed: { kind: 'plain' },
-    });
+    const rig = { respond: refusing, probed: { kind: 'plain' } } as const;
+    const { results, statuses } = await run([user('a'), user('b')], rig);
     expect(statuses).toEqual({ 'User/a': 'failed', 'User/b': 'failed' });
     for (const { error } of results) expect(error).not.toContain('profile boruta');
   });
 
   it('carries it once where it stops the others, which refer to it', async () => {
-    const { results, log } = await run([user('a'), user('b'), user('c')], {
-      respond: failing,
-      probed: { kind: 'unclear', status: 403 },
-    });
+    const rig = { respond: failing, probed: { kind: 'unclear', status: 403 } } as const;
+    const { results, log } = await run([user('a'), user('b'), user('c')], rig);
     expect(of(log, 'PATCH')).toHaveLength(1);
     expect(results[0]?.error).toContain('set "profile: boruta" under server');
     for (const { status, error } of results.slice(1)) {

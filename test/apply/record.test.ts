@@ -75,6 +75,8 @@ async function actionFor(state: State, fields: Fields): Promise<Action | undefin
 }
 
 describe('an update', () => {
+  const open = became(undefined, { status: 'failed', ambiguous: true });
+
   it('records what the server showed, with the run and the time', () => {
     const state = record(empty, asked({ group: 'staff' }), became({ group: 'staff', username: 'ada' }));
     expect(of(state)).toEqual({
@@ -89,11 +91,8 @@ describe('an update', () => {
   });
 
   it('records what was sent and not shown', () => {
-    const state = record(
-      empty,
-      asked({ group: 'staff', blocked: true }),
-      became({ group: 'staff' }, { unverified: ['blocked'] }),
-    );
+    const shown = became({ group: 'staff' }, { unverified: ['blocked'] });
+    const state = record(empty, asked({ group: 'staff', blocked: true }), shown);
     expect(of(state)?.fields).toEqual({ group: 'staff', blocked: true });
   });
 
@@ -111,42 +110,29 @@ describe('an update', () => {
   });
 
   it('that did not converge records what the server has, so that the next plan sees it', async () => {
-    const state = record(
-      empty,
-      asked({ group: 'staff' }),
-      became({ group: 'other' }, { status: 'not_converged' }),
-    );
+    const other = became({ group: 'other' }, { status: 'not_converged' });
+    const state = record(empty, asked({ group: 'staff' }), other);
     expect(of(state)?.fields).toEqual({ group: 'other' });
     expect(await actionFor(state, { group: 'staff' })).toBe('update');
   });
 
   it('whose outcome is not known is asserted again, on what it asked for', async () => {
     const before = record(empty, asked({ blocked: true }), became({ blocked: true, metadata: { a: 1 } }));
-    const state = record(
-      before,
-      asked({ metadata: { a: 2 } }),
-      became(undefined, { status: 'failed', ambiguous: true }),
-    );
+    const state = record(before, asked({ metadata: { a: 2 } }), open);
     expect(of(state)?.uncertain).toEqual(['metadata']);
     expect(await actionFor(state, { metadata: { a: 2 } })).toBe('update');
     expect(await actionFor(state, { blocked: true })).toBe('unchanged');
   });
 
   it('that goes well makes an uncertain field certain again', () => {
-    const uncertain = record(
-      empty,
-      asked({ group: 'x' }),
-      became(undefined, { status: 'failed', ambiguous: true }),
-    );
+    const uncertain = record(empty, asked({ group: 'x' }), open);
     const settled = record(uncertain, asked({ group: 'x' }), became({ group: 'x' }));
     expect(of(settled)?.uncertain).toBeUndefined();
   });
 
   it('of a kind that is read each time records only what was not shown', () => {
-    const organization = asked(
-      { id: '1', name: 'acme', label: 'ACME' },
-      { key: 'Organization/1', kind: 'Organization', identity: { id: '1' } },
-    );
+    const parts = { key: 'Organization/1', kind: 'Organization', identity: { id: '1' } } as const;
+    const organization = asked({ id: '1', name: 'acme', label: 'ACME' }, parts);
     const outcome = became({ id: '1', name: 'acme' }, { unverified: ['label'] });
     const state = recordOutcome(empty, organization, outcome, { run: 'run-1', at, hasher, readable: true });
     expect(of(state, 'Organization/1')?.fields).toEqual({ label: 'ACME' });
@@ -198,13 +184,10 @@ describe('what a run left of an object that the server shows', () => {
 
 describe('a secret', () => {
   const password = { backend: { smtp_port: 587, smtp_password: new Sensitive('hush') } };
+  const unshown = became({ backend: { smtp_port: 587 } }, { unverified: ['backend.smtp_password'] });
 
   it('that the answer does not show is recorded by its hash', async () => {
-    const state = record(
-      empty,
-      asked(password),
-      became({ backend: { smtp_port: 587 } }, { unverified: ['backend.smtp_password'] }),
-    );
+    const state = record(empty, asked(password), unshown);
     expect(JSON.stringify(state)).not.toContain('hush');
     expect(of(state)?.hashes).toEqual({ '/backend/smtp_password': hasher.hash('hush') });
     expect(await actionFor(state, password)).toBe('unchanged');
@@ -213,25 +196,16 @@ describe('a secret', () => {
   });
 
   it('stays recorded when a later answer, to something else, leaves it out', async () => {
-    const first = record(
-      empty,
-      asked(password),
-      became({ backend: { smtp_port: 587 } }, { unverified: ['backend.smtp_password'] }),
-    );
-    const second = record(
-      first,
-      asked({ group: 'staff' }),
-      became({ group: 'staff', backend: { smtp_port: 587 } }),
-    );
+    const first = record(empty, asked(password), unshown);
+    const later = became({ group: 'staff', backend: { smtp_port: 587 } });
+    const second = record(first, asked({ group: 'staff' }), later);
     expect(await actionFor(second, password)).toBe('unchanged');
   });
 
   it('from the environment is recorded by its hash where the server shows it', async () => {
-    const state = record(
-      empty,
-      asked({ group: new Sensitive('hush'), metadata: { token: { value: new Sensitive('hush') } } }),
-      became({ group: 'hush', metadata: { token: { value: 'hush' } } }),
-    );
+    const hush = new Sensitive('hush');
+    const secret = asked({ group: hush, metadata: { token: { value: hush } } });
+    const state = record(empty, secret, became({ group: 'hush', metadata: { token: { value: 'hush' } } }));
     expect(JSON.stringify(state)).not.toContain('hush');
     expect(await actionFor(state, { group: new Sensitive('hush') })).toBe('unchanged');
     expect(await actionFor(state, { group: new Sensitive('other') })).toBe('update');
@@ -306,12 +280,8 @@ describe("a client's generation", () => {
 
   it('stays where the outcome is not known, and the run that left it open is recorded', () => {
     const before = record(empty, client(3, 'adopt'), became(undefined));
-    const state = record(
-      before,
-      client(4, 'regenerate'),
-      became(undefined, { status: 'unknown', ambiguous: true }),
-      'run-2',
-    );
+    const open = became(undefined, { status: 'unknown', ambiguous: true });
+    const state = record(before, client(4, 'regenerate'), open, 'run-2');
     expect(of(state, 'Client/c')).toMatchObject({ did_generation: 3, pending_regeneration: 'run-2' });
   });
 
@@ -346,11 +316,8 @@ describe('a deletion', () => {
 
   it('is forgotten when the template is written again', () => {
     const gone = record(empty, template, became({ id: 't' }));
-    const back = record(
-      gone,
-      { ...template, action: 'update', expected: { txt_content: 'x' } },
-      became({ txt_content: 'x' }),
-    );
+    const written: Asked = { ...template, action: 'update', expected: { txt_content: 'x' } };
+    const back = record(gone, written, became({ txt_content: 'x' }));
     expect(of(back, template.key)?.deleted).toBeUndefined();
   });
 });

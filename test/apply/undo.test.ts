@@ -65,60 +65,28 @@ const renamed: Told = { before: { label: 'Old', name: 'acme' }, expected: { labe
 
 describe('undoing an update', () => {
   const left = [{ address: 'Organization/o', path: 'label', reason: since }];
+  const old = { label: 'Old' };
+  const shown = { ...renamed, after: { label: 'new', name: 'acme' } };
   it.each<[string, Told, Fields, Fields, readonly Left[]]>([
-    [
-      'puts back what it changed, and nothing else',
-      renamed,
-      { label: 'New', name: 'acme' },
-      { label: 'Old' },
-      [],
-    ],
-    [
-      'leaves a field that somebody changed since, and says so',
-      renamed,
-      { label: 'Other', name: 'acme' },
-      {},
-      left,
-    ],
-    [
-      'leaves nothing if somebody put the field back already',
-      renamed,
-      { label: 'Old' },
-      { label: 'Old' },
-      [],
-    ],
-    ['leaves nothing if nobody can see the field', renamed, {}, { label: 'Old' }, []],
-    [
-      'takes what the answer showed for what the run left',
-      { ...renamed, after: { label: 'new', name: 'acme' } },
-      { label: 'new' },
-      { label: 'Old' },
-      [],
-    ],
-    [
-      'takes what the answer showed for what the run left, and not what was asked',
-      { ...renamed, after: { label: 'new', name: 'acme' } },
-      { label: 'New' },
-      {},
-      left,
-    ],
+    ['puts back what it changed, and nothing else', renamed, renamed.expected, old, []],
+    ['leaves a field that somebody changed since, and says so', renamed, { label: 'Other' }, {}, left],
+    ['leaves nothing if somebody put the field back already', renamed, old, old, []],
+    ['leaves nothing if nobody can see the field', renamed, {}, old, []],
+    ['takes what the answer showed for what the run left', shown, { label: 'new' }, old, []],
+    ['does not take what was asked for what the run left', shown, { label: 'New' }, {}, left],
   ])('%s', (_, told, now, fields, left) => {
     expect(undone(told, now)).toEqual({ fields: [fields], left });
   });
 
   it('leaves nothing where that is meant', () => {
-    expect(putBack(undoRun(journalOf(renamed), true), { label: 'Other', name: 'acme' })).toEqual({
-      fields: [{ label: 'Old' }],
-      left: [],
-    });
+    const undo = undoRun(journalOf(renamed), true);
+    expect(putBack(undo, { label: 'Other', name: 'acme' })).toEqual({ fields: [old], left: [] });
   });
 
   it('takes the last of several requests of one change', () => {
     const [first, second] = [renamed, { ...renamed, expected: { label: 'Newer', name: 'acme' } }];
-    expect(putBack(undoRun(journalOf(first, second), false), { label: 'Newer' })).toEqual({
-      fields: [{ label: 'Old' }],
-      left: [],
-    });
+    const undo = undoRun(journalOf(first, second), false);
+    expect(putBack(undo, { label: 'Newer' })).toEqual({ fields: [old], left: [] });
   });
 
   it.each<[string, Partial<Told>, number]>([
@@ -142,9 +110,8 @@ describe('undoing an update', () => {
       declared: [],
       left: [{ path: 'backend.smtp_password', reason: 'the old value was a secret, which no journal holds' }],
     });
-    expect(
-      undoRun(journalOf({ ...user, before: password('a'), expected: password('a') }), false).left,
-    ).toEqual([]);
+    const same = journalOf({ ...user, before: password('a'), expected: password('a') });
+    expect(undoRun(same, false).left).toEqual([]);
   });
 });
 
@@ -156,10 +123,8 @@ describe('undoing a change of a map', () => {
   };
 
   it('puts back its keys, and takes away those that came', () => {
-    expect(undone(told, { metadata: { a: 9, c: 3, kept: 0 } })).toEqual({
-      fields: [{ metadata: { a: 1, b: 2, c: null } }],
-      left: [],
-    });
+    const fields = [{ metadata: { a: 1, b: 2, c: null } }];
+    expect(undone(told, { metadata: { a: 9, c: 3, kept: 0 } })).toEqual({ fields, left: [] });
   });
 
   it.each<[string, Fields, Fields, string[]]>([
@@ -200,19 +165,12 @@ describe('undoing a change of a template', () => {
   });
 
   it('takes away one that the run made, unless somebody changed it since', () => {
-    expect(undone(made, { id: '1', txt_content: 'new' })).toEqual({
-      fields: [{ state: 'absent' }],
-      left: [],
-    });
+    const gone = undone(made, { id: '1', txt_content: 'new' });
+    expect(gone).toEqual({ fields: [{ state: 'absent' }], left: [] });
+    const reason = "it isn't deleted, since txt_content changed since the run (--force deletes it anyway)";
     expect(undone(made, { id: '1', txt_content: 'other' })).toEqual({
       fields: [{}],
-      left: [
-        {
-          address: 'EmailTemplate/b/t',
-          path: null,
-          reason: "it isn't deleted, since txt_content changed since the run (--force deletes it anyway)",
-        },
-      ],
+      left: [{ address: 'EmailTemplate/b/t', path: null, reason }],
     });
   });
 
@@ -228,16 +186,10 @@ describe('undoing a change of a template', () => {
   });
 
   it('writes one anew that the run deleted, though a built-in one is there', () => {
-    const deleted: Told = {
-      ...template,
-      action: 'delete',
-      before: { id: '1', txt_content: 'old', html_content: null },
-      expected: {},
-    };
-    expect(undone(deleted, { id: null, txt_content: 'built in' })).toEqual({
-      fields: [{ txt_content: 'old' }],
-      left: [],
-    });
+    const before = { id: '1', txt_content: 'old', html_content: null };
+    const deleted: Told = { ...template, action: 'delete', before, expected: {} };
+    const back = undone(deleted, { id: null, txt_content: 'built in' });
+    expect(back).toEqual({ fields: [{ txt_content: 'old' }], left: [] });
     expect(undone(deleted, { id: '2', txt_content: 'other' }).left).toHaveLength(1);
   });
 
@@ -258,13 +210,8 @@ describe('undoing a change of a template', () => {
 });
 
 describe('undoing a regeneration', () => {
-  const told: Told = {
-    kind: 'Client',
-    identity: { id: 'c' },
-    action: 'regenerate',
-    before: { did: 'a' },
-    expected: {},
-  };
+  const client = { kind: 'Client', identity: { id: 'c' } } as const;
+  const told: Told = { ...client, action: 'regenerate', before: { did: 'a' }, expected: {} };
 
   it.each<[string, Partial<Told>, number]>([
     ['that was done can not be', {}, 1],
@@ -287,37 +234,26 @@ describe('undoing a move of the default key pair', () => {
 
   it('gives it back to the pair that the server took it from', () => {
     const undone = undoRun(journalOf(moved), false);
-    const { fields, left } = putBack(
-      undone,
-      { is_default: true, defaults: ['new'] },
-      { is_default: false, defaults: ['new'] },
-    );
+    const defaults = ['new'];
+    const { fields, left } = putBack(undone, { is_default: true, defaults }, { is_default: false, defaults });
     expect(undone.declared.map(({ identity }) => identity.id)).toEqual(['new', 'old']);
     expect(fields).toEqual([{ is_default: false }, { is_default: true }]);
     expect(left).toEqual([]);
   });
 
   it('leaves it where somebody moved it since', () => {
-    const { fields, left } = undone(
-      moved,
-      { is_default: false, defaults: ['third'] },
-      { is_default: false, defaults: ['third'] },
-    );
+    const third = { is_default: false, defaults: ['third'] };
+    const { fields, left } = undone(moved, third, third);
     expect(fields).toEqual([{ is_default: false }, {}]);
     expect(left).toEqual([{ address: 'KeyPair/old', path: 'is_default', reason: since }]);
   });
 
   it('moves it all the same where that is meant, or where there is none now', () => {
-    const now = [
-      { is_default: false, defaults: ['third'] },
-      { is_default: false, defaults: ['third'] },
-    ];
-    expect(putBack(undoRun(journalOf(moved), true), ...now).fields[1]).toEqual({ is_default: true });
-    const none = [
-      { is_default: false, defaults: [] },
-      { is_default: false, defaults: [] },
-    ];
-    expect(undone(moved, ...none).left).toEqual([]);
+    const third = { is_default: false, defaults: ['third'] };
+    const forced = putBack(undoRun(journalOf(moved), true), third, third);
+    expect(forced.fields[1]).toEqual({ is_default: true });
+    const none = { is_default: false, defaults: [] };
+    expect(undone(moved, none, none).left).toEqual([]);
   });
 
   it('gives it to no one where several had it, nobody did, or the run said itself who loses it', () => {
