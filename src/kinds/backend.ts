@@ -84,11 +84,7 @@ function update({ present, desired, changed }: PlanInput): Update {
   return { requests: first, expected, warnings: [byServer('backend')] };
 }
 
-function troubleOf(
-  body: Fields,
-  { fields: now }: PlanInput['present'],
-  changed: ReadonlySet<string>,
-): string | undefined {
+function troubleOf(body: Fields, { fields: now }: PlanInput['present'], changed: ReadonlySet<string>) {
   const unknown = unknownWhole('backend', ['roles'], body);
   if (unknown !== undefined) return unknown;
   const several = changed.has('is_default') && severalDefaults(now, 'backend', 'in its database');

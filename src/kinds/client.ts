@@ -177,10 +177,7 @@ function unfitAlgorithms(declared: Declared): Problem[] {
 }
 
 /** The algorithms among some fields that a type of key can't sign with. */
-function unfitFields(
-  given: Fields,
-  { type }: Fields,
-): readonly { readonly field: string; readonly message: string; readonly hint: string }[] {
+function unfitFields(given: Fields, { type }: Fields) {
   const [wrong, right] = type === 'ec' ? ['RS', 'ES'] : ['ES', 'RS'];
   return ['id_token_signature_alg', 'userinfo_signed_response_alg'].flatMap((field) => {
     const { [field]: algorithm } = given;

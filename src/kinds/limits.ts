@@ -99,11 +99,7 @@ function tooLong(text: string, most: number, path: FieldPath, refused: Refuse): 
   return [refused(`"${path.join('.')}" has ${length} characters, and may have ${most}`, path)];
 }
 
-function identityProblems(
-  { identity }: Declared,
-  { identity: parts = {} }: KindLimits,
-  refused: Refuse,
-): Problem[] {
+function identityProblems({ identity }: Declared, { identity: parts = {} }: KindLimits, refused: Refuse) {
   return Object.entries(parts).flatMap(([part, { known, otherwise }]) => {
     const { [part]: text } = identity;
     if (text === undefined || text === UNKNOWN_TEXT || known.includes(text)) return [];

@@ -111,12 +111,7 @@ function unlabelledScopes(user: Declared): Problem[] {
 }
 
 /** Duplicate elements in a list of a user, or in the roles of a membership. */
-function repeatedElements(
-  user: Declared,
-  field: string,
-  value: Value,
-  within: (string | number)[] = [],
-): Problem[] {
+function repeatedElements(user: Declared, field: string, value: Value, within: (string | number)[] = []) {
   if (!['organizations', 'authorized_scopes', 'roles'].includes(field)) return [];
   return listsOf(value).flatMap(({ path, list }) => repeatedIn(user, list, [...within, field, ...path]));
 }

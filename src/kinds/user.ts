@@ -3,7 +3,6 @@ import { ProblemsError } from '../base/problems.js';
 import { type Fields, isMap, lazy, mapValues, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import { idOf, onlyNames, userByName } from './by-name.js';
-import type { Catalog } from './catalog.js';
 import { findingOf, missing, observeEach, readOne, withoutIds } from './discovery.js';
 import {
   asElements,
@@ -203,10 +202,7 @@ const FEW = 50;
 const WORTH = 0.5;
 
 /** The list of all users, if that is cheaper than reading them one by one. */
-async function readMany(
-  wanted: number,
-  { reader, alone, profile, holds, list }: ObserveContext,
-): Promise<Catalog | null> {
+async function readMany(wanted: number, { reader, alone, profile, holds, list }: ObserveContext) {
   const all = listRead('users', profile);
   if (alone || all === undefined) return null;
   if (!holds('users')) {

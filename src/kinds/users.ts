@@ -108,12 +108,9 @@ function textsOf(parts: { readonly [part: string]: unknown }): Identity {
 }
 
 /** The condition with ids in place of names. */
-function resolveCondition(
-  { match }: Covers,
-  references: References,
-): { condition: Fields | undefined; troubles: string[] } {
-  if (match === undefined) return { condition: undefined, troubles: [] };
+function resolveCondition({ match }: Covers, references: References) {
   const troubles: string[] = [];
+  if (match === undefined) return { condition: undefined, troubles };
   if (references.users == null) troubles.push('the server offers no list of users, so none can match');
   const condition = Object.entries(match).map(([key, wanted]): [string, Value] => {
     if (key === 'group') return [key, wanted];

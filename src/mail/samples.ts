@@ -116,11 +116,7 @@ function parse(body: string | null | undefined, mail: MailOf | undefined): Parse
   return { source: body, fails, parsed: parseMustachex(body) };
 }
 
-function renderBody(
-  body: ParsedBody | null,
-  data: MailOf['data'],
-  options: RenderOptions,
-): RenderedBody | null {
+function renderBody(body: ParsedBody | null, data: MailOf['data'], options: RenderOptions) {
   if (body === null) return null;
   const { source, parsed, fails } = body;
   if ('syntax' in parsed) {
@@ -137,11 +133,7 @@ function renderBody(
 }
 
 /** A page in its layout. */
-function within(
-  around: ParsedBody | null,
-  data: MailOf['data'],
-  page: RenderedBody | null,
-): RenderedBody | null {
+function within(around: ParsedBody | null, data: MailOf['data'], page: RenderedBody | null) {
   if (around === null || page === null || !('text' in page)) return page;
   return renderBody(around, data, { html: true, partials: { [layout.partial]: page.text } });
 }

@@ -121,11 +121,7 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
 /**
  * The place of the mistake: the opening tag of a section or tag that isn't closed, not the later place at which the parser noticed it.
  */
-function blamed(
-  words: string,
-  noticed: number,
-  text: string,
-): { readonly at: number; readonly end: number; readonly until?: number } {
+function blamed(words: string, noticed: number, text: string) {
   const { sections, last } = tagsBefore(noticed, text);
   const section = words.startsWith('unclosed section') ? sections.at(-1) : undefined;
   if (section !== undefined) return { ...section, ...(noticed < text.length ? { until: noticed } : {}) };

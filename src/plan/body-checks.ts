@@ -133,12 +133,7 @@ function bodiesOf(body: BodyName | null): readonly BodyName[] {
 const placesAtMost = 50;
 
 /** The places of a finding in these bodies: the first in each, then the others. */
-function placesIn(
-  template: Declared,
-  email: Email,
-  { at }: TemplateFinding,
-  about: readonly BodyName[],
-): { readonly places: readonly Place[]; readonly more: number } {
+function placesIn(template: Declared, email: Email, { at }: TemplateFinding, about: readonly BodyName[]) {
   const found = about.map((name) => {
     const byStart = new Map(at?.[name]?.map((spot) => [spot.start, spot]));
     return { field: email[name], spots: [...byStart.values()].sort((a, b) => a.start - b.start) };

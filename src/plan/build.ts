@@ -237,11 +237,7 @@ function decideElsewhere(
 }
 
 /** The scopes that the observation needs. */
-function readScopes(
-  subjects: readonly Subject[],
-  references: References,
-  profile: Profile,
-): readonly Scope[] {
+function readScopes(subjects: readonly Subject[], references: References, profile: Profile) {
   const own = new Set(subjects.map(({ kind }) => kind));
   const readable = kinds.filter((kind) => own.has(kind.name) && kind.readable(profile));
   const lists = listNames.filter((name) => references[name] !== undefined);
@@ -303,11 +299,7 @@ async function whileHashing<T>(
 }
 
 /** Whether the state has a pending restore for an object that needs none any more. */
-function isSettled(
-  { kind, declared }: Subject,
-  live: Live | undefined,
-  restore: PendingRestore | undefined,
-): boolean {
+function isSettled({ kind, declared }: Subject, live: Live | undefined, restore: PendingRestore | undefined) {
   if (restore === undefined || live === undefined) return false;
   // What is to be pruned is gone already.
   const gone = !live.exists || declared === undefined || declared.absent;
@@ -374,10 +366,7 @@ export async function regenerationPlan(id: string, options: RegenerationOptions)
   };
 }
 
-async function regenerationOf(
-  id: string,
-  options: RegenerationOptions,
-): Promise<{ change: Change; live: Live | undefined }> {
+async function regenerationOf(id: string, options: RegenerationOptions) {
   const { kind, regeneration } = regenerated;
   const identity = { id };
   const subject = { kind: kind.name, identity };
@@ -396,11 +385,7 @@ async function regenerationOf(
   return { change: withReason(change, unfit ?? shown?.trouble), live: shown };
 }
 
-async function assemble(
-  changes: readonly Change[],
-  reads: readonly Scope[],
-  header: PlanHeader,
-): Promise<Plan> {
+async function assemble(changes: readonly Change[], reads: readonly Scope[], header: PlanHeader) {
   const writes = changes.flatMap(({ requests }) =>
     requests.map(({ operation }) => operations[operation].scope),
   );

@@ -189,11 +189,7 @@ export function blockReferred(
 }
 
 /** What a document refers to, by id as far as it is found. */
-function idsNamed(
-  { kind: name, identity, fields }: Declared,
-  references: References,
-  profile: Profile,
-): readonly string[] {
+function idsNamed({ kind: name, identity, fields }: Declared, references: References, profile: Profile) {
   const kind = kindOf(name);
   const context = { references, profile, present: {}, wished: () => true, at: () => '' };
   const { fields: resolved } = kind.resolve?.(fields, context) ?? { fields };

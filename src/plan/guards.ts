@@ -80,10 +80,7 @@ function key(
   return value === undefined ? undefined : JSON.stringify([type, within, by, String(value)]);
 }
 
-function fieldsOf(
-  changes: Change['fields'],
-  side: (field: Change['fields'][number]) => Value | undefined,
-): Fields {
+function fieldsOf(changes: Change['fields'], side: (field: Change['fields'][number]) => Value | undefined) {
   return Object.fromEntries(
     changes.flatMap((field) => {
       const value = side(field);

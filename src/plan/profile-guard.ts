@@ -37,11 +37,7 @@ export async function guardProfile(
  * Blocks changes of kinds for which an earlier run recorded another profile, as long as the configured profile stays. A plan that can't
  * read the object can't see what that run lost.
  */
-function blockMarkedKinds(
-  changes: readonly Change[],
-  { resources }: State,
-  used: Profile,
-): readonly Change[] {
+function blockMarkedKinds(changes: readonly Change[], { resources }: State, used: Profile) {
   const marks = new Map<KindName, readonly [string, Mark]>();
   for (const [key, { kind, other_profile: mark }] of Object.entries(resources)) {
     if (mark !== undefined && mark.profile !== used.name && !marks.has(kind)) marks.set(kind, [key, mark]);

@@ -132,12 +132,7 @@ export function restoresLeftOut(options: BuildOptions): string[] {
 }
 
 /** Whether an object may be selected; some can only be decided after reading. */
-function mayMean(
-  selection: Selection,
-  kind: KindName,
-  identity: Identity,
-  references: References = {},
-): boolean {
+function mayMean(selection: Selection, kind: KindName, identity: Identity, references: References = {}) {
   if (isAddressedByName(kind)) return mayMatchKind(selection, kind);
   const { all } = addresses({ kind, identity }, undefined, references);
   return isSelected(selection, kind, all);

@@ -83,12 +83,7 @@ function documentsIn(text: string): Document.Parsed[] {
   return parseAllDocuments(text, faithful as never) as Document.Parsed[];
 }
 
-function changedDocument(
-  text: string,
-  { field, next }: FieldEdit,
-  old: Json,
-  said: Json,
-): { readonly text: string } | { readonly reason: string } {
+function changedDocument(text: string, { field, next }: FieldEdit, old: Json, said: Json) {
   const lines = text.replaceAll('\r\n', '\n');
   const [document] = documentsIn(lines);
   const { contents } = document ?? {};

@@ -206,11 +206,7 @@ function replace(type: FieldType, declared: Written, live: Value, merging: Merge
 const FROM_VARIABLE = ' comes from a variable whose value differs from what the server has';
 
 /** A value at a path, by the same rules as a new one. */
-function write(
-  type: FieldType,
-  live: Value,
-  { path: [field, ...keys], writing }: MergeContext,
-): Written | undefined {
+function write(type: FieldType, live: Value, { path: [field, ...keys], writing }: MergeContext) {
   // Nested under its keys, since a key may say that a value is secret.
   const nested = keys.reduceRight<Value>((inner, key) => ({ [key]: inner }), live);
   let written = writeAt([field], keys.length === 0 ? type : plain, nested, writing);

@@ -192,11 +192,7 @@ async function documentsById(
 }
 
 /** What documents about many declare and the server doesn't have: a warning for each document and field. */
-function differingMany(
-  covered: readonly Covered[],
-  live: ReadonlyMap<Subject, Live>,
-  server: ServerLists,
-): Problem[] {
+function differingMany(covered: readonly Covered[], live: ReadonlyMap<Subject, Live>, server: ServerLists) {
   const differing = new Map<string, { place: Place; field: string; addresses: string[] }>();
   for (const one of covered) {
     const now = live.get(one);

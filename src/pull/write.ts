@@ -1,7 +1,7 @@
 import { lstat, readFile, rmdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isThere, realPath } from '../base/paths.js';
-import { error, type Problem, type ProblemsError, problemError, refuse } from '../base/problems.js';
+import { error, type ProblemsError, problemError, refuse } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { removeTemporaryFiles, type Staged, stageFile } from '../base/write-file.js';
 import { isInside } from '../manifests/symlinks.js';
@@ -78,11 +78,7 @@ export function notWritable(path: string, cwd: string, failure: unknown, hint: s
   return problemError('not-writable', `${shownPath(path, cwd)} can't be written: ${why}`, hint);
 }
 
-async function changedSince(
-  { path, before, action }: PulledFile,
-  root: string,
-  cwd: string,
-): Promise<Problem[]> {
+async function changedSince({ path, before, action }: PulledFile, root: string, cwd: string) {
   const shown = shownPath(path, cwd);
   const real = action === 'unchanged' ? path : await realPath(path);
   if (real !== path || !isInside(path, root)) {

@@ -124,12 +124,7 @@ function ldapErrors(draft: SandboxBackend, isSized: boolean): Errors {
   return errors;
 }
 
-function fillRoles(
-  data: SandboxData,
-  backend: SandboxBackend,
-  sent: unknown,
-  token: string,
-): Answer | undefined {
+function fillRoles(data: SandboxData, backend: SandboxBackend, sent: unknown, token: string) {
   if (sent === undefined || sent === null || sent === false) return undefined;
   if (isObject(sent) && Object.keys(sent).length === 0) return undefined;
   if (!Array.isArray(sent)) return crash('(Protocol.UndefinedError) Enumerable not implemented', token);

@@ -90,12 +90,7 @@ function useKeyPair({ keyPairs }: SandboxData, client: SandboxClient, sent: Json
 }
 
 /** Replaces all scopes. An unknown name creates a scope; an unknown id, or a name with a space, is dropped. */
-function fillScopes(
-  data: SandboxData,
-  draft: SandboxClient,
-  sent: unknown,
-  token: string,
-): Answer | undefined {
+function fillScopes(data: SandboxData, draft: SandboxClient, sent: unknown, token: string) {
   const elements: unknown = sent ?? [];
   if (!Array.isArray(elements) && !isObject(elements))
     return crash('(Protocol.UndefinedError) Enumerable not implemented', token);

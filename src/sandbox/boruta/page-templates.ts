@@ -110,10 +110,7 @@ const stale: Answer = {
 };
 
 /** PATCH. Unlike mails, the same content again keeps what is stored. */
-async function update<Row extends SandboxErrorTemplate>(
-  shelf: Shelf<Row>,
-  operation: Operation,
-): Promise<Answer> {
+async function update<Row extends SandboxErrorTemplate>(shelf: Shelf<Row>, operation: Operation) {
   const { data, work, resource, token } = operation;
   const place = await work.read(() => locate(shelf, operation));
   if (place === undefined) return shelf.missing(operation);

@@ -44,10 +44,7 @@ function vanish(data: SandboxData, gone: string): void {
 }
 
 /** A scope is in every role that holds its id, with its present name. */
-function appear(
-  { roles, users, clients }: SandboxData,
-  { id, name, label, public: open }: SandboxScope,
-): void {
+function appear({ roles, users, clients }: SandboxData, { id, name, label, public: open }: SandboxScope) {
   for (const role of roles) {
     if (role.hidden_scopes?.includes(id) !== true) continue;
     role.hidden_scopes = role.hidden_scopes.filter((hidden) => hidden !== id);

@@ -82,10 +82,7 @@ export function updateUser({ data, params: [id], resource }: Operation): Answer 
   return ok(present(data, user));
 }
 
-function unknownReferences(
-  data: SandboxData,
-  values: z.infer<typeof fields>,
-): Record<string, string[]> | null {
+function unknownReferences(data: SandboxData, values: z.infer<typeof fields>) {
   const known = new Set(data.organizations.map((organization) => organization.id));
   const problems: Record<string, string[]> = {};
   for (const [index, element] of (values.organizations ?? []).entries()) {
