@@ -3,7 +3,7 @@ import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Catalog } from './catalog.js';
 import { textOf } from './fields.js';
 import type { ByName, Identity } from './kind.js';
-import { listCalled, listNames, nounOf, type References } from './references.js';
+import { type ListName, listCalled, listNames, nounOf, type References } from './references.js';
 
 /** Users are found by their username, which is unique in a backend. */
 export const userByName: ByName = {
@@ -78,11 +78,7 @@ export function isOwnerGone(identity: Identity, references: References): boolean
 }
 
 /** Finds one by a text, `{id}` or `{name}` in the list of its noun. */
-export function findIn(
-  noun: string,
-  wanted: Value,
-  references: References,
-): { readonly id: string } | string {
+export function findIn(noun: string, wanted: Value, references: References): { id: string } | string {
   const list = references[listCalled(noun) ?? 'organizations'];
   const { id, name } = isMap(wanted) ? wanted : isUuid(textOf(wanted)) ? { id: wanted } : { name: wanted };
   const byId = typeof id === 'string';
@@ -109,10 +105,7 @@ export function namedReference(list: Catalog | null | undefined, id: string): Fi
 }
 
 /** Whether the names of references say which objects they are. */
-export function areNamesUnique(
-  list: Catalog | null | undefined,
-  references: readonly (Value | undefined)[],
-): boolean {
+export function areNamesUnique(list: References[ListName], references: readonly (Value | undefined)[]) {
   return references.every((one) => !isMap(one) || list?.byName(String(one.name)).length === 1);
 }
 

@@ -36,6 +36,8 @@ export type FieldType =
   | { readonly type: 'list'; readonly by: string; readonly members: FieldTypes }
   | { readonly type: 'reference' };
 
+export type ListType = FieldType & { readonly type: 'list' };
+
 export type FieldTypes = { readonly [field: string]: FieldType };
 
 export const value: FieldType = { type: 'value' };
@@ -138,12 +140,7 @@ function memberContrasts(types: FieldTypes, path: string, wanted: Fields, got: F
 }
 
 /** The members of each element, and the elements of which one side has none. */
-function listContrasts(
-  { by, members }: FieldType & { readonly type: 'list' },
-  path: string,
-  wanted: readonly Fields[],
-  got: readonly Fields[],
-): Contrast[] {
+function listContrasts({ by, members }: ListType, path: string, wanted: Fields[], got: Fields[]) {
   const keyed = (list: readonly Fields[]) => new Map(list.map((one) => [textOf(one[by]), one]));
   const [goals, there] = [keyed(wanted), keyed(got)];
   return [...new Set([...goals.keys(), ...there.keys()])].flatMap((key): Contrast[] => {

@@ -54,9 +54,7 @@ export function addressOf(kind: KindName, identity: Identity): string {
 }
 
 /** The documents that declare an email, with the names of its fields. */
-export function emailsIn(
-  declared: readonly Declared[],
-): { readonly template: Declared; readonly email: Email }[] {
+export function emailsIn(declared: readonly Declared[]) {
   return declared.flatMap((template) => {
     const { email } = kindOf(template.kind);
     return email === undefined || template.absent ? [] : [{ template, email }];

@@ -15,8 +15,6 @@ import type {
   Discovered,
   Identity,
   Kind,
-  Live,
-  ObserveContext,
   PlanInput,
   Regeneration,
   Update,
@@ -113,7 +111,26 @@ export const keyPair: Kind = {
   listed: 'own',
   ...oneDefault('key pair'),
   decisive: [DEFAULTS, 'public_key'],
-  observe: observeKeyPairs,
+  async observe(objects, context) {
+    const {
+      [context.profile.name]: { read },
+    } = traits;
+    const all = listRead('keyPairs', context.profile);
+    if (all === undefined) return new Map();
+    const list = (await readOne(context, all, {}, answers.keyPairs)) ?? [];
+    const byId = new Map(list.map((pair) => [pair.id, pair]));
+    const defaults = defaultsOf(list);
+    return await observeEach(objects, async (identity) => {
+      const shown =
+        byId.get(identity.id) ??
+        // It may be on a further page of the list.
+        (read === undefined
+          ? null
+          : await readOne(context, read, { key_pair_id: identity.id ?? '' }, answers.keyPair));
+      if (shown === null) return missing(identity, 'key pair');
+      return { exists: true, identity, fields: shownPair(shown, defaults) };
+    });
+  },
   refersTo: ({ generation }) => (generation === undefined ? [] : ['clients']),
   decide: (input) => decideRegeneration(input, regeneration),
   regeneration,
@@ -161,30 +178,6 @@ const EXTRA_PAIR: PlanWarning = {
 
 function request({ id = '' }: Identity, body: Fields): Update['requests'][number] {
   return { operation: 'updateKeyPair', params: { key_pair_id: id }, body };
-}
-
-async function observeKeyPairs<T extends { readonly identity: Identity }>(
-  objects: readonly T[],
-  context: ObserveContext,
-): Promise<ReadonlyMap<T, Live>> {
-  const {
-    [context.profile.name]: { read },
-  } = traits;
-  const all = listRead('keyPairs', context.profile);
-  if (all === undefined) return new Map();
-  const list = (await readOne(context, all, {}, answers.keyPairs)) ?? [];
-  const byId = new Map(list.map((pair) => [pair.id, pair]));
-  const defaults = defaultsOf(list);
-  return await observeEach(objects, async (identity) => {
-    const shown =
-      byId.get(identity.id) ??
-      // It may be on a further page of the list.
-      (read === undefined
-        ? null
-        : await readOne(context, read, { key_pair_id: identity.id ?? '' }, answers.keyPair));
-    if (shown === null) return missing(identity, 'key pair');
-    return { exists: true, identity, fields: shownPair(shown, defaults) };
-  });
 }
 
 function shownPair({ is_default, ...rest }: Fields, defaults: readonly string[]): Fields {

@@ -72,11 +72,7 @@ export function unsupportedLifecycle(declared: Declared, noun: string, profile: 
 }
 
 /** The problem of an object that is to be deleted and has values. */
-export function absentProblems(
-  declared: Declared,
-  noun: string,
-  identifying: readonly string[] = [],
-): Problem[] {
+export function absentProblems(declared: Declared, noun: string, identifying: string[] = []): Problem[] {
   const { absent, fields } = declared;
   const others = Object.keys(fields).filter((field) => !identifying.includes(field));
   if (!absent || others.length === 0) return [];

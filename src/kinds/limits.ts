@@ -30,12 +30,8 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
 }
 
 /** What the profile's server can't take of a document. */
-export function limitProblems(
-  object: Declared,
-  profile: Profile,
-  limits: ServerLimits,
-  { emptyIsNull = [], limits: own = {} }: Traits,
-): Problem[] {
+export function limitProblems(object: Declared, profile: Profile, limits: ServerLimits, traits: Traits) {
+  const { limits: own = {} } = traits;
   const refused: Refuse = (message, path, hint) =>
     error('profile-limit', `${message} (profile ${profile.name})`, [object.places.of(...path)], hint);
   return [
@@ -44,7 +40,7 @@ export function limitProblems(
     ...Object.entries(own.characters ?? {}).flatMap(([field, most]) =>
       tooLong(textOf(object.fields[field]), most, [field], refused),
     ),
-    ...emptyProblems(object, profile, emptyIsNull, own, refused),
+    ...emptyProblems(object, profile, traits, refused),
     ...wordProblems(object, own, refused),
     ...elementProblems(object, own, refused),
     ...sizeProblems(object, limits, refused),
@@ -53,12 +49,8 @@ export function limitProblems(
 
 type Refuse = (message: string, path: FieldPath, hint?: string) => Problem;
 
-function idProblems(
-  { identity, fields }: Declared,
-  limits: ServerLimits,
-  { ids = {} }: KindLimits,
-  refused: Refuse,
-): Problem[] {
+function idProblems(object: Declared, limits: ServerLimits, { ids = {} }: KindLimits, refused: Refuse) {
+  const { identity, fields } = object;
   const known: { readonly [part: string]: Value | undefined } = {
     backend_id: fields.backend_id,
     ...identity,
@@ -107,13 +99,8 @@ function identityProblems({ identity }: Declared, { identity: parts = {} }: Kind
   });
 }
 
-function emptyProblems(
-  object: Declared,
-  profile: Profile,
-  emptyIsNull: readonly string[],
-  { filled = {}, notEmpty = [] }: KindLimits,
-  refused: Refuse,
-): Problem[] {
+function emptyProblems(object: Declared, profile: Profile, traits: Traits, refused: Refuse) {
+  const { emptyIsNull = [], limits: { filled = {}, notEmpty = [] } = {} } = traits;
   const { fields } = object;
   const unfilled = Object.entries(filled).flatMap(([field, instead]) => {
     const { [field]: value } = fields;

@@ -13,11 +13,16 @@ export interface Contradiction {
   readonly removed?: string;
 }
 
+/** What each of several documents declares in a field. */
+type Parts = readonly { readonly document: Declared; readonly declared: Value }[];
+
 /** A document and the path of a value in it. */
 interface Source {
   readonly document: Declared;
   readonly path: readonly (string | number)[];
 }
+
+type Sources = Map<string, Source>;
 
 function placeOf({ document, path }: Source): Place {
   return document.places.of(...path);
@@ -34,7 +39,7 @@ export function mergeDocuments(
   const [first] = documents;
   if (first === undefined) throw new Error('no document to merge');
   const kind = kindOf(first.kind);
-  const sources = new Map<string, Source>();
+  const sources: Sources = new Map();
   const contradictions: Contradiction[] = [];
   const fields: Fields = {};
   for (const field of new Set(documents.flatMap(({ fields }) => Object.keys(fields)))) {
@@ -91,13 +96,7 @@ export function documentFor(many: Declared, identity: Identity, condition: Field
   return { kind, identity, fields, absent, whole, ignored, ...conditions, places };
 }
 
-function joined(
-  kind: Kind,
-  field: string,
-  parts: readonly { readonly document: Declared; readonly declared: Value }[],
-  sources: Map<string, Source>,
-  contradictions: Contradiction[],
-): Value {
+function joined(kind: Kind, field: string, parts: Parts, sources: Sources, contradictions: Contradiction[]) {
   const { type } = kind.fields[field] ?? value;
   const differs: Differs = (path, one, other, removed) => {
     const places = [placeOf(one), placeOf(other)] as const;
@@ -127,12 +126,7 @@ function joined(
 type Differs = (path: string, one: Source, other: Source, removed?: string) => void;
 
 /** The parts of a set that several documents declare, which are checked once their names are resolved. */
-function joinedSet(
-  field: string,
-  parts: readonly { readonly document: Declared; readonly declared: Value }[],
-  sources: Map<string, Source>,
-  differs: Differs,
-): Value {
+function joinedSet(field: string, parts: Parts, sources: Sources, differs: Differs): Value {
   const joint: { [part: string]: Member[] } = {};
   let whole: { readonly source: Source; readonly list: Value } | undefined;
   for (const { document, declared } of parts) {

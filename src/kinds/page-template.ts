@@ -146,11 +146,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
 }
 
 /** Of each provider, or of the server, the pages of the types that options ask for, otherwise all. */
-async function pagesOf(
-  { list, asked }: DiscoverContext,
-  types: readonly string[],
-  within: string | undefined,
-): Promise<Identity[]> {
+async function pagesOf({ list, asked }: DiscoverContext, types: readonly string[], within?: string) {
   const rows = within === undefined ? [] : ((await list('identityProviders'))?.rows() ?? []);
   const owners = within === undefined ? [{}] : rows.map(({ id }) => ({ [within]: String(id) }));
   const wanted = (asked.type ?? []).length === 0 ? types : types.filter((type) => asked.type?.includes(type));

@@ -8,10 +8,7 @@ import { limitProblems } from './limits.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 /** The declared fields as the profile's server stores them, without those that it ignores. */
-export function takenFields(
-  fields: Fields,
-  { ignored = [], emptyIsNull = [], nullBecomes = {} }: Traits,
-): Fields {
+export function takenFields(fields: Fields, { ignored = [], emptyIsNull = [], nullBecomes = {} }: Traits) {
   const taken: Fields = {};
   for (const [field, value] of Object.entries(fields)) {
     if (ignored.includes(field)) continue;
@@ -54,12 +51,7 @@ function unacceptedFields({ fields, ignored }: Declared, traits: Traits): string
 }
 
 /** Why a document can't be applied: it declares ignored fields whose live value differs. */
-export function ignoredTrouble(
-  kind: Kind,
-  declared: Declared,
-  live: Live | undefined,
-  { name }: Profile,
-): string | undefined {
+export function ignoredTrouble(kind: Kind, declared: Declared, live: Live | undefined, { name }: Profile) {
   const shown = { ...live?.beside, ...live?.fields };
   const { [name]: traits } = kind.traits;
   const off = unacceptedFields(declared, traits).filter((field) => {
@@ -83,11 +75,7 @@ export function ignoredTrouble(
 }
 
 /** The known fields of an update on a server that resets what it isn't sent: the present values under the desired ones. */
-export function wholeFields(
-  desired: Fields,
-  present: Fields,
-  { whole = [], nullBecomes = {} }: Traits,
-): Fields {
+export function wholeFields(desired: Fields, present: Fields, { whole = [], nullBecomes = {} }: Traits) {
   const fields: Fields = {};
   for (const name of whole) {
     const value = Object.hasOwn(desired, name) ? desired[name] : present[name];

@@ -220,12 +220,8 @@ async function decideAll(
 }
 
 /** The changes of a kind that other shards make. */
-function decideElsewhere(
-  found: readonly Finding[],
-  kind: Kind,
-  decider: Decider,
-  { declared, selection }: BuildOptions,
-): Change[] {
+function decideElsewhere(found: readonly Finding[], kind: Kind, decider: Decider, options: BuildOptions) {
+  const { declared, selection } = options;
   const live = new Map(found.map((finding) => [addressOf(kind.name, finding.identity), finding.live]));
   return declared
     .filter((one) => one.kind === kind.name && !isInShard(selection, kind.name, one.identity))

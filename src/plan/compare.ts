@@ -21,7 +21,7 @@ import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord } from '../state/state.js';
 import { createChange, lacking } from './create.js';
-import { type LastShown, undeclaredDrift, withDrift } from './drift.js';
+import { type LastShown, type Shown, undeclaredDrift, withDrift } from './drift.js';
 import { declaredPlaces, fieldChange, namedMembers, unknownSets } from './field-changes.js';
 import type { ApplyInfo, Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
 import { nothing, withReason } from './plan.js';
@@ -354,12 +354,8 @@ function knowledge({ live, recorded, declared }: CompareInput, present: Present)
 type BaseInfo = Pick<ApplyInfo, 'before' | 'expected' | 'managed'> &
   Required<Pick<ApplyInfo, 'byMember' | 'ends' | 'undated'>> & { readonly until: UntilChanges | undefined };
 
-function baseChange(
-  input: CompareInput,
-  present: Present,
-  observed: Source,
-  { byMember, ends, undated, until, ...known }: BaseInfo,
-): Change {
+function baseChange(input: CompareInput, present: Present, observed: Source, info: BaseInfo): Change {
+  const { byMember, ends, undated, until, ...known } = info;
   const { declared, recorded, address, key } = input;
   const { ended, generation } = declared;
   return {
@@ -394,12 +390,7 @@ function notEmpty<T>(list: readonly T[]): readonly T[] | undefined {
 }
 
 /** `present` gives the known value of a field. */
-function wantedFields(
-  kind: Kind,
-  fields: Fields,
-  declared: Declared,
-  present: (field: string) => Value | undefined,
-): { fields: Fields; unknowable: string[] } {
+function wantedFields(kind: Kind, fields: Fields, declared: Declared, present: Shown) {
   const wanted: Fields = {};
   const unknowable: string[] = [];
   for (const [field, asked] of Object.entries(fields)) {

@@ -102,10 +102,8 @@ function backendField({ backend }: Identity, { backends }: References): FieldCha
 }
 
 /** The row of another object that has the name of one with a chosen id; undefined if there is none. */
-export function namesake(
-  { kind, identity: { id, name } }: Declared,
-  references: References,
-): Fields | undefined {
+export function namesake({ kind, identity }: Declared, references: References): Fields | undefined {
+  const { id, name } = identity;
   const { listed } = kindOf(kind);
   if (id === undefined || name === undefined || listed === undefined || listed === 'own') return undefined;
   const list = references[listed];

@@ -231,11 +231,7 @@ function recordIn({ resources }: State, key: string): ResourceRecord | undefined
 }
 
 /** A pending restore without members whose access has ended since. */
-function withoutEndedAccess(
-  restore: PendingRestore,
-  { until = {} }: Pick<ResourceRecord, 'until'>,
-  now: Date,
-): PendingRestore {
+function withoutEndedAccess(restore: PendingRestore, { until = {} }: ResourceRecord, now: Date) {
   const current = (fields: Fields): Fields =>
     mapValues(fields, (set, field) => {
       const { [field]: ends } = until;

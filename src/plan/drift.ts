@@ -5,6 +5,9 @@ import { asElements, contrast, type FieldTypes, matchSets, membersAmong, value }
 import { holdsSecretKey } from '../secrets/names.js';
 import { type Action, type Change, isPrivileged, type Plan, type Share } from './plan.js';
 
+/** The server's present value of a field; undefined if it is not shown. */
+export type Shown = (field: string) => Value | undefined;
+
 /** An object as the server showed it last. */
 export interface LastShown {
   /** The run that left it so; null if idops only read it. */
@@ -13,15 +16,9 @@ export interface LastShown {
 }
 
 /**
- * Adds drift to differences: the value that idops saw last, if the server shows another one now. `shown` gives the server's present
- * value of a field; undefined if it is not shown. Pure.
+ * Adds drift to differences: the value that idops saw last, if the server shows another one now. Pure.
  */
-export function withDrift(
-  fields: readonly FieldChange[],
-  types: FieldTypes,
-  left: LastShown,
-  shown: (field: string) => Value | undefined,
-): readonly FieldChange[] {
+export function withDrift(fields: readonly FieldChange[], types: FieldTypes, left: LastShown, shown: Shown) {
   return fields.map((field) => {
     const recorded = field.byMember
       ? recordedMembers(field, left.fields, shown)
@@ -40,7 +37,7 @@ export function undeclaredDrift(
   declared: Pick<Declared, 'fields'>,
   types: FieldTypes,
   left: LastShown,
-  shown: (field: string) => Value | undefined,
+  shown: Shown,
 ): readonly FieldChange[] {
   return Object.entries(declared.fields).flatMap(([name, said]) => {
     const [type, was, now] = [types[name], left.fields[name], shown(name)];
@@ -77,11 +74,7 @@ function isAsLeft({ path, after }: FieldChange, types: FieldTypes, recorded: Val
 }
 
 /** The managed members that idops saw last in a set, if they have changed. */
-function recordedMembers(
-  { path, before = [], after }: FieldChange,
-  left: Fields,
-  shown: (field: string) => Value | undefined,
-): Value | undefined {
+function recordedMembers({ path, before = [], after }: FieldChange, left: Fields, shown: Shown) {
   const [was, now] = [left[path], shown(path)];
   if (was === undefined || now === undefined) return undefined;
   const named = [...asElements(before), ...asElements(after)];
@@ -91,12 +84,7 @@ function recordedMembers(
 }
 
 /** The value that idops saw last at a path, if it has changed; undefined if it has not, or if one value is unknown. */
-function recordedAt(
-  path: string,
-  types: FieldTypes,
-  left: Fields,
-  shown: (field: string) => Value | undefined,
-): Value | undefined {
+function recordedAt(path: string, types: FieldTypes, left: Fields, shown: Shown): Value | undefined {
   const [field = ''] = /^\w*/.exec(path) ?? [];
   if (!Object.hasOwn(left, field) || !Object.hasOwn(types, field)) return undefined;
   const [was, now] = [left[field], shown(field)];

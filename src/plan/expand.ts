@@ -50,11 +50,11 @@ export function expand(documents: readonly Declared[], references: References, g
  * Finds the ids for names: `plain` are the documents about single objects, in order, `covering` those that documents about many become for
  * each object, by its address. `problems` say why it can't be known which objects a document covers, or that they are too few.
  */
-export function coverObjects(
-  documents: readonly Declared[],
-  references: References,
-  { safety: { protect }, ownUser }: Guarded,
-) {
+export function coverObjects(documents: readonly Declared[], references: References, guarded: Guarded) {
+  const {
+    safety: { protect },
+    ownUser,
+  } = guarded;
   const problems: Problem[] = [];
   const warnings: PlanWarning[] = [];
   const plain: Declared[] = [];

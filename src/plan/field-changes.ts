@@ -14,11 +14,7 @@ import type { Declared, Kind } from '../kinds/kind.js';
 import type { FieldChange, PlanWarning } from './plan.js';
 
 /** The elements that each set of `{add, remove}` names, and those that are given back to it. */
-export function namedMembers(
-  kind: Kind,
-  fields: Fields,
-  lost: Fields,
-): { readonly [field: string]: readonly Fields[] } {
+export function namedMembers(kind: Kind, fields: Fields, lost: Fields) {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([field, declared]) => {
       if (!isByMember(kind.fields[field] ?? value, declared)) return [];

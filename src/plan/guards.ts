@@ -72,11 +72,7 @@ function newHoldings({ kind, action, fields, requests, apply }: Change, referenc
   return action === 'create' ? [...own, ...(creation?.gives?.(apply.identity, references) ?? [])] : own;
 }
 
-function key(
-  { type, within }: Pick<Holding, 'type' | 'within'>,
-  by: 'id' | 'name',
-  value: Value | undefined,
-) {
+function key({ type, within }: Pick<Holding, 'type' | 'within'>, by: 'id' | 'name', value?: Value) {
   return value === undefined ? undefined : JSON.stringify([type, within, by, String(value)]);
 }
 

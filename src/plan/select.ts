@@ -32,10 +32,7 @@ export function matchesTarget(target: string, address: string): boolean {
 }
 
 /** The pattern of `safety.protect` that names one of the addresses, in any letter case: a guard had better guard too much. */
-export function protectingPattern(
-  patterns: readonly string[],
-  addresses: readonly string[],
-): string | undefined {
+export function protectingPattern(patterns: readonly string[], addresses: readonly string[]) {
   const names = addresses.map((address) => address.toLowerCase());
   return patterns.find((pattern) => names.some((name) => matchesPattern(pattern.toLowerCase(), name)));
 }
@@ -62,11 +59,7 @@ export function isInShard({ shard }: Pick<Selection, 'shard'>, kind: KindName, i
 }
 
 /** Whether an object with any of these addresses is selected. */
-export function isSelected(
-  { targets, kinds }: Selection,
-  kind: string,
-  addresses: readonly string[],
-): boolean {
+export function isSelected({ targets, kinds }: Selection, kind: string, addresses: readonly string[]) {
   if (kinds.length > 0 && !kinds.includes(kind)) return false;
   if (targets.length === 0) return true;
   return targets.some((target) => addresses.some((address) => matchesTarget(target, address)));

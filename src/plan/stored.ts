@@ -8,7 +8,7 @@ import { kindOf } from '../kinds/index.js';
 import type { Hasher } from '../secrets/hash.js';
 import { redactAddress } from '../secrets/redactor.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
-import { digestHasher, hashOf, planDigest, withHashes } from './digest.js';
+import { type DigestScope, digestHasher, hashOf, planDigest, withHashes } from './digest.js';
 import type { Change, Plan } from './plan.js';
 
 const hash = z.string().describe('A hash that tells whether it is the same now');
@@ -51,20 +51,15 @@ const storedSchema = z.looseObject({
 /** A plan that was read from a file: enough to make it again and compare. */
 export type StoredPlan = z.infer<typeof storedSchema>;
 
+type Redact = (text: string) => string;
+
 /** Seals a plan for storage. Secrets become slow hashes; if `redactName` changes a name, the id replaces it. */
-export async function seal(
-  plan: Plan,
-  options: Omit<Seal, 'objects' | 'whole'>,
-  redactName: (text: string) => string,
-): Promise<Omit<Seal, 'whole'>> {
+export async function seal(plan: Plan, options: Omit<Seal, 'objects' | 'whole'>, redactName: Redact) {
   return { ...options, objects: await sealObjects(plan, redactName) };
 }
 
 /** Hashes of what was observed of each object, and of what would be sent. */
-export async function sealObjects(
-  plan: Pick<Plan, 'server' | 'environment' | 'changes'>,
-  redactName: (text: string) => string,
-): Promise<(Seal['objects'][number] & Pick<Change, 'action'>)[]> {
+export async function sealObjects(plan: Pick<Plan, keyof DigestScope | 'changes'>, redactName: Redact) {
   const hasher = digestHasher(plan);
   return await eachWithSlowHashes(plan.changes, (change) => ({
     address: sealedName(change, redactName),
@@ -75,11 +70,10 @@ export async function sealObjects(
 }
 
 /** The address of an object, or its key if the address contains a credential. */
-export function sealedName(
-  { address, apply: { key } }: Pick<Change, 'address' | 'apply'>,
-  redactName: (text: string) => string,
-): string {
-  return redactAddress(address, { redactName }) === address ? address : redactAddress(key, { redactName });
+export function sealedName({ address, apply }: Pick<Change, 'address' | 'apply'>, redactName: Redact) {
+  return redactAddress(address, { redactName }) === address
+    ? address
+    : redactAddress(apply.key, { redactName });
 }
 
 /**

@@ -192,9 +192,7 @@ export function checkTargets(
 }
 
 /** Documents that turned out to be one object, each with the places of the others. */
-export function sameObjects(
-  subjects: readonly { subject: Subject; key: string }[],
-): ReadonlyMap<Declared, Declared[]> {
+export function sameObjects(subjects: readonly { subject: Subject; key: string }[]) {
   const byKey = new Map<string, Declared[]>();
   for (const { subject, key } of subjects) {
     if (subject.declared !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), subject.declared]);

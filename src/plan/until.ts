@@ -152,11 +152,8 @@ function withRemoved(fields: Fields, removed: Removed): Fields {
  * The fields of a document without access that has ended, the members that the object received with such an end, and the names of those
  * that it had before and keeps.
  */
-function withoutEnded(
-  { kind, fields: declaredFields }: Declared,
-  record: ResourceRecord | undefined,
-  now: Date,
-): { readonly fields: Fields; readonly removed: Removed; readonly kept: readonly string[] } {
+function withoutEnded(document: Declared, record: ResourceRecord | undefined, now: Date) {
+  const { kind, fields: declaredFields } = document;
   const { fields: types } = kindOf(kind);
   const changed: Fields = {};
   const removed: Removed = {};
@@ -313,10 +310,7 @@ export function withEnds(change: Change, recorded: Dates | undefined): Change {
 const SOON = 14 * 24 * 60 * 60 * 1000;
 
 /** The first end of the declared access, and warnings about those within 14 days. */
-export function endsOf(
-  changes: readonly Change[],
-  now: Date,
-): { readonly holdsUntil: string | undefined; readonly warnings: readonly PlanWarning[] } {
+export function endsOf(changes: readonly Change[], now: Date) {
   const soon = new Map<string, { name: string; at: string; field: string; count: number }>();
   let first: string | undefined;
   for (const { field, name, at } of changes.flatMap(({ apply }) => apply.ends ?? [])) {

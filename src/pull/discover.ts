@@ -110,11 +110,8 @@ export async function discoverAll(
 }
 
 /** The objects that are asked for, of each kind that the profile can read. */
-async function discoverKinds(
-  kinds: readonly Kind[],
-  { profile, progress }: LookOptions,
-  context: DiscoverContext,
-): Promise<ReadonlyMap<Kind, Discovered>> {
+async function discoverKinds(kinds: readonly Kind[], options: LookOptions, context: DiscoverContext) {
+  const { profile, progress } = options;
   const readable = kinds.flatMap((kind) =>
     kind.discovery !== undefined && kind.readable(profile) ? [[kind, kind.discovery] as const] : [],
   );

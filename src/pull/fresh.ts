@@ -19,6 +19,7 @@ import { compare } from '../plan/compare.js';
 import type { Seen } from '../plan/plan.js';
 import { addresses, undocumented } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
+import type { DiscoveredAll } from './discover.js';
 import { isManifestSize, writtenDocuments } from './edit.js';
 import {
   escapeVariables,
@@ -74,10 +75,7 @@ interface Draft extends FreshDocument {
  * Documents that declare objects as they are: each is valid, and a plan right after it is empty. Fields that no manifest can declare are
  * left out, with the reason. Pure.
  */
-export function freshDocuments(
-  found: readonly { readonly kind: Kind; readonly finding: Finding }[],
-  options: FreshOptions,
-): { readonly documents: readonly FreshDocument[]; readonly leftOut: readonly LeftOut[] } {
+export function freshDocuments(found: DiscoveredAll['found'], options: FreshOptions) {
   const drafts = found.map(({ kind, finding }) => draftOf(kind, finding, options));
   return {
     documents: drafts
@@ -136,13 +134,8 @@ export function isUsableName(name: string, { holds }: Pick<FreshOptions, 'holds'
 }
 
 /** The id of an element of a set, if need be looked up by its name. */
-export function idOf(
-  kind: Kind,
-  field: string,
-  element: Value,
-  present: Fields,
-  { references, profile }: ServerLists,
-): string | undefined {
+export function idOf(kind: Kind, field: string, element: Value, present: Fields, server: ServerLists) {
+  const { references, profile } = server;
   if (isMap(element) && typeof element.id === 'string') return element.id;
   const isReference = kind.fields[field]?.type === 'reference';
   const resolved = kind.resolve?.(

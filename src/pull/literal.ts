@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Fields, isMap, type Json, Sensitive, type Value } from '../base/values.js';
-import { asElements, type FieldType, isSecret, value as plain } from '../kinds/fields.js';
+import { asElements, type FieldType, type FieldTypes, isSecret, value as plain } from '../kinds/fields.js';
 import { holdsCredential, looksLikeCredential, looksSecret } from '../secrets/names.js';
 
 /** A value as written in a manifest, and as it is read. */
@@ -112,12 +112,7 @@ function writeMembers(
 }
 
 /** An element's name or its id and name, and its sets; the server decides the rest. */
-function writeElement(
-  nested: { readonly [field: string]: FieldType },
-  element: Fields,
-  path: Path,
-  writing: WriteContext,
-): Written | undefined {
+function writeElement(nested: FieldTypes, element: Fields, path: Path, writing: WriteContext) {
   const name = path.length === 1 ? writing.nameOf(String(path[0]), element) : undefined;
   const named = (name === undefined ? ['id', 'name'] : ['name']).flatMap((member) => {
     const text = element[member];

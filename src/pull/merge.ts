@@ -5,6 +5,7 @@ import {
   contrast,
   type FieldType,
   type FieldTypes,
+  type ListType,
   membersAmong,
   value as plain,
   textOf,
@@ -87,12 +88,7 @@ function mergeSet(nested: FieldTypes, declared: Written, live: Value, merging: M
 }
 
 /** The elements of the server; of those that the document has, only the members that it mentions. */
-function mergeList(
-  type: FieldType & { readonly type: 'list' },
-  declared: Written,
-  live: Value,
-  merging: MergeContext,
-): Written {
+function mergeList(type: ListType, declared: Written, live: Value, merging: MergeContext): Written {
   const left = new Map(asElements(live).map((one) => [textOf(one[type.by]), one]));
   const members: FieldType = { type: 'members', members: type.members };
   const kept = elementsOf(declared).flatMap((element): Written[] => {

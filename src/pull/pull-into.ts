@@ -224,11 +224,8 @@ type Subject = DocumentAt | Covered;
 type DocumentUpdate = { readonly one: DocumentAt; readonly update: Update };
 
 /** The live object of each document: one that was found, otherwise read now. */
-async function lookUp(
-  concerned: readonly Subject[],
-  { found: all, references }: DiscoveredAll,
-  look: IntoOptions,
-): Promise<{ live: ReadonlyMap<Subject, Live>; found: ReadonlyMap<Finding, Subject> }> {
+async function lookUp(concerned: readonly Subject[], discovered: DiscoveredAll, look: IntoOptions) {
+  const { found: all, references } = discovered;
   const keyOf = (subject: Parameters<typeof addresses>[0], now: Live | undefined): string =>
     objectKey(addresses(subject, now, references).key);
   const byKey = new Map(

@@ -100,11 +100,7 @@ async function readText(path: string): Promise<string | null | undefined> {
 }
 
 /** New files for a folder. Throws a ProblemsError (`file-exists`) if a file with another text exists. */
-export async function filesInFolder(
-  files: readonly NewFile[],
-  folder: string,
-  cwd: string,
-): Promise<PulledFile[]> {
+export async function filesInFolder(files: readonly NewFile[], folder: string, cwd: string) {
   const made = await Promise.all(
     files.map(async ({ path: name, text }): Promise<PulledFile> => {
       const path = resolve(folder, name);

@@ -86,10 +86,7 @@ export function unprocessable(errors: Record<string, readonly unknown[]>): Answe
 }
 
 /** A crash of the server, whose message contains internals and the request's token. */
-export function crash(
-  reason: string,
-  token: string,
-): { status: number; body: { code: string; message: string } } {
+export function crash(reason: string, token: string) {
   const connection = `%Plug.Conn{req_headers: [{"authorization", "Bearer ${token}"}], status: nil}`;
   return { status: 500, body: { code: 'INTERNAL_SERVER_ERROR', message: `** ${reason} in ${connection}` } };
 }

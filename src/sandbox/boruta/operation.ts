@@ -35,9 +35,6 @@ export interface Operation {
 export type Run = (operation: Operation) => Promise<Answer>;
 
 /** The element of a list with this id. */
-export function findById<T extends { id: string }>(
-  list: readonly T[],
-  id: string | undefined,
-): T | undefined {
+export function findById<T extends { id: string }>(list: readonly T[], id?: string): T | undefined {
   return list.find((candidate) => candidate.id === id);
 }

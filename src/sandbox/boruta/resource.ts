@@ -128,11 +128,7 @@ export function remove<Row extends { id: string }>(resource: Removable<Row>): Ru
   });
 }
 
-async function save<Row extends { id: string }>(
-  resource: Resource<Row>,
-  operation: Operation,
-  row: Row | undefined,
-): Promise<Answer> {
+async function save<Row extends { id: string }>(resource: Resource<Row>, operation: Operation, row?: Row) {
   const { data, work, resource: given, token } = operation;
   const { resets = false, path } = resource;
   const sent = resets ? (given ?? {}) : given;
@@ -183,11 +179,8 @@ async function save<Row extends { id: string }>(
   return { ...answer, status: 201, headers: { location: `${path}/${stored.id}` } };
 }
 
-function chooseId<Row extends { id: string }>(
-  { takesId, isReferred }: Resource<Row>,
-  row: Row | undefined,
-  sent: unknown,
-): string {
+function chooseId<Row extends { id: string }>(resource: Resource<Row>, row: Row | undefined, sent: unknown) {
+  const { takesId, isReferred } = resource;
   const takes = row === undefined ? takesId !== undefined : isReferred !== undefined;
   if (!takes || sent === undefined || sent === null) return row?.id ?? randomUUID();
   return readUuid(sent) ?? takesId ?? 'crash';

@@ -56,10 +56,7 @@ function scopeIds(sent: unknown): string[] | string {
 }
 
 /** A role inside another object, as it is now; it doesn't show whether its scopes are public. */
-export function presentRole(
-  data: SandboxData,
-  copy: SandboxRole,
-): Pick<SandboxRole, 'id' | 'name'> & { readonly scopes: JsonObject[] } {
+export function presentRole(data: SandboxData, copy: SandboxRole) {
   const { id, name, scopes } = findById(data.roles, copy.id) ?? copy;
   return { id, name, scopes: scopes.map((scope) => ({ ...scope, public: null })) };
 }
