@@ -26,9 +26,8 @@ export const userByName: ByName = {
     const within = home === undefined ? '' : ` in the backend "${backend}"`;
     // Servers take names that differ only in case for the same.
     const other = users.inAnyCase(username).find(isIn(home));
-    if (other !== undefined) {
+    if (other !== undefined)
       return `the server has the user "${String(other.username)}"${within}, and doesn't tell "${username}" apart from it: write it so`;
-    }
     return `${noUser(username, within)}${users.proposal(username)}`;
   },
   missing({ username = '', backend }, references) {

@@ -189,9 +189,8 @@ export class Catalog {
       return `${found.size} ${this.#noun}s are called "${reference}" (${ids}): refer to one by its id`;
     }
     const [renamed] = this.#among(reference, this.#former());
-    if (renamed !== undefined) {
+    if (renamed !== undefined)
       return `the ${this.#noun} "${reference}" is called "${String(renamed.name)}" now: refer to it by that name`;
-    }
     return `${this.lacking(reference)}${this.proposal(reference)}`;
   }
 

@@ -132,9 +132,8 @@ export const emailTemplate: Kind = {
       : verdict;
   },
   update(input) {
-    if (input.present.exists === false && traits[input.profile.name].allBuiltIn) {
+    if (input.present.exists === false && traits[input.profile.name].allBuiltIn)
       return { requests: [], expected: {}, trouble: notThere(input.present.identity, NOT_CREATED) };
-    }
     if (traits[input.profile.name].halvesFallBack) return rewrite(input);
     const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
@@ -198,10 +197,7 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
     body: { ...fields, type, backend_id },
     confirm: { from },
   } as const;
-  return {
-    requests: deletes ? [{ operation: 'deleteTemplate', params }, patch] : [patch],
-    expected: fields,
-  };
+  return { requests: deletes ? [{ operation: 'deleteTemplate', params }, patch] : [patch], expected: fields };
 }
 
 /**

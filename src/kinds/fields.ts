@@ -96,9 +96,7 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
       if (!isMap(wanted)) return whole(same(wanted, got) ? 'same' : 'different');
       return memberContrasts(type.members, path, wanted, isMap(got) ? got : null);
     case 'map': {
-      if (!isMap(wanted) || !isMap(got)) {
-        return whole(same(wanted ?? {}, got ?? {}) ? 'same' : 'different');
-      }
+      if (!isMap(wanted) || !isMap(got)) return whole(same(wanted ?? {}, got ?? {}) ? 'same' : 'different');
       const keys = [...new Set([...Object.keys(wanted), ...Object.keys(got)])];
       return keys.map((key) => {
         const [isWanted, isThere] = [Object.hasOwn(wanted, key), Object.hasOwn(got, key)];
@@ -273,9 +271,8 @@ export function matchSets(wanted: readonly Fields[], got: readonly Fields[]) {
     }
   }
   const removed = [...left];
-  if (removed.some((element) => typeof element.id !== 'string' && typeof element.name !== 'string')) {
+  if (removed.some((element) => typeof element.id !== 'string' && typeof element.name !== 'string'))
     decidable = false;
-  }
   return { pairs, added, removed, decidable };
 }
 
@@ -290,9 +287,8 @@ function contrastSets(nested: FieldTypes, wanted: readonly Fields[], got: Value)
   if (got !== null && !Array.isArray(got)) return 'different';
   const there = asElements(got);
   const match = matchSets(wanted, there);
-  if (match.added.length > 0 || match.removed.length > 0) {
+  if (match.added.length > 0 || match.removed.length > 0)
     return match.decidable || wanted.length !== there.length ? 'different' : 'unknown';
-  }
   const inner = match.pairs.flatMap((pair) =>
     Object.entries(nested)
       .filter(([name]) => Object.hasOwn(pair.wanted, name))
@@ -336,9 +332,8 @@ export function normalForm(type: FieldType, field: Value): Value {
   }
   if (type.type === 'list' && Array.isArray(field))
     return asElements(field).sort((a, b) => compareText(textOf(a[type.by]), textOf(b[type.by])));
-  if (type.type === 'members' && isMap(field)) {
+  if (type.type === 'members' && isMap(field))
     return mapValues(field, (member, name) => normalForm(type.members[name] ?? value, member));
-  }
   return field;
 }
 
@@ -375,9 +370,8 @@ export function markSecrets(types: FieldTypes, fields: Fields): Fields {
 }
 
 function markSecret(type: FieldType, field: Value): Value {
-  if (isSecret(type) && field !== null) {
+  if (isSecret(type) && field !== null)
     return field instanceof Sensitive ? field : new Sensitive(reveal(field));
-  }
   // The server shows the whole object, with its secrets.
   if (type.type === 'reference') return normalForm(type, field);
   if (type.type === 'list' && Array.isArray(field))

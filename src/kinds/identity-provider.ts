@@ -45,10 +45,7 @@ export const identityProvider: Kind = resource({
       Object.entries(flags).map(([name, about]) => [name, optional(z.boolean(), about, true)]),
     ),
   }),
-  traits: {
-    protects: true,
-    limits: { characters: { name: 255 }, filled: { name: null } },
-  },
+  traits: { protects: true, limits: { characters: { name: 255 }, filled: { name: null } } },
   creation: { needs: [['backend', 'backend_id']] },
   refers: { backend: 'backends' },
   body: ({ backend, ...rest }) => {

@@ -112,9 +112,7 @@ export const keyPair: Kind = {
   ...oneDefault('key pair'),
   decisive: [DEFAULTS, 'public_key'],
   async observe(objects, context) {
-    const {
-      [context.profile.name]: { read },
-    } = traits;
+    const { read } = traits[context.profile.name];
     const all = listRead('keyPairs', context.profile);
     if (all === undefined) return new Map();
     const list = (await readOne(context, all, {}, answers.keyPairs)) ?? [];

@@ -20,9 +20,8 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
     ([part, text]) =>
       !['name', 'username', 'backend'].includes(part) && text !== undefined && !isPathParameter(text),
   );
-  if (unusable !== undefined) {
+  if (unusable !== undefined)
     return `the ${unusable[0]} ${JSON.stringify(unusable[1])} can't name an object in a path of the API: correct it`;
-  }
   if (limits?.uuids !== true) return undefined;
   const wrong = idParts.find((part) => identity[part] !== undefined && !uuid.test(identity[part]));
   if (wrong === undefined) return undefined;

@@ -37,10 +37,7 @@ export class SetResolver {
   /** Looks up each list of a declared set. */
   take(field: string, noun: string, lookUp: (list: readonly Value[], joined: boolean) => LookedUp): void {
     const { [field]: declared } = this.#resolved;
-    const found = listsOf(declared).map(({ path, list }) => ({
-      path,
-      ...lookUp(list, isMap(declared)),
-    }));
+    const found = listsOf(declared).map(({ path, list }) => ({ path, ...lookUp(list, isMap(declared)) }));
     if (found.length === 0) return;
     this.#troubles.push(...found.flatMap((one) => one.troubles));
     if (found.every(({ sure }) => sure)) this.#confirmed.push(field);
@@ -109,9 +106,8 @@ export class SetResolver {
       const ids = [...new Set(found.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))];
       const [row] = found;
       if (row !== undefined && ids.length === 1) return row;
-      if (ids.length > 1) {
+      if (ids.length > 1)
         return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
-      }
       const unsure = catalog?.unsure === true ? ' (its list has rows without an id)' : '';
       if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be restored`;
       return String(catalog?.findNamed(name));

@@ -31,11 +31,8 @@ export function lifecycleProblems(user: Declared, profile: Profile): Problem[] {
 }
 
 function newUserProblems(user: Declared): Problem[] {
-  const {
-    creates,
-    identity: { username = '' },
-    fields,
-  } = user;
+  const { creates, identity, fields } = user;
+  const { username = '' } = identity;
   const password = textOf(fields.password);
   const length = characters(password);
   const isUsable = password === UNKNOWN_TEXT || length === 0 || (length >= 12 && length <= 80);
@@ -61,9 +58,8 @@ export const userCreation: Creation = {
       const ids = asElements(fields[list]).map(({ id }) => id);
       return new Set(ids).size < ids.length;
     });
-    if (row?.type === LDAP) {
+    if (row?.type === LDAP)
       return { fields, trouble: `an LDAP backend takes no new users: add the user to its directory` };
-    }
     if (twice !== undefined) return { fields, trouble: `an element of ${twice} is there twice: remove one` };
     const { create_default_organization: hasDefault, metadata_fields: known } = row ?? {};
     const sent = { ...fields };

@@ -92,9 +92,7 @@ function memberships(
     const { name } = element;
     const standing = strict && typeof name === 'string' ? index.checkName(id, name) : 'right';
     const present = index.presentName(id);
-    if (standing === 'wrong') {
-      troubles.push(wrongName('organization', id, present ?? '', String(name)));
-    }
+    if (standing === 'wrong') troubles.push(wrongName('organization', id, present ?? '', String(name)));
     if (strict && element.id === undefined && memberKey(reference) === present && present !== row.name) {
       warn(
         `this plan renames the organization "${present}" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is blocked`,

@@ -172,10 +172,7 @@ export const userSchema = lazy(() =>
       ),
       ...lifecycle('user'),
     },
-    {
-      anyOf: [{ required: ['id'] }, { required: ['username'] }],
-      ...absentAlone(Object.keys(managed())),
-    },
+    { anyOf: [{ required: ['id'] }, { required: ['username'] }], ...absentAlone(Object.keys(managed())) },
   ),
 );
 
@@ -223,10 +220,7 @@ export const usersSchema = lazy(() =>
       until: until(),
       ...managed(),
     },
-    {
-      anyOf: [{ required: ['users'] }, { required: ['match'] }],
-      dependentRequired: { except: ['match'] },
-    },
+    { anyOf: [{ required: ['users'] }, { required: ['match'] }], dependentRequired: { except: ['match'] } },
   ).refine(
     ({ until, authorized_scopes, organizations, roles }) =>
       until === undefined || [authorized_scopes, organizations, roles].some(adds),
@@ -274,9 +268,7 @@ export const userTraits: ProfileTraits<UserTraits> = {
       ids: { authorized_scopes: 255, roles: null, organizations: null },
       characters: { group: 255 },
       uniqueWords: ['group'],
-      elements: {
-        metadata: { needs: ['value', 'status'], types: { status: 'text', display: 'texts' } },
-      },
+      elements: { metadata: { needs: ['value', 'status'], types: { status: 'text', display: 'texts' } } },
     },
     signs: { has: ['roles'], lacks: ['blocked'], losesSilently: true },
     unsafe: true,

@@ -130,9 +130,8 @@ function activeParts(element: Element): Spotted[] {
   if (embedding.has(tag)) add(`<${tag}>`);
   for (const { name, value } of element.attrs) {
     if (/^on[a-z]+$/.test(name)) add(`${name}=`, name);
-    if (addressAttributes.has(name) && /^(javascript|vbscript|data:text\/html)/i.test(address(value))) {
+    if (addressAttributes.has(name) && /^(javascript|vbscript|data:text\/html)/i.test(address(value)))
       add(`${name}="${address(value).split(':', 1)[0]}:…"`, name);
-    }
   }
   return found;
 }

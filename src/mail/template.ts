@@ -267,9 +267,8 @@ function strangeName(parts: readonly Part[]): SyntaxProblem | undefined {
       const syntax = `the name ${start} has more than ${shown(limits.nameCharacters)} characters`;
       return { syntax, limit: true, at };
     }
-    if (part.name.split('.').length > limits.nameSteps) {
+    if (part.name.split('.').length > limits.nameSteps)
       return { syntax: `the name ${start} has more than ${limits.nameSteps} steps`, limit: true, at };
-    }
     if (/[{}<>\n]/.test(part.name)) {
       const [start = ''] = part.name.split(/[{}<>\n]/);
       return { syntax: `the tag "{{ ${start.trim().slice(0, 40)}" is not closed with "}}"`, at };

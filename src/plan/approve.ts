@@ -80,9 +80,8 @@ export function refusalsOf(plan: Plan, limits: number | Limits): Problem[] {
     maxChanges = Number.POSITIVE_INFINITY,
   } = typeof limits === 'number' ? { maxDestructive: limits } : limits;
   // No number is greater than NaN, which would switch the limit off.
-  for (const [name, limit] of Object.entries({ maxDestructive, maxPrivileged, maxChanges })) {
+  for (const [name, limit] of Object.entries({ maxDestructive, maxPrivileged, maxChanges }))
     if (!(limit >= 0)) throw new TypeError(`${name} must be a number of 0 or more`);
-  }
   const changing = plan.changes.filter(isChanging).length;
   const privileged = countPrivileged(plan);
   const destructions = countDestructions(plan);

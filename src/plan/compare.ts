@@ -111,14 +111,9 @@ function compareFields(given: CompareInput): Change {
       const { file, line } = declared.places.of(...path);
       return `${file}:${line}`;
     },
-  });
-  const {
-    fields: dated,
-    troubles,
-    confirmed,
-    warnings: staleNames,
-  } = resolution ?? { fields: taken, troubles: [], confirmed: [], warnings: [] };
-  const stale = staleNames.map(({ field, ...warning }) => {
+  }) ?? { fields: taken, troubles: [], confirmed: [], warnings: [] };
+  const { fields: dated, troubles, confirmed } = resolution;
+  const stale = resolution.warnings.map(({ field, ...warning }) => {
     const { length: _length, text: _text, ...place } = declared.places.of(field);
     return { ...warning, place };
   });

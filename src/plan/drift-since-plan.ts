@@ -35,9 +35,8 @@ function fieldAt(change: Change, path: string): FieldChange | undefined {
 
 function isAsShown(type: FieldType, planned: FieldChange | undefined, now: FieldChange | undefined): boolean {
   if (planned === undefined || now === undefined) return false;
-  if (planned.type === 'set') {
+  if (planned.type === 'set')
     return same(shownSet(type, planned), shownSet(type, now)) && same(shownGains(planned), shownGains(now));
-  }
   // The run itself may have renamed what a reference is to.
   return type.type === 'reference'
     ? contrast(type, '', planned.before ?? null, now.before ?? null).every(

@@ -51,10 +51,7 @@ export function expand(documents: readonly Declared[], references: References, g
  * each object, by its address. `problems` say why it can't be known which objects a document covers, or that they are too few.
  */
 export function coverObjects(documents: readonly Declared[], references: References, guarded: Guarded) {
-  const {
-    safety: { protect },
-    ownUser,
-  } = guarded;
+  const { safety, ownUser } = guarded;
   const problems: Problem[] = [];
   const warnings: PlanWarning[] = [];
   const plain: Declared[] = [];
@@ -85,7 +82,7 @@ export function coverObjects(documents: readonly Declared[], references: Referen
         const { all } = addresses({ kind: document.kind, identity: { id } }, undefined, references);
         const address = all.at(-1) ?? id;
         if (condition === undefined) cover(documentFor(document, { id }, condition));
-        else if (protectingPattern(protect, all) !== undefined) left.push(address);
+        else if (protectingPattern(safety.protect, all) !== undefined) left.push(address);
         else if (ownUser !== undefined && identifierKey(id) === identifierKey(ownUser))
           warnings.push(leftOut(document, [address], OWN_USER));
         else cover(documentFor(document, { id }, condition));

@@ -102,9 +102,8 @@ function namesById({ resources }: State): ReadonlyMap<string | undefined, Set<st
   for (const { kind, fields, left } of Object.values(resources)) {
     const { gives } = kindOf(kind);
     const recorded = gives === undefined ? [] : [fields, left?.fields ?? {}];
-    for (const { id, name } of recorded.flatMap((one) => gives?.(one as Fields, {}) ?? [])) {
+    for (const { id, name } of recorded.flatMap((one) => gives?.(one as Fields, {}) ?? []))
       if (id !== undefined && name !== undefined) names.set(id, (names.get(id) ?? new Set()).add(name));
-    }
   }
   return names;
 }
@@ -150,11 +149,7 @@ function protectedChange(
 ): Change {
   if (!approvers.some((entry) => entry.for === 'protected')) return withReason(change, why);
   const message = `${why}, unless an approver of safety.approvers approves it`;
-  return {
-    ...change,
-    protectedBy: pattern,
-    warnings: [...change.warnings, { code: 'protected', message }],
-  };
+  return { ...change, protectedBy: pattern, warnings: [...change.warnings, { code: 'protected', message }] };
 }
 
 /** Blocks deletions that take something away from an object that `safety.protect` names, in the same way. */

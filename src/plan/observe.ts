@@ -111,9 +111,8 @@ export async function observe<T extends Wanted>(
         const observed = await kind.observe(own, { ...context, limit: limited(step) });
         // A list may need further reads, which belong to its step.
         if (kind.listed === 'own') progress.step();
-        for (const [object, shown] of observed) {
+        for (const [object, shown] of observed)
           live.set(object, { ...shown, ...shownFields(kind, shown.fields, profile) });
-        }
       }),
       ...shared.map((name) => context.list(name)),
     ]);

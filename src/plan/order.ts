@@ -22,9 +22,8 @@ export function arrange(changes: readonly Change[]): Change[] {
   return sorted.map((change) => {
     const { succession } = kindOf(change.kind);
     if (succession === undefined) return change;
-    if (takesOver(change) && change.destructions.length > 0) {
+    if (takesOver(change) && change.destructions.length > 0)
       return { ...change, destructions: [succession.moves(formerHolders(change, sorted))] };
-    }
     if (!givesUp(change) || succeeded.has(change.kind)) return change;
     return withReason(change, succession.withoutSuccessor);
   });

@@ -39,9 +39,8 @@ export async function guardProfile(
  */
 function blockMarkedKinds(changes: readonly Change[], { resources }: State, used: Profile) {
   const marks = new Map<KindName, readonly [string, Mark]>();
-  for (const [key, { kind, other_profile: mark }] of Object.entries(resources)) {
+  for (const [key, { kind, other_profile: mark }] of Object.entries(resources))
     if (mark !== undefined && mark.profile !== used.name && !marks.has(kind)) marks.set(kind, [key, mark]);
-  }
   return changes.map((change) => {
     const first = marks.get(change.kind);
     if (first === undefined) return change;

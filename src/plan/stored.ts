@@ -199,9 +199,8 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
   compare(partOf(stored.apply), partOf(now));
   const { holds_until: end } = stored;
   const instant = now.asOf ?? now.createdAt;
-  if (end !== undefined && Date.parse(instant) >= Date.parse(end)) {
+  if (end !== undefined && Date.parse(instant) >= Date.parse(end))
     found.push(`it held until ${end}, when access ends that it still gives`);
-  }
   // With another token, an object may have its name or its id as address.
   const objects = await sealObjects(now, (text) => text);
   const keys = new Map(now.changes.map(({ address, apply }) => [apply.key, address]));
@@ -227,9 +226,8 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
       found.push(`${address} was ${object.action} in it, and is ${present.action} now`);
     else if (present.requests !== object.requests) found.push(`${address} is declared differently now`);
   }
-  for (const address of after.keys()) {
+  for (const address of after.keys())
     if (!met.has(address) && (left === undefined || !isIdle(address))) found.push(`${address} is new in it`);
-  }
   if (found.length === 0 && left === undefined && stored.digest !== now.digest)
     found.push('its digest differs now');
   if (found.length === 0) return [];

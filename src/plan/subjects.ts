@@ -194,9 +194,8 @@ export function checkTargets(
 /** Documents that turned out to be one object, each with the places of the others. */
 export function sameObjects(subjects: readonly { subject: Subject; key: string }[]) {
   const byKey = new Map<string, Declared[]>();
-  for (const { subject, key } of subjects) {
+  for (const { subject, key } of subjects)
     if (subject.declared !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), subject.declared]);
-  }
   const twice = [...byKey.values()].filter((group) => group.length > 1);
   return new Map(
     twice.flatMap((group) => group.map((one) => [one, group.filter((other) => other !== one)] as const)),

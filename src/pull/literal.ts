@@ -154,9 +154,8 @@ function writePlain(value: Value, path: Path, writing: WriteContext): Written | 
     );
     return members.length < Object.keys(value).length ? undefined : fromMembers(members);
   }
-  if (value !== null && typeof value !== 'boolean' && isUnderSecret(path, value, writing)) {
+  if (value !== null && typeof value !== 'boolean' && isUnderSecret(path, value, writing))
     return writeSecret(value, path, writing);
-  }
   return { raw: value, value };
 }
 

@@ -42,15 +42,12 @@ export interface MergeContext {
  * stays too, and goes to `writing.left` with the reason.
  */
 export function mergeField(type: FieldType, declared: Written, live: Value, merging: MergeContext): Written {
-  if (type.type === 'set' && Array.isArray(declared.raw) && Array.isArray(declared.value)) {
+  if (type.type === 'set' && Array.isArray(declared.raw) && Array.isArray(declared.value))
     return mergeSet(type.nested, declared, live, merging);
-  }
-  if (type.type === 'set' && isMap(declared.raw) && isMap(declared.value)) {
+  if (type.type === 'set' && isMap(declared.raw) && isMap(declared.value))
     return mergeParts(type.nested, declared, live, merging);
-  }
-  if (type.type === 'list' && Array.isArray(declared.raw) && Array.isArray(declared.value)) {
+  if (type.type === 'list' && Array.isArray(declared.raw) && Array.isArray(declared.value))
     return mergeList(type, declared, live, merging);
-  }
   const wanted = desired(type, declared.value, live, merging.whole);
   const matches =
     wanted !== undefined && contrast(type, '', wanted, live).every(({ verdict }) => verdict === 'same');
@@ -81,9 +78,8 @@ function mergeSet(nested: FieldTypes, declared: Written, live: Value, merging: M
   const byId = elements.some(({ raw }) => isMap(raw) && raw.id !== undefined);
   const writing = byId ? { ...merging.writing, nameOf: () => undefined } : merging.writing;
   const added = writeAt([merging.path[0]], { type: 'set', nested }, [...left], writing);
-  if (added === undefined) {
+  if (added === undefined)
     return keep(declared, ' has an element on the server that no document can name', merging);
-  }
   return listOf([...kept, ...elementsOf(added)]);
 }
 
@@ -184,12 +180,10 @@ function replace(type: FieldType, declared: Written, live: Value, merging: Merge
   const { raw } = declared;
   if (isMap(raw) && !isMap(declared.value) && typeof raw.file === 'string') {
     if (holdsVariable(raw.file)) return keep(declared, FROM_VARIABLE, merging);
-    if (typeof live !== 'string') {
+    if (typeof live !== 'string')
       return keep(declared, ' lies in a file, and the server has no text there', merging);
-    }
-    if (hasCredential(live, merging.writing)) {
+    if (hasCredential(live, merging.writing))
       return keep(declared, ' has a credential in it on the server, which no file may hold', merging);
-    }
     const trouble = merging.body(raw.file, live, typeof declared.value === 'string' ? declared.value : '');
     return trouble === undefined ? { raw, value: live } : keep(declared, `: ${trouble}`, merging);
   }
@@ -216,9 +210,8 @@ function keep(declared: Written, why: string, { path, writing }: MergeContext): 
 }
 
 function holdsVariable(raw: Json): boolean {
-  if (typeof raw === 'string') {
+  if (typeof raw === 'string')
     return raw.includes('${') && parseVariables(raw).some((part) => typeof part !== 'string');
-  }
   if (Array.isArray(raw)) return raw.some(holdsVariable);
   return isMap(raw) && Object.values(raw).some((member) => holdsVariable(member as Json));
 }

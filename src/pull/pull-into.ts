@@ -91,9 +91,7 @@ export async function pullInto(
       }),
     };
   });
-  for (const { one, update } of updates) {
-    for (const body of update.bodies) bodies.want(one.source, body);
-  }
+  for (const { one, update } of updates) for (const body of update.bodies) bodies.want(one.source, body);
   const edited = editedSources(updates);
   const concernedMany = covered.filter(isConcernedLive);
   const manyLeft = differingMany(concernedMany, live, { profile, references });

@@ -146,9 +146,8 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
     bodies.push(...own);
     toSet.push(...writing.toSet);
   }
-  if (whole !== undefined && Object.keys(fields).length + bodies.length + problems.length === 0) {
+  if (whole !== undefined && Object.keys(fields).length + bodies.length + problems.length === 0)
     problems.push(left(whole));
-  }
   return { address, fields, bodies, declared: { ...declared, fields: values }, toSet, left: problems };
 }
 

@@ -37,9 +37,8 @@ export interface Service {
 /** Reads a whole request; a body over the limit is discarded. */
 export async function readCall(request: IncomingMessage, bodyLimit: number): Promise<Call> {
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
+  for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -56,9 +55,8 @@ export async function readCall(request: IncomingMessage, bodyLimit: number): Pro
 function parseBody(chunks: Buffer[], contentType: string | undefined): Body {
   const bytes = Buffer.concat(chunks);
   if (bytes.length === 0) return { kind: 'none' };
-  if (!/^application\/([^;]+\+)?json\s*(;|$)/i.test(contentType ?? '')) {
+  if (!/^application\/([^;]+\+)?json\s*(;|$)/i.test(contentType ?? ''))
     return { kind: 'not json', text: bytes.toString('utf8') };
-  }
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return { kind: 'json', value: parseJson(text) };

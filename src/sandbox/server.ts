@@ -105,9 +105,8 @@ function credentialsOf(options: SandboxOptions): Credentials {
 
 function logEntry(request: IncomingMessage, number: number): SandboxRequestLog {
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
+  for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined && !notLogged.has(name)) headers[name] = String(value);
-  }
   const { method = '', url = '' } = request;
   return { method, path: url, body: undefined, number, headers, status: null };
 }

@@ -20,9 +20,8 @@ export function shapeAnswer(answer: Answer, options: SandboxOptions): Answer {
 
 function addUnknown(object: JsonObject): JsonObject {
   const grown: JsonObject = {};
-  for (const [name, value] of Object.entries(object)) {
+  for (const [name, value] of Object.entries(object))
     grown[name] = openFields.has(name) ? value : growValue(value);
-  }
   grown.x_sandbox_unknown = { list: [1, null, { deep: true }], text: 'not in any document' };
   return grown;
 }

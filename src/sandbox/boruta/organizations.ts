@@ -23,9 +23,8 @@ export const organizations: Resource<SandboxOrganization> = {
 export async function listOrganizations(operation: Operation): Promise<Answer> {
   const { data, work, query, pageSize, token } = operation;
   return await work.read(() => {
-    if (query.has('q')) {
+    if (query.has('q'))
       return crash('(Ecto.QueryError) field `email` in `where` does not exist in schema Organization', token);
-    }
     return paginate(data.organizations, query.get('page'), pageSize, (organization) => organization);
   });
 }

@@ -38,9 +38,8 @@ export const scopes: Resource<SandboxScope> = {
 /** A scope that is gone stays in roles, hidden. */
 function vanish(data: SandboxData, gone: string): void {
   for (const { authorized_scopes } of [...data.users, ...data.clients]) drop(authorized_scopes, gone);
-  for (const role of data.roles) {
+  for (const role of data.roles)
     if (drop(role.scopes, gone)) role.hidden_scopes = [...(role.hidden_scopes ?? []), gone];
-  }
 }
 
 /** A scope is in every role that holds its id, with its present name. */

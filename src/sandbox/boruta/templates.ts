@@ -71,9 +71,8 @@ export async function updateTemplate(operation: Operation): Promise<Answer> {
   return await work.write(() => {
     const stored = findAt(data, place.backendId, place.type);
     const inTheWay = findAt(data, backendId, type);
-    if (inTheWay !== undefined && inTheWay !== stored) {
+    if (inTheWay !== undefined && inTheWay !== stored)
       return crash('(Ecto.ConstraintError) email_templates_type_backend_id_index (unique_constraint)', token);
-    }
     const before = stored ?? builtIn.get(place.type);
     const half = (name: keyof BuiltIn): string => {
       const sent = resource[name];

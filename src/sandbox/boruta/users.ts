@@ -185,9 +185,8 @@ const fillOrganizations: Fill = (data, user, sent, token) => {
   const ids = new Set<string>();
   for (const id of sent.flatMap((one) => readUuid(one) ?? [])) {
     const constraint = ids.has(id) ? 'user_id_organization_id_index' : 'organization_id_fkey';
-    if (ids.has(id) || findById(data.organizations, id) === undefined) {
+    if (ids.has(id) || findById(data.organizations, id) === undefined)
       return crash(`(Ecto.ConstraintError) organizations_users_${constraint}`, token);
-    }
     ids.add(id);
   }
   // Roles belong to users, so those of a membership are ignored.

@@ -21,9 +21,7 @@ export function updateKeyPair({ data, params: [id], resource }: Operation): Answ
   const read = keyPairFields.safeParse(resource);
   if (!read.success) return errors(422, byField(read.error));
   const { id: _, ...changes } = read.data;
-  if (changes.is_default === true) {
-    for (const other of data.keyPairs) other.is_default = false;
-  }
+  if (changes.is_default === true) for (const other of data.keyPairs) other.is_default = false;
   return ok(Object.assign(keyPair, changes));
 }
 

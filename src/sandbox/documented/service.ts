@@ -57,9 +57,8 @@ function handle(call: Call, data: SandboxData, credentials: Credentials, pageSiz
     const answer = refusal(401, 'UNAUTHORIZED', 'The client is unauthorized to access this resource.');
     return { ...answer, headers: { 'www-authenticate': 'Bearer' } };
   }
-  if (!match.route.scopes.some((scope) => caller.scopes.includes(scope))) {
+  if (!match.route.scopes.some((scope) => caller.scopes.includes(scope)))
     return refusal(403, 'FORBIDDEN', 'The client is forbidden to access this resource.');
-  }
   const { wrapper, run } = match.route.handle;
   const unwrapped = wrapper === undefined ? { resource: {} } : unwrap(call.body, wrapper);
   if ('answer' in unwrapped) return unwrapped.answer;

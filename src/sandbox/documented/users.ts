@@ -6,11 +6,7 @@ import type { Answer } from '../http.js';
 import type { JsonObject } from '../json.js';
 import { errors, notFound, type Operation, ok } from './operation.js';
 
-const role = members({
-  id: text,
-  name: text,
-  scopes: list(members({ id: text, name: text, public: flag })),
-});
+const role = members({ id: text, name: text, scopes: list(members({ id: text, name: text, public: flag })) });
 const scope = members({ id: text, public: flag }).extend({ name: requiredText, label: requiredText });
 const membership = members({ name: text, label: text, roles: list(role) }).extend({ id: requiredText });
 const backend = members({
@@ -68,9 +64,8 @@ export function updateUser({ data, params: [id], resource }: Operation): Answer 
 
   const { id: _, authorized_scopes, organizations, backend: settings, ...changes } = values;
   Object.assign(user, changes);
-  if (authorized_scopes !== undefined) {
+  if (authorized_scopes !== undefined)
     user.authorized_scopes = authorized_scopes.map((element) => completeScope(data, element));
-  }
   if (organizations !== undefined) {
     user.organizations = organizations.map((element) => ({
       id: element.id,
@@ -90,9 +85,8 @@ function unknownReferences(data: SandboxData, values: z.infer<typeof fields>) {
     problems.organizations = [...(problems.organizations ?? []), `[${index}].id is unknown`];
   }
   const backendId = values.backend?.id ?? null;
-  if (backendId !== null && !data.backends.some((candidate) => candidate.id === backendId)) {
+  if (backendId !== null && !data.backends.some((candidate) => candidate.id === backendId))
     problems.backend = ['.id is unknown'];
-  }
   return Object.keys(problems).length === 0 ? null : problems;
 }
 
