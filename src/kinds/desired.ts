@@ -15,12 +15,7 @@ import {
  * The whole value to ask for, given the declared and the present one. Undefined if a map or members of a set must be merged into an
  * unknown value.
  */
-export function desired(
-  type: FieldType,
-  declared: Value,
-  present: Value | undefined,
-  whole: boolean,
-): Value | undefined {
+export function desired(type: FieldType, declared: Value, present: Value | undefined, whole: boolean) {
   if (type.type === 'set') return desiredSet(declared, present);
   if (type.type === 'list' && Array.isArray(declared)) {
     const merged = (element: Value, live: Value | undefined): Value =>

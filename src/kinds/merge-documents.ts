@@ -32,10 +32,7 @@ function placeOf({ document, path }: Source): Place {
  * One document from several about the same object. A document about this object alone comes first. Sets are joined, maps by key;
  * other values must be equal. Pure.
  */
-export function mergeDocuments(
-  identity: Identity,
-  documents: readonly Declared[],
-): { readonly document: Declared; readonly contradictions: readonly Contradiction[] } {
+export function mergeDocuments(identity: Identity, documents: readonly Declared[]) {
   const [first] = documents;
   if (first === undefined) throw new Error('no document to merge');
   const kind = kindOf(first.kind);

@@ -1,4 +1,4 @@
-import { error, type Problem } from '../base/problems.js';
+import { error } from '../base/problems.js';
 import { withArticle } from '../base/words.js';
 import { findIn, onlyNames } from './by-name.js';
 import type { ByName, Declared, Discovery, Identity, Kind, Naming } from './kind.js';
@@ -54,10 +54,7 @@ export function ownedBy(list: ListName) {
 }
 
 /** The problem of a document that names its owner twice, or not at all. */
-export function ownerProblems(
-  { kind, identity, places }: Declared,
-  { id, names: [name = ''] }: ByName,
-): Problem[] {
+export function ownerProblems({ kind, identity, places }: Declared, { id, names: [name = ''] }: ByName) {
   const isNameless = identity[name] === undefined;
   if ((identity[id] === undefined) !== isNameless) return [];
   const message = `${withArticle(kind)} needs either "${id}" or "${name}"`;

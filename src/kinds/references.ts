@@ -7,7 +7,7 @@ import { type ExtraRead, operations, type Scope } from '../server/operations.js'
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { Catalog, type CatalogOptions, type OtherNames, readRows } from './catalog.js';
-import type { Declared } from './declared.js';
+import type { Declared, Identity } from './declared.js';
 import { readListing } from './listing.js';
 
 /** Lists of the server, in which references are looked up, in the order of messages. */
@@ -138,11 +138,7 @@ const READING: ReadonlySet<Scope> = new Set([
 ]);
 
 /** Some scopes, and those that reading lists needs beside them. */
-export function withListScopes(
-  scopes: readonly Scope[],
-  names: readonly ListName[],
-  profile: Profile,
-): readonly Scope[] {
+export function withListScopes(scopes: readonly Scope[], names: readonly ListName[], profile: Profile) {
   const isRead = scopes.some((scope) => READING.has(scope));
   const needed = names.filter((name) => !isRead || (name !== 'scopes' && name !== 'roles'));
   return [...scopes, ...needed.flatMap((name) => listScope(name, profile) ?? [])];
@@ -248,10 +244,7 @@ function after(
 }
 
 /** Whether there is surely no object of an identity, so that it can be created. */
-export function isMissing(
-  list: Catalog,
-  { id, name = '' }: { readonly id?: string; readonly name?: string },
-): boolean {
+export function isMissing(list: Catalog, { id, name = '' }: Identity): boolean {
   if (list.unsure) return false;
   return id === undefined ? list.lacksName(name) : list.byId(id) === undefined;
 }

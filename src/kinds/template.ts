@@ -3,7 +3,7 @@ import { type Fields, Sensitive } from '../base/values.js';
 import type { WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { FieldChange } from './change.js';
-import type { Deletion, Finding, Identity, Live, PlanInput, Verdict } from './kind.js';
+import type { Deletion, Finding, Identity, Live, PlanInput } from './kind.js';
 
 interface Deleted {
   readonly noun: string;
@@ -46,15 +46,12 @@ export function templateDeletion({ noun, bodies, request, becomes }: Deleted): D
 }
 
 /** The decision about a template that is to be deleted; undefined for others. */
-export function decideTemplate(
-  { declared, present, profile }: PlanInput,
-  deletion: Deletion,
-): Verdict | undefined {
+export function decideTemplate({ declared, present, profile }: PlanInput, deletion: Deletion) {
   if (!declared.absent) return undefined;
   const { exists, identity, fields, asDeleted } = present;
   if (exists !== false && typeof fields.id === 'string' && !asDeleted)
     return deletion.verdict(identity, fields, profile);
-  return { action: 'unchanged' };
+  return { action: 'unchanged' as const };
 }
 
 /** A template as the server shows it; null if it has none. */

@@ -25,7 +25,7 @@ import { Decider, otherNames, valuesIn } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
 import { blockLosses, blockProtected, blockTakings, idleKeeps, markPrivileged } from './guards.js';
-import { listsFor, listsOfNames, type Observed, observe, partOf } from './observe.js';
+import { listsFor, listsOfNames, observe, partOf } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
 import { type Change, nothing, type Plan, type PlanWarning, withReason } from './plan.js';
@@ -136,7 +136,7 @@ async function withDocumentsById(options: BuildOptions): Promise<{
   // The documents of an undo have ids, and no ended access.
   if (options.adjust !== undefined) return { options, names: [], warnings: [] };
   const names = listsOfNames(declared, selection.targets, profile);
-  const read = reusableLists(options.read, [], names);
+  const read = reusableLists([], names, options.read);
   const references =
     names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;
   const expanded = expand(
@@ -159,11 +159,7 @@ async function withDocumentsById(options: BuildOptions): Promise<{
 }
 
 /** Reads the subjects and the lists that they refer to, except those that were just read. */
-async function observeSubjects(
-  subjects: readonly Subject[],
-  names: readonly ListName[],
-  options: BuildOptions,
-): Promise<Observed<Subject> & { readonly read: ReadLists; readonly coming: ReadonlySet<string> }> {
+async function observeSubjects(subjects: Subject[], names: readonly ListName[], options: BuildOptions) {
   const own = subjects.filter(({ elsewhere }) => !elsewhere);
   const documents = own.flatMap(({ declared }) => declared ?? []);
   // What uses an object that may be pruned.
@@ -171,7 +167,7 @@ async function observeSubjects(
     declared === undefined ? (kindOf(kind).usedBy ?? []).map(({ list }) => list) : [],
   );
   const needed = [...names, ...using, ...listsFor(referring(own, options), options.profile)];
-  const read = reusableLists(options.read, subjects, needed);
+  const read = reusableLists(subjects, needed, options.read);
   const known = subjects.filter(({ declared }) => declared?.trouble === undefined);
   const observed = await whileHashing(documents, options, () =>
     observe(known, needed, { ...options, lists: read.lists }),
@@ -260,9 +256,9 @@ function withoutIdleWarnings(change: Change): Change {
 
 /** The lists that are needed and were read already, and when. */
 function reusableLists(
-  read: ReadLists | undefined,
   subjects: readonly Subject[],
   needed: readonly ListName[],
+  read?: ReadLists,
 ): ReadLists {
   const listed = new Set(subjects.map(({ kind }) => kindOf(kind).listed));
   const names = listNames.filter(
@@ -303,11 +299,7 @@ function isSettled({ kind, declared }: Subject, live: Live | undefined, restore:
 }
 
 /** A warning about what is missing since somebody set it after an update took it away. */
-function droppedRestore(
-  { subject, address }: Addressed,
-  now: Fields,
-  restore: PendingRestore,
-): PlanWarning[] {
+function droppedRestore({ subject, address }: Addressed, now: Fields, restore: PendingRestore) {
   const back = stillLost(kindOf(subject.kind), restore, now);
   const dropped = Object.entries(missingElements(restore, now)).filter(
     ([field]) => !Object.hasOwn(back, field),
@@ -315,7 +307,7 @@ function droppedRestore(
   if (dropped.length === 0) return [];
   const names = namesOfLost(Object.fromEntries(dropped));
   const message = `${address}: an update in run ${restore.run} did not finish and took away ${names}; somebody has set that since, so it isn't restored: declare it if it is needed`;
-  return [{ code: 'restores-dropped', message }];
+  return [{ code: 'restores-dropped' as const, message }];
 }
 
 /** A warning about pending restores that the selection leaves out. */

@@ -223,14 +223,10 @@ function compareFields(given: CompareInput): Change {
 }
 
 /** The first number of a regeneration, which a change of fields records too. */
-function firstNumber(
-  { regeneration }: Kind,
-  { declared: { generation }, recorded }: CompareInput,
-): FieldChange[] {
+function firstNumber({ regeneration }: Kind, { declared: { generation }, recorded }: CompareInput) {
   if (regeneration === undefined || generation === undefined || recorded?.generation !== undefined) return [];
-  return [
-    { path: regeneration.counter, type: 'value', before: undefined, after: generation, sensitive: false },
-  ];
+  const type = 'value' as const;
+  return [{ path: regeneration.counter, type, before: undefined, after: generation, sensitive: false }];
 }
 
 /** The decision about an object that is to be deleted. */

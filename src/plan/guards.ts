@@ -141,23 +141,18 @@ export function blockProtected(
 }
 
 /** A change that `safety.protect` blocks, or that only an approver approves. */
-function protectedChange(
-  change: Change,
-  pattern: string,
-  why: string,
-  approvers: Safety['approvers'],
-): Change {
+function protectedChange(change: Change, pattern: string, why: string, approvers: Safety['approvers']) {
   if (!approvers.some((entry) => entry.for === 'protected')) return withReason(change, why);
   const message = `${why}, unless an approver of safety.approvers approves it`;
-  return { ...change, protectedBy: pattern, warnings: [...change.warnings, { code: 'protected', message }] };
+  return {
+    ...change,
+    protectedBy: pattern,
+    warnings: [...change.warnings, { code: 'protected' as const, message }],
+  };
 }
 
 /** Blocks deletions that take something away from an object that `safety.protect` names, in the same way. */
-export async function blockTakings(
-  changes: readonly Change[],
-  options: BuildOptions,
-  references: References,
-): Promise<readonly Change[]> {
+export async function blockTakings(changes: Change[], options: BuildOptions, references: References) {
   const { protect, approvers } = options.safety;
   const deleted = deletedIn(changes);
   if (protect.length === 0 || deleted.size === 0) return changes;

@@ -166,11 +166,7 @@ export function listsFor(declared: readonly Declared[], profile: Profile): reado
 }
 
 /** The lists in which the objects of documents are found by name. */
-export function listsOfNames(
-  documents: readonly Declared[],
-  targets: readonly string[],
-  profile: Profile,
-): readonly ListName[] {
+export function listsOfNames(documents: readonly Declared[], targets: readonly string[], profile: Profile) {
   const named = documents.flatMap(({ kind, identity, covers }) => {
     const { byName, many } = kindOf(kind);
     if (covers !== undefined) return many?.lists(covers) ?? [];

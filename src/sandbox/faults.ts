@@ -18,11 +18,7 @@ export interface Doing {
 }
 
 /** Does the work for a request with an injected fault. Returns the status of the answer; null if there was none. */
-export async function answerWithFault(
-  fault: Intercept | undefined,
-  response: ServerResponse,
-  doing: Doing,
-): Promise<number | null> {
+export async function answerWithFault(fault: Intercept | undefined, response: ServerResponse, doing: Doing) {
   try {
     return await answer(fault, response, doing);
   } catch (error) {
@@ -38,11 +34,8 @@ export async function answerWithFault(
   }
 }
 
-async function answer(
-  fault: Intercept | undefined,
-  response: ServerResponse,
-  { work, idle, restart, signal }: Doing,
-): Promise<number | null> {
+async function answer(fault: Intercept | undefined, response: ServerResponse, doing: Doing) {
+  const { work, idle, restart, signal } = doing;
   switch (fault?.kind) {
     case undefined:
     case 'cut':

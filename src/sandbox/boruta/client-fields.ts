@@ -1,3 +1,4 @@
+import type { SandboxClient } from '../data.js';
 import { isObject, type JsonObject } from '../json.js';
 import { type Errors, type Field, type Fields, flag, Invalid, integer, oneOf, text } from './fields.js';
 import { isBlank } from './texts.js';
@@ -109,11 +110,7 @@ function keyError({ type, modulus_size, exponent_size, curve }: JsonObject): Inv
 }
 
 /** Errors of values that POST and PATCH check differently, or that depend on the type of the key. */
-export function clientErrors(
-  sent: JsonObject,
-  keyType: unknown,
-  present: { readonly access_token_ttl: number } | undefined,
-): Errors {
+export function clientErrors(sent: JsonObject, keyType: unknown, present: SandboxClient | undefined) {
   const errors: Errors = {};
   const isNew = present === undefined;
   const algorithms = keyType === 'ec' ? sizes('ES', 'HS') : sizes('RS', 'HS');

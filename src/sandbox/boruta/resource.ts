@@ -59,12 +59,7 @@ export function list<Row extends { id: string }>({ rows, show }: Shown<Row>): Ru
 }
 
 /** One page. An invalid number means page 1, and a number beyond the last page means the last page. */
-export function paginate<T>(
-  rows: readonly T[],
-  asked: string | null,
-  size: number,
-  present: (row: T) => unknown,
-): Answer {
+export function paginate<T>(rows: T[], asked: string | null, size: number, present: (row: T) => unknown) {
   const pages = Math.max(1, Math.ceil(rows.length / size));
   const number = /^\+?\d+$/.test(asked ?? '') ? Number(asked) : 1;
   const page = Math.min(Math.max(1, number), pages);

@@ -76,12 +76,8 @@ export const updateUser = onRow(users, async (operation, user) => {
 });
 
 /** Empties and fills one list after the other. Answers if that fails. */
-export async function writeLists(
-  { data, work, token, pause }: Operation,
-  user: SandboxUser,
-  asked: JsonObject,
-  kept?: List,
-): Promise<Answer | null> {
+export async function writeLists(operation: Operation, user: SandboxUser, asked: JsonObject, kept?: List) {
+  const { data, work, token, pause } = operation;
   for (const [list, fill] of lists) {
     if (list === kept) continue;
     const wasEmpty = await work.write(() => {
