@@ -158,12 +158,10 @@ export const client: Kind = {
 /** The problems of fields that the documented API doesn't have. */
 function undocumentedFields(declared: Declared, { name }: Profile): Problem[] {
   if (name === 'boruta') return [];
-  return Object.keys(declared.fields).map((field) =>
-    onlyBoruta(
-      `the documented API has no "${field}" of a client; it only regenerates the DID`,
-      declared.places.of(field),
-    ),
-  );
+  return Object.keys(declared.fields).map((field) => {
+    const message = `the documented API has no "${field}" of a client; it only regenerates the DID`;
+    return onlyBoruta(message, declared.places.of(field));
+  });
 }
 
 /** The problems of signature algorithms that the declared type of key can't sign with. */

@@ -55,13 +55,10 @@ export const identityProvider: Kind = resource({
   problems: (declared) =>
     declared
       .filter(({ fields: { backend, backend_id } }) => backend !== undefined && backend_id !== undefined)
-      .map((one) =>
-        error(
-          'wrong-value',
-          'an IdentityProvider has either "backend" or "backend_id"',
-          [one.places.of('backend'), one.places.of('backend_id')],
-          'remove one of the two',
-        ),
-      ),
+      .map(({ places }) => {
+        const message = 'an IdentityProvider has either "backend" or "backend_id"';
+        const both = [places.of('backend'), places.of('backend_id')];
+        return error('wrong-value', message, both, 'remove one of the two');
+      }),
   deletes: ' with its page templates',
 });

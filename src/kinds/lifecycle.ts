@@ -76,14 +76,10 @@ export function absentProblems(declared: Declared, noun: string, identifying: st
   const { absent, fields } = declared;
   const others = Object.keys(fields).filter((field) => !identifying.includes(field));
   if (!absent || others.length === 0) return [];
-  return [
-    error(
-      'absent-with-fields',
-      `a ${noun} with "state: absent" has no other fields`,
-      others.map((field) => declared.places.of(field)),
-      `remove the fields to delete the ${noun}, or the state to keep it`,
-    ),
-  ];
+  const message = `a ${noun} with "state: absent" has no other fields`;
+  const places = others.map((field) => declared.places.of(field));
+  const hint = `remove the fields to delete the ${noun}, or the state to keep it`;
+  return [error('absent-with-fields', message, places, hint)];
 }
 
 /** What uses an object and isn't deleted itself, at most three of each kind, in words. */

@@ -29,11 +29,8 @@ export async function readListing(noun: string, readPage: ReadPage): Promise<rea
     if (total === undefined || found === total) return rows;
     sum = `${found} ${noun} were listed, total_entries says ${total}`;
   }
-  throw problemError(
-    'unstable-list',
-    `the list of ${noun} does not add up after ${PASSES} reads: ${sum}`,
-    'try again when nobody else is writing',
-  );
+  const message = `the list of ${noun} does not add up after ${PASSES} reads: ${sum}`;
+  throw problemError('unstable-list', message, 'try again when nobody else is writing');
 }
 
 interface Listing {
@@ -71,11 +68,8 @@ async function listedBy(noun: string, ahead: Ahead): Promise<Listing> {
 }
 
 function endless(noun: string, most: string): ProblemsError {
-  return problemError(
-    'unstable-list',
-    `the list of ${noun} goes on after ${most}`,
-    'check that base_url is the address of an identity server of this API',
-  );
+  const hint = 'check that base_url is the address of an identity server of this API';
+  return problemError('unstable-list', `the list of ${noun} goes on after ${most}`, hint);
 }
 
 /** Pages in order, with the next ones requested ahead. */

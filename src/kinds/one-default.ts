@@ -46,14 +46,9 @@ export function defaultsOf(rows: Iterable<Fields>): string[] {
 export function twoDefaults(declared: readonly Declared[], noun: string): Problem[] {
   const defaults = declared.filter(({ fields }) => fields.is_default === true);
   if (defaults.length < 2) return [];
-  return [
-    error(
-      'two-defaults',
-      `${defaults.length} ${noun}s have "is_default: true", and a server has one default`,
-      defaults.map((one) => one.places.of('is_default')),
-      'keep it on the new default',
-    ),
-  ];
+  const message = `${defaults.length} ${noun}s have "is_default: true", and a server has one default`;
+  const places = defaults.map((one) => one.places.of('is_default'));
+  return [error('two-defaults', message, places, 'keep it on the new default')];
 }
 
 /** Why no default can be set: the server has several. */

@@ -116,12 +116,9 @@ export function listRead(name: ExtraList, profile: Profile): ExtraRead | undefin
 
 /** The problem of a name that no list of the profile's servers can resolve. */
 export function unlisted({ name }: Profile, what: string, place: Place): Problem {
-  return error(
-    'profile-field',
-    `a server of the profile ${name} has no list to find ${what} in by name`,
-    [place],
-    'use the id; if the server is a Boruta, set "profile: boruta" under server',
-  );
+  const message = `a server of the profile ${name} has no list to find ${what} in by name`;
+  const hint = 'use the id; if the server is a Boruta, set "profile: boruta" under server';
+  return error('profile-field', message, [place], hint);
 }
 
 /** The required scope; undefined if the profile has no read for it. */

@@ -109,12 +109,10 @@ export function profileProblems(
 /** Declared fields that the profile's server ignores; only a plan can tell whether they match. */
 export function ignoredProblems(declared: Declared, { traits: all }: Kind, { name }: Profile): Problem[] {
   const { [name]: traits } = all;
-  return unacceptedFields(declared, traits).map((field) =>
-    error(
-      'ignored-field',
-      `a server of the profile ${name} ignores "${field}", so it can't be changed`,
-      [declared.places.of(field)],
-      `${traits.instead?.[field] ?? 'remove it'}, or accept its live value with "ignored: [${field}]"`,
-    ),
-  );
+  return unacceptedFields(declared, traits).map((field) => {
+    const message = `a server of the profile ${name} ignores "${field}", so it can't be changed`;
+    const instead = traits.instead?.[field] ?? 'remove it';
+    const hint = `${instead}, or accept its live value with "ignored: [${field}]"`;
+    return error('ignored-field', message, [declared.places.of(field)], hint);
+  });
 }

@@ -130,14 +130,8 @@ export function planHash({ apply, ...shown }: { readonly apply: Partial<Seal> })
 /** The problem of a stored plan that was changed; none if it was not. */
 export function alteration(stored: StoredPlan, file: string): Problem[] {
   if (stored.apply.whole === planHash(stored)) return [];
-  return [
-    error(
-      'plan-altered',
-      `${file} was changed after it was stored: what it shows is not the plan that was made`,
-      [],
-      'make it again with idops plan --out FILE and review it',
-    ),
-  ];
+  const message = `${file} was changed after it was stored: what it shows is not the plan that was made`;
+  return [error('plan-altered', message, [], 'make it again with idops plan --out FILE and review it')];
 }
 
 /** Reads a stored plan. Gives a problem if this version can't use the text. */
@@ -159,12 +153,8 @@ export function parseStoredPlan(text: string, file: string): StoredPlan | Proble
 
 /** The problem of an unusable plan file. */
 export function unusablePlan(file: string, why: string): Problem {
-  return error(
-    'plan-unreadable',
-    `${file} can't be used: ${why}`,
-    [],
-    'make it again with idops plan --out FILE',
-  );
+  const hint = 'make it again with idops plan --out FILE';
+  return error('plan-unreadable', `${file} can't be used: ${why}`, [], hint);
 }
 
 /** Says that a file contains something else, and at which path. */
@@ -231,12 +221,6 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
   if (found.length === 0 && left === undefined && stored.digest !== now.digest)
     found.push('its digest differs now');
   if (found.length === 0) return [];
-  return [
-    error(
-      'stale-plan',
-      `stale plan: ${found.join('; ')}`,
-      [],
-      'nothing was sent; make a new one with idops plan --out FILE and review it',
-    ),
-  ];
+  const hint = 'nothing was sent; make a new one with idops plan --out FILE and review it';
+  return [error('stale-plan', `stale plan: ${found.join('; ')}`, [], hint)];
 }

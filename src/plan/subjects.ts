@@ -1,4 +1,4 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { error, refuse } from '../base/problems.js';
 import { isOfRun } from '../base/shard.js';
 import { assign } from '../base/values.js';
 import { addressOf, isAddressedByName, kindOf } from '../kinds/index.js';
@@ -177,17 +177,13 @@ export function checkTargets(
       !all.some((address) => matchesTarget(target, address)) &&
       !elsewhere.some(({ kind, identity }) => mayMean({ targets: [target], kinds }, kind, identity)),
   );
-  if (lost.length === 0) return;
   const among = kinds.length === 0 ? '' : ` among ${kinds.join(' and ')}`;
-  throw new ProblemsError(
-    lost.map((target) =>
-      error(
-        'no-such-target',
-        `--target ${target} matches nothing that the manifests declare${among}`,
-        [],
-        'an address is KIND/ID, such as User/9b1d…; * matches any characters',
-      ),
-    ),
+  const hint = 'an address is KIND/ID, such as User/9b1d…; * matches any characters';
+  refuse(
+    lost.map((target) => {
+      const message = `--target ${target} matches nothing that the manifests declare${among}`;
+      return error('no-such-target', message, [], hint);
+    }),
   );
 }
 

@@ -356,6 +356,8 @@ function unmanagedEnds(names: readonly string[]): PlanWarning[] {
   return names.length === 0 ? [] : [{ code: 'unmanaged-end', message }];
 }
 
+const REMOVE_ENDED = 'apply removes it from those who received it; then remove it here, or change its date';
+
 /** Warnings about declared access that has ended. */
 export function endedProblems(documents: readonly Declared[], now: Date): Problem[] {
   return documents.flatMap((document) =>
@@ -364,14 +366,9 @@ export function endedProblems(documents: readonly Declared[], now: Date): Proble
         list.flatMap((element, index) => {
           const at = endOf(element);
           if (at === undefined || Date.parse(at) > now.getTime()) return [];
-          return [
-            warning(
-              'access-ended',
-              `"${memberKey(element) ?? ''}" in ${field} ended at ${at}`,
-              [document.places.of(field, ...path, index)],
-              'apply removes it from those who received it; then remove it here, or change its date',
-            ),
-          ];
+          const message = `"${memberKey(element) ?? ''}" in ${field} ended at ${at}`;
+          const places = [document.places.of(field, ...path, index)];
+          return [warning('access-ended', message, places, REMOVE_ENDED)];
         }),
       ),
     ),

@@ -70,14 +70,9 @@ export class BodyFiles {
       const users = this.#users.get(file) ?? 0;
       if (texts.size === 1 && wanted.length >= users) return [];
       this.#wanted.delete(file);
-      return [
-        error(
-          'not-pulled',
-          `the body file ${shownPath(file, this.#project.cwd)} is named in several places that need different texts`,
-          wanted.map(({ place }) => place),
-          'give each place a file of its own',
-        ),
-      ];
+      const message = `the body file ${shownPath(file, this.#project.cwd)} is named in several places that need different texts`;
+      const places = wanted.map(({ place }) => place);
+      return [error('not-pulled', message, places, 'give each place a file of its own')];
     });
   }
 

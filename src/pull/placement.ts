@@ -130,11 +130,8 @@ function areMatched(files: readonly { readonly path: string }[], project: Projec
 }
 
 function noPlacement(project: Project): ProblemsError {
-  const problem = error(
-    'no-home',
-    'no glob under "manifests" of the configuration matches a file for new documents',
-    project.patterns().flatMap(({ place }) => place ?? []),
-    'add one such as manifests/**/*.yaml, or write a fresh set of files with --out DIR',
-  );
-  return new ProblemsError([problem]);
+  const message = 'no glob under "manifests" of the configuration matches a file for new documents';
+  const places = project.patterns().flatMap(({ place }) => place ?? []);
+  const hint = 'add one such as manifests/**/*.yaml, or write a fresh set of files with --out DIR';
+  return new ProblemsError([error('no-home', message, places, hint)]);
 }

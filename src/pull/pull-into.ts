@@ -207,12 +207,9 @@ function differingMany(covered: readonly Covered[], live: ReadonlyMap<Subject, L
     }
   }
   return [...differing.values()].map(({ place, field, addresses: those }) => {
-    return warning(
-      'not-pulled',
-      `${field} of ${firstFew(those)} differs from what this document declares, and pull changes no document about many`,
-      [place],
-      'change it by hand, or apply it; idops plan shows both values',
-    );
+    const message = `${field} of ${firstFew(those)} differs from what this document declares, and pull changes no document about many`;
+    const hint = 'change it by hand, or apply it; idops plan shows both values';
+    return warning('not-pulled', message, [place], hint);
   });
 }
 
