@@ -209,6 +209,13 @@ export function membersOf(declared: Value | undefined): Value[] {
   return listsOf(declared).flatMap(({ list }) => list);
 }
 
+/** The same with their paths in a document. */
+export function membersAt(field: string, declared: Value | undefined) {
+  return listsOf(declared).flatMap(({ path, list }) =>
+    list.map((member, index) => ({ member, at: [field, ...path, index] })),
+  );
+}
+
 /** The id or the name by which a declared element is known. */
 export function memberKey(element: Value): string | undefined {
   const key = isMap(element) ? (element.id ?? element.name) : element;

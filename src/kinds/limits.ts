@@ -3,7 +3,7 @@ import { stringifyJson } from '../base/json.js';
 import { error, type Problem, warning } from '../base/problems.js';
 import { type Fields, holdsSensitive, isMap, reveal, UNKNOWN_TEXT, type Value } from '../base/values.js';
 import type { Profile, ServerLimits } from '../server/profiles.js';
-import { characters, isBlank, listsOf, textOf } from './fields.js';
+import { characters, isBlank, membersAt, textOf } from './fields.js';
 import type { Declared, Identity } from './kind.js';
 import type { KindLimits, MemberType, Traits } from './traits.js';
 
@@ -57,12 +57,10 @@ function idProblems(object: Declared, limits: ServerLimits, { ids = {} }: KindLi
   const own = idParts.map((part): Id => ({ id: known[part], path: [part], most: null }));
   // Without strings that may be names.
   const inLists = Object.entries(ids).flatMap(([field, most]) =>
-    listsOf(fields[field]).flatMap(({ path, list }) =>
-      list.map((element, index): Id => {
-        const id = isMap(element) ? element.id : undefined;
-        return { id, path: [field, ...path, index, 'id'], most };
-      }),
-    ),
+    membersAt(field, fields[field]).map(({ member, at }): Id => {
+      const id = isMap(member) ? member.id : undefined;
+      return { id, path: [...at, 'id'], most };
+    }),
   );
   return [...own, ...inLists].flatMap(({ id, path, most }) => {
     const text = id === undefined ? undefined : reveal(id);

@@ -38,15 +38,9 @@ interface Pages {
 function pages({ name, noun, about, path, scope, types, type, owner }: Pages): Kind {
   const { byName } = owner?.kind ?? {};
   const ownerParts = byName === undefined ? [] : [byName.id, ...byName.names];
-  const traits = {
-    documented: {},
-    boruta: {
-      limits: {
-        identity: { type: { known: types, otherwise: `this server has no ${noun} of this type` } },
-        filled: { content: 'to go back to the built-in page, declare "state: absent"' },
-      },
-    },
-  };
+  const identity = { type: { known: types, otherwise: `this server has no ${noun} of this type` } };
+  const filled = { content: 'to go back to the built-in page, declare "state: absent"' };
+  const traits = { documented: {}, boruta: { limits: { identity, filled } } };
   const schema = lazy(() =>
     document(
       name,
@@ -130,14 +124,13 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
     deletion,
     discovery: {
       options: { type: 'type' },
-      find: async (context) => ({
-        found: await findTemplates(
-          await pagesOf(context, types, within),
-          (identity) => show(identity, context),
-          'the built-in page',
-        ),
-        notes: [],
-      }),
+      async find(context) {
+        const all = await pagesOf(context, types, within);
+        return {
+          found: await findTemplates(all, (one) => show(one, context), 'the built-in page'),
+          notes: [],
+        };
+      },
       ...(owner === undefined ? {} : { named: owner.named }),
       writes: ['content'],
       files: { folder: 'pages', endings: { content: 'html' } },

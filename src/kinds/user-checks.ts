@@ -2,7 +2,7 @@ import { identifierKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import { ExactNumber, isMap, keptSpelling, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { listsOf, memberKey, setParts } from './fields.js';
+import { listsOf, memberKey, membersAt, setParts } from './fields.js';
 import type { Declared } from './kind.js';
 import { onlyBoruta } from './lifecycle.js';
 import { listRead, unlisted } from './references.js';
@@ -87,27 +87,21 @@ function unknownRoles(user: Declared): Problem[] {
 function membershipRoles(user: Declared): Problem[] {
   const message = 'Boruta ignores the roles inside a membership: roles belong to the user';
   const hint = 'move them to the "roles" of the user, beside "organizations"';
-  return listsOf(user.fields.organizations).flatMap(({ path, list }) =>
-    list.flatMap((membership, index) => {
-      if (!isMap(membership) || membership.roles === undefined) return [];
-      const place = user.places.of('organizations', ...path, index, 'roles');
-      return [error('profile-field', message, [place], hint)];
-    }),
-  );
+  return membersAt('organizations', user.fields.organizations).flatMap(({ member, at }) => {
+    if (!isMap(member) || member.roles === undefined) return [];
+    return [error('profile-field', message, [user.places.of(...at, 'roles')], hint)];
+  });
 }
 
 function unlabelledScopes(user: Declared): Problem[] {
   const needed = ['name', 'label'];
-  return listsOf(user.fields.authorized_scopes).flatMap(({ path, list }) =>
-    list.flatMap((scope, index) => {
-      const missing = needed.filter((member) => !isMap(scope) || scope[member] === undefined);
-      if (missing.length === 0 || path.includes('remove')) return [];
-      const message = `a scope of a user needs a ${missing.map((member) => `"${member}"`).join(' and a ')}`;
-      const place = user.places.of('authorized_scopes', ...path, index);
-      const hint = 'the API requires name and label in each element of authorized_scopes';
-      return [error('missing-field', message, [place], hint)];
-    }),
-  );
+  const hint = 'the API requires name and label in each element of authorized_scopes';
+  return membersAt('authorized_scopes', user.fields.authorized_scopes).flatMap(({ member, at }) => {
+    const missing = needed.filter((name) => !isMap(member) || member[name] === undefined);
+    if (missing.length === 0 || at.includes('remove')) return [];
+    const message = `a scope of a user needs a ${missing.map((name) => `"${name}"`).join(' and a ')}`;
+    return [error('missing-field', message, [user.places.of(...at)], hint)];
+  });
 }
 
 /** Duplicate elements in a list of a user, or in the roles of a membership. */

@@ -188,12 +188,8 @@ function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
       if (catalog == null || catalog.unsure || typeof id !== 'string' || catalog.byId(id) !== undefined)
         return [];
       const called = typeof name === 'string' ? `"${name}" (id ${id})` : id;
-      return [
-        {
-          code: 'not-in-list',
-          message: `the user has the ${noun} ${called}, which the server's list of ${noun}s doesn't show; it is sent unchanged. If the server runs on several nodes that aren't clustered, each may know other ${noun}s`,
-        },
-      ];
+      const message = `the user has the ${noun} ${called}, which the server's list of ${noun}s doesn't show; it is sent unchanged. If the server runs on several nodes that aren't clustered, each may know other ${noun}s`;
+      return [{ code: 'not-in-list', message }];
     });
   const found = [
     ...strange(asElements(body.authorized_scopes), scopes, 'scope'),

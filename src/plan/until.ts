@@ -2,7 +2,15 @@ import { type Problem, warning } from '../base/problems.js';
 import { compareText, type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import type { FieldChange, PlanWarning } from '../kinds/change.js';
-import { asElements, instantOf, listsOf, memberKey, membersOf, setParts } from '../kinds/fields.js';
+import {
+  asElements,
+  instantOf,
+  listsOf,
+  memberKey,
+  membersAt,
+  membersOf,
+  setParts,
+} from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Kind } from '../kinds/kind.js';
 import { documentFor } from '../kinds/merge-documents.js';
@@ -362,15 +370,12 @@ const REMOVE_ENDED = 'apply removes it from those who received it; then remove i
 export function endedProblems(documents: readonly Declared[], now: Date): Problem[] {
   return documents.flatMap((document) =>
     Object.entries(document.fields).flatMap(([field, declared]) =>
-      listsOf(declared).flatMap(({ path, list }) =>
-        list.flatMap((element, index) => {
-          const at = endOf(element);
-          if (at === undefined || Date.parse(at) > now.getTime()) return [];
-          const message = `"${memberKey(element) ?? ''}" in ${field} ended at ${at}`;
-          const places = [document.places.of(field, ...path, index)];
-          return [warning('access-ended', message, places, REMOVE_ENDED)];
-        }),
-      ),
+      membersAt(field, declared).flatMap(({ member, at: path }) => {
+        const at = endOf(member);
+        if (at === undefined || Date.parse(at) > now.getTime()) return [];
+        const message = `"${memberKey(member) ?? ''}" in ${field} ended at ${at}`;
+        return [warning('access-ended', message, [document.places.of(...path)], REMOVE_ENDED)];
+      }),
     ),
   );
 }

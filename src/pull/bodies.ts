@@ -98,9 +98,8 @@ export class BodyFiles {
     return looked.flatMap(({ path, found }) => {
       if ('target' in found || (found.reason !== 'private' && found.reason !== 'outside')) return [];
       const message = `${shownPath(path, this.#project.cwd)} is not written: it ${found.detail}`;
-      return [
-        error('output-is-input', message, [], 'change "manifests" or the other path in the configuration'),
-      ];
+      const hint = 'change "manifests" or the other path in the configuration';
+      return [error('output-is-input', message, [], hint)];
     });
   }
 
