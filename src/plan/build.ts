@@ -314,12 +314,8 @@ function droppedRestore({ subject, address }: Addressed, now: Fields, restore: P
 function leftOut(addresses: readonly string[]): PlanWarning[] {
   if (addresses.length === 0) return [];
   const objects = addresses.length === 1 ? '1 object' : `${addresses.length} objects`;
-  return [
-    {
-      code: 'restores-left-out',
-      message: `what an update took away from ${objects} that --kind or --target leave out is still to be restored (${firstFew(addresses)}): an apply without --kind and --target restores it`,
-    },
-  ];
+  const message = `what an update took away from ${objects} that --kind or --target leave out is still to be restored (${firstFew(addresses)}): an apply without --kind and --target restores it`;
+  return [{ code: 'restores-left-out', message }];
 }
 
 /** Warnings about lists that the profile can read and the server doesn't offer. */

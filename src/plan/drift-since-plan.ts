@@ -68,18 +68,10 @@ function shownGains({ before, after }: FieldChange): Value {
   const gains = asElements(after).filter((element) => !there.has(keyOf(element)));
   return Object.fromEntries(
     gains.map((element): [string, Value] => {
-      const lists = Object.entries(element).flatMap(([name, member]): [string, Value][] =>
-        Array.isArray(member)
-          ? [
-              [
-                name,
-                asElements(member)
-                  .map((one) => `${keyOf(one)} ${String(one.name)}`)
-                  .sort(),
-              ],
-            ]
-          : [],
-      );
+      const lists = Object.entries(element).flatMap(([name, member]): [string, Value][] => {
+        const inside = asElements(member).map((one) => `${keyOf(one)} ${String(one.name)}`);
+        return Array.isArray(member) ? [[name, inside.sort()]] : [];
+      });
       return [keyOf(element), { name: element.name ?? null, ...Object.fromEntries(lists) }];
     }),
   );

@@ -1,5 +1,5 @@
 import type { Keep, Safety } from '../base/safety.js';
-import { type Fields, holdsSensitive, type Value } from '../base/values.js';
+import { defined, type Fields, holdsSensitive, type Value } from '../base/values.js';
 import { elementName } from '../kinds/fields.js';
 import type { Holding } from '../kinds/holdings.js';
 import { kindOf, kinds } from '../kinds/index.js';
@@ -77,12 +77,7 @@ function key({ type, within }: Pick<Holding, 'type' | 'within'>, by: 'id' | 'nam
 }
 
 function fieldsOf(changes: Change['fields'], side: (field: Change['fields'][number]) => Value | undefined) {
-  return Object.fromEntries(
-    changes.flatMap((field) => {
-      const value = side(field);
-      return value === undefined ? [] : [[field.path, value]];
-    }),
-  );
+  return defined(Object.fromEntries(changes.map((field) => [field.path, side(field)]))) as Fields;
 }
 
 function sentenceOf({ type, element, name, within, through, by }: Holding, { fields }: Change): string {
@@ -173,12 +168,8 @@ export async function blockTakings(changes: Change[], options: BuildOptions, ref
     const loser = losers.get(change.apply.identity.id ?? '');
     if (loser === undefined || change.action !== 'delete') return change;
     const { address, pattern } = loser;
-    return protectedChange(
-      change,
-      pattern,
-      `it would be taken from ${address}, and safety.protect has ${pattern}`,
-      approvers,
-    );
+    const why = `it would be taken from ${address}, and safety.protect has ${pattern}`;
+    return protectedChange(change, pattern, why, approvers);
   });
 }
 

@@ -297,13 +297,8 @@ export function endFields(changes: UntilChanges = {}, recorded: Dates = {}): Fie
     Object.entries(members).map(([id, end]): FieldChange => {
       const before = recorded[field]?.[id];
       const name = end?.name ?? before?.name ?? id;
-      return {
-        path: `${field}[${JSON.stringify(name)}].until`,
-        type: 'value',
-        before: before?.at ?? null,
-        after: end?.at ?? null,
-        sensitive: false,
-      };
+      const path = `${field}[${JSON.stringify(name)}].until`;
+      return { path, type: 'value', before: before?.at ?? null, after: end?.at ?? null, sensitive: false };
     }),
   );
 }
@@ -329,21 +324,18 @@ export function endsOf(changes: readonly Change[], now: Date) {
     if (before === undefined) soon.set(text, { name, at, field, count: 1 });
     else before.count += 1;
   }
+  const ending = [...soon.values()]
+    .sort((a, b) => compareText(a.at, b.at) || compareText(a.name, b.name))
+    .map(({ name, at, field, count }): PlanWarning => {
+      const objects = count === 1 ? '1 object' : `${count} objects`;
+      return { code: 'access-ends-soon', message: `"${name}" in ${field} of ${objects} ends at ${at}` };
+    });
+  const undated = changes.flatMap(({ address, apply }) =>
+    (apply.undated ?? []).map((name) => `${name} of ${address}`),
+  );
   return {
     holdsUntil: first,
-    warnings: [
-      ...[...soon.values()]
-        .sort((a, b) => compareText(a.at, b.at) || compareText(a.name, b.name))
-        .map(({ name, at, field, count }) => ({
-          code: 'access-ends-soon' as const,
-          message: `"${name}" in ${field} of ${count === 1 ? '1 object' : `${count} objects`} ends at ${at}`,
-        })),
-      ...notInForce(
-        changes.flatMap(({ address, apply: { undated = [] } }) =>
-          undated.map((name) => `${name} of ${address}`),
-        ),
-      ),
-    ],
+    warnings: [...ending, ...notInForce(undated)],
   };
 }
 
