@@ -55,7 +55,8 @@ type Together = { readonly [keyword: string]: unknown };
 export const idOrName: Together = { anyOf: [{ required: ['id'] }, { required: ['name'] }] };
 
 /** An object that its id or its name identifies. */
-export function identified<T extends z.ZodType>(object: T) {
+export function identified<S extends z.ZodRawShape>(shape: S) {
+  const object = z.strictObject(shape);
   const isIdentified = (it: unknown): boolean =>
     ['id', 'name'].some((member) => Object(it)[member] !== undefined);
   return object.refine(isIdentified, 'needs an "id" or a "name"').meta(idOrName);
@@ -114,9 +115,9 @@ export const role = z.strictObject({
   ]),
 });
 
-export const ownRole = identified(role.extend({ until: until() }));
+export const ownRole = identified({ ...role.shape, until: until() });
 
-export const roles = z.array(identified(role));
+export const roles = z.array(identified(role.shape));
 
 /** Why an end beside nothing that is added is refused. */
 export const NOT_ADDED = 'ends an access that is added, and nothing is added here: leave it out';
@@ -154,12 +155,10 @@ export function reference(what: string, example: string) {
   return z
     .union([
       identifier(),
-      identified(
-        z.strictObject({
-          id: optional(identifier(), `The id of the ${what}.`, UUID),
-          name: optional(identifier(), `The name of the ${what}.`, example),
-        }),
-      ),
+      identified({
+        id: optional(identifier(), `The id of the ${what}.`, UUID),
+        name: optional(identifier(), `The name of the ${what}.`, example),
+      }),
     ])
     .meta({ description: `The id or the name of the ${what}.`, examples: [example] });
 }

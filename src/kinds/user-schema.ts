@@ -25,31 +25,27 @@ import {
 import type { ProfileTraits, Traits } from './traits.js';
 
 const scope = lazy(() =>
-  identified(
-    z.strictObject({
-      id: optional(text(), 'The id of the scope. Under boruta, the name can replace it.', UUID),
-      name: optional(text(), 'The name of the scope.', 'billing:read'),
-      label: optional(text(), 'The display name.', 'Read billing'),
-      public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
-      until: until(),
-    }),
-  ),
+  identified({
+    id: optional(text(), 'The id of the scope. Under boruta, the name can replace it.', UUID),
+    name: optional(text(), 'The name of the scope.', 'billing:read'),
+    label: optional(text(), 'The display name.', 'Read billing'),
+    public: optional(z.boolean(), 'Whether any client may ask for the scope.', false),
+    until: until(),
+  }),
 );
 
 const membership = lazy(() =>
-  identified(
-    z.strictObject({
-      id: organizationId,
-      name: optional(identifier(), 'The name of the organization.', 'acme'),
-      label: nullish(text(), 'The label of the organization.', 'ACME Corporation'),
-      roles: roles.optional().meta({
-        description: "The user's roles in this organization, as a whole set. Not under boruta.",
-        ...noneTwice,
-        examples: [[{ id: UUID, name: 'billing-admin' }]],
-      }),
-      until: until(),
+  identified({
+    id: organizationId,
+    name: optional(identifier(), 'The name of the organization.', 'acme'),
+    label: nullish(text(), 'The label of the organization.', 'ACME Corporation'),
+    roles: roles.optional().meta({
+      description: "The user's roles in this organization, as a whole set. Not under boruta.",
+      ...noneTwice,
+      examples: [[{ id: UUID, name: 'billing-admin' }]],
     }),
-  ),
+    until: until(),
+  }),
 );
 
 /** A set of a user, whose elements are names, ids or objects. */
@@ -181,13 +177,11 @@ const userList = () =>
     .array(
       z.union([
         identifier(),
-        identified(
-          z.strictObject({
-            id: optional(identifier(), 'The id of the user.', UUID),
-            name: optional(identifier(), 'The username.', 'ada@example.com'),
-            backend: optional(identifier(), 'The name or id of the backend that has the user.', 'Staff'),
-          }),
-        ),
+        identified({
+          id: optional(identifier(), 'The id of the user.', UUID),
+          name: optional(identifier(), 'The username.', 'ada@example.com'),
+          backend: optional(identifier(), 'The name or id of the backend that has the user.', 'Staff'),
+        }),
       ]),
     )
     .min(1, 'must not be empty');
