@@ -4,21 +4,12 @@ import { error, type Problem } from '../base/problems.js';
 import { assign, type Fields, lazy, type Value } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { answers, type Parser } from '../server/answers.js';
-import type { Scope, WriteOperation } from '../server/operations.js';
+import type { WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, findIn, namedReference } from './by-name.js';
 import type { Catalog } from './catalog.js';
 import { findingOf, foundIn, missing, observeEach, readOne } from './discovery.js';
-import {
-  asElements,
-  carried,
-  type FieldTypes,
-  firstText,
-  isSecret,
-  keyOf,
-  normalForm,
-  value,
-} from './fields.js';
+import { asElements, carried, firstText, isSecret, keyOf, normalForm, value } from './fields.js';
 import type { Declared, Discovery, Identity, Kind, KindName, Live, Naming, ObserveContext } from './kind.js';
 import {
   absentProblems,
@@ -37,19 +28,15 @@ import { absentAlone, document, identifier, idOrName, lifecycle, UUID } from './
 import type { Traits } from './traits.js';
 
 /** A resource whose objects have a name and are found in a list. */
-export interface Resource {
+export interface Resource extends Pick<Kind, 'name' | 'noun' | 'scope' | 'fields' | 'usedBy'> {
   /** Whether documented servers have it too, which show no single object; by default only Boruta. */
   readonly documented?: true;
-  readonly name: KindName;
-  readonly noun: string;
   /** What the schema says about it. */
   readonly about: string;
   readonly list: ListName;
   /** The path of the list, and the parameter of an object's id. */
   readonly path: string;
   readonly param: string;
-  readonly scope: Scope;
-  readonly fields: FieldTypes;
   /** The schemas of the fields beside the name. */
   readonly shape: () => z.ZodRawShape;
   readonly traits: Traits;
@@ -69,7 +56,6 @@ export interface Resource {
   readonly beside?: (list: Catalog) => Fields;
   /** Why an object with these fields can't be deleted, given the list after the plan. */
   readonly keeps?: (fields: Fields, list: Catalog | null | undefined) => string | undefined;
-  readonly usedBy?: Kind['usedBy'];
   readonly problems?: (declared: readonly Declared[]) => Problem[];
   /** What else a deletion takes away, after "deletes the role". */
   readonly deletes?: string;

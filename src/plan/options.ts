@@ -1,4 +1,3 @@
-import type { Progress } from '../base/progress.js';
 import type { Safety } from '../base/safety.js';
 import type { Fields } from '../base/values.js';
 import type { Declared, KindName } from '../kinds/kind.js';
@@ -6,10 +5,10 @@ import type { ReadLists } from '../kinds/references.js';
 import type { Hasher } from '../secrets/hash.js';
 import type { Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import type { Reader } from '../server/reader.js';
 import type { Probed } from '../server/recognise.js';
 import type { State } from '../state/state.js';
 import type { BodyChecks } from './body-checks.js';
+import type { ObserveOptions } from './observe.js';
 import type { Selection } from './select.js';
 
 /** Finds out the server's profile; the scope is one that the run needs anyway. */
@@ -29,13 +28,14 @@ export interface PlanHeader {
   readonly ownUser?: string | undefined;
 }
 
-export interface BuildOptions extends PlanHeader {
+export interface BuildOptions
+  extends PlanHeader,
+    Pick<ObserveOptions, 'reader' | 'concurrency' | 'progress' | 'coming' | 'signal'> {
   /** The instant at which it is decided which access has ended; by default `now`. */
   readonly asOf?: Date | undefined;
   /** Only remove access that has ended. */
   readonly endedOnly?: boolean;
   readonly declared: readonly Declared[];
-  readonly reader: Reader;
   readonly state: State;
   readonly hasher: Hasher;
   readonly selection: Selection;
@@ -45,8 +45,6 @@ export interface BuildOptions extends PlanHeader {
   readonly prunes?: readonly KindName[] | undefined;
   /** Send even if the recorded value already matches. */
   readonly assert: boolean;
-  readonly concurrency: number;
-  readonly progress: Progress;
   readonly checks: BodyChecks;
   /** Which pending restores of undeclared objects to plan: all, those of one run, or none. */
   readonly restores: 'all' | { readonly run: string } | 'none';
@@ -54,8 +52,4 @@ export interface BuildOptions extends PlanHeader {
   readonly adjust?: (document: Declared, now: Fields) => Declared;
   /** Lists that were just read, which are not read again. */
   readonly read?: ReadLists | undefined;
-  /** The ids that new objects have in the plan; what belongs to one isn't read. */
-  readonly coming?: ReadonlySet<string>;
-  /** Once aborted, nothing more is read. */
-  readonly signal?: AbortSignal;
 }
