@@ -16,7 +16,6 @@ import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, PlanInput, Present, Verdict } from '../kinds/kind.js';
 import { idTrouble, requestSize } from '../kinds/limits.js';
 import { namesOfLost, type PendingRestore, stillLost, withLost } from '../kinds/loss.js';
-import type { References } from '../kinds/references.js';
 import { ignoredTrouble, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord } from '../state/state.js';
@@ -46,13 +45,10 @@ export interface Recorded {
   readonly restore?: PendingRestore;
 }
 
-export interface CompareInput {
-  readonly declared: Declared;
+export interface CompareInput extends Pick<PlanInput, 'declared' | 'references' | 'profile'> {
   /** The server's answer; undefined if the profile can't read the object. */
   readonly live: Live | undefined;
   readonly recorded: Recorded | undefined;
-  readonly references: References;
-  readonly profile: Profile;
   /** Send even if the recorded value already matches. */
   readonly assert: boolean;
   readonly address: string;

@@ -12,13 +12,10 @@ import { asElements, keyOf, matchSets, normalForm, set, value } from '../kinds/f
 import { kindOf } from '../kinds/index.js';
 import { Hasher } from '../secrets/hash.js';
 import { operationPath, operations } from '../server/operations.js';
-import type { Change } from './plan.js';
+import type { Change, Plan } from './plan.js';
 
 /** The scope of a digest: a project has the same on every machine. */
-export interface DigestScope {
-  readonly server: string;
-  readonly environment: string | null;
-}
+export type DigestScope = Pick<Plan, 'server' | 'environment'>;
 
 /** `sha256:` and the hash of the requests of the changes, in any order. */
 export function planDigest(scope: DigestScope, changes: readonly Change[]): string {

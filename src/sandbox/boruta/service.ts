@@ -6,20 +6,15 @@ import type { SandboxOptions, Scope } from '../options.js';
 import { type Match, matchPath } from '../routes.js';
 import type { Work } from '../work.js';
 import { crash, noAction, noRoute, notAcceptable, noUuid, refusal } from './answers.js';
+import type { Operation } from './operation.js';
 import { type Handler, routes } from './routes.js';
 import { readUuid } from './texts.js';
 
 const bodyLimit = 8_000_000;
 const targetLimit = 8_000;
 /** What all requests share. */
-interface House {
-  data: SandboxData;
+interface House extends Pick<Operation, 'data' | 'pageSize' | 'shownScopes' | 'pause' | 'adminClientId'> {
   credentials: Credentials;
-  pageSize: number;
-  shownScopes: ReadonlySet<string> | undefined;
-  /** Milliseconds between emptying a list and filling it. */
-  pause: number;
-  adminClientId: string | undefined;
 }
 
 /** A server that behaves as Boruta was observed to, with its traps. */
