@@ -111,7 +111,7 @@ class Execution {
       const [first] = own;
       if (first === undefined) continue;
       const kind = kindOf(first.kind);
-      await this.#applyKind(kind, own, kind.sequential ? 1 : concurrency).catch(end);
+      await this.#applyKind(kind, own, kind.succession === undefined ? concurrency : 1).catch(end);
       await allSettled(this.#recording.splice(0)).catch(end);
     }
     progress.end(fatal === undefined ? undefined : 'failed');

@@ -180,7 +180,7 @@ export interface Deletion {
   restored(fields: Fields): Fields;
 }
 
-/** A field that is `true` for one object at a time; the server takes it from the former one. */
+/** A field that is `true` for one object; the server takes it from the former one. These objects are changed one at a time. */
 export interface Succession {
   readonly field: string;
   /** The live value beside the fields with the ids of its holders. */
@@ -345,8 +345,6 @@ export interface Kind {
   /** What reading and writing need. */
   readonly scope: Scope;
   readonly traits: ProfileTraits;
-  /** Change one object at a time. */
-  readonly sequential?: true;
   /** Fields of other objects in lists: the server deletes no object to which one of them refers. */
   readonly usedBy?: readonly { readonly list: ListName; readonly field: string }[];
   /** Problems across documents, and with the limits of a profile's server. */

@@ -11,7 +11,6 @@ export function oneDefault(noun: string) {
   const moves = `moves the default ${noun}`;
   return {
     decisive: [DEFAULTS],
-    sequential: true,
     succession: {
       field: 'is_default',
       among: DEFAULTS,

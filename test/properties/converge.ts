@@ -54,7 +54,7 @@ export async function converge({ sandbox, session, writing }: Place): Promise<Co
   expect([...writes].sort()).toEqual(wanted.map(({ request }) => request).sort());
   const levels = writes.map((sent) => wanted.find(({ request }) => request === sent)?.level ?? -1);
   expect(levels).toEqual([...levels].sort((a, b) => a - b));
-  const inTurn = ({ level }: Planned): boolean => kinds[level]?.sequential === true;
+  const inTurn = ({ level }: Planned): boolean => kinds[level]?.succession !== undefined;
   const turns = wanted.filter(inTurn).map(({ request }) => request);
   expect(writes.filter((sent) => turns.includes(sent))).toEqual(turns);
 
