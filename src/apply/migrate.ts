@@ -35,7 +35,7 @@ export async function planMigration(
     throw problemError(
       'record-needed',
       `run ${unfinished.run.run} had not ended, and what it did is not in the state yet`,
-      'idops plan settles it, with the configuration that says where the state is now; then it can be moved',
+      'idops apply settles it, with the configuration that says where the state is now; then it can be moved',
     );
   }
   await refuseOther(state, to);

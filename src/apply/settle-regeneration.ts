@@ -28,25 +28,32 @@ export function isAbout(content: JournalContent, address: string): boolean {
 }
 
 /**
- * Records in the journal and the state what a person says about a regeneration with an unknown outcome. Throws a ProblemsError
- * (`nothing-to-settle`) if the run left none open at that address.
+ * Records in the journal what a person says about a regeneration with an unknown outcome, and in the state if that has the run already.
+ * Throws a ProblemsError (`nothing-to-settle`) if the run left none open at that address.
  */
 export async function settleRegeneration(options: SettleOptions): Promise<void> {
   const { content, address, done, state, backend } = options;
   const entry = regenerationIn(content, address);
   const key = entry?.sending.key ?? '';
   const { [key]: record } = state.resources;
-  if (entry === undefined || record?.pending_regeneration !== content.run.run) {
-    const why = content.ended
-      ? `run ${content.run.run} left no regeneration open at ${address}`
-      : `run ${content.run.run} has not ended: idops plan settles what can be read back first`;
+  const isInState = record?.pending_regeneration === content.run.run;
+  if (entry === undefined || !(isInState || (entry.open && !content.ended))) {
+    const why = `run ${content.run.run} left no regeneration open at ${address}`;
     throw problemError('nothing-to-settle', why, 'idops runs show tells what a run did');
+  }
+  const at = new Date().toISOString();
+  const error = done ? null : `not done, as ${options.by} says`;
+  const answer = withoutAnswer(entry.sending.seq, at, done ? 'applied' : 'failed', error);
+  if (!isInState) {
+    // The next apply settles the rest of the run.
+    const journal = await backend.runs.reopen(content);
+    await journal.write(answer).finally(() => journal.close());
+    return;
   }
   const { pending_regeneration: _, ...known } = record;
   // Nobody has seen the new DID: the next apply records it.
   const settled = done ? { ...known, fields: {}, hashes: {} } : known;
   const { generation } = entry.sending;
-  const at = new Date().toISOString();
   const resources = {
     ...state.resources,
     [key]: {
@@ -56,7 +63,5 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
     },
   };
   await backend.save({ ...state, serial: state.serial + 1, resources });
-  const error = done ? null : `not done, as ${options.by} says`;
-  const answer = withoutAnswer(entry.sending.seq, at, done ? 'applied' : 'failed', error);
   await completeJournal(backend.runs, content, [answer], { interrupted: false, by: options.by });
 }

@@ -29,7 +29,7 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
     `Last run: ${state.lastRun === null ? 'none' : escapeText(state.lastRun)}`,
     ...(state.openRun === null
       ? []
-      : [`Open run: ${escapeText(state.openRun)}, which the next plan or apply settles`]),
+      : [`Open run: ${escapeText(state.openRun)}, which the next apply settles`]),
     '',
     ...records.flatMap((record) => [
       ...wrap('', nameOf(record)).map((line) => paint.bold(line)),

@@ -1,7 +1,7 @@
 import { heirOf, type StateHome } from '../apply/owner.js';
 import { withPendingRestores } from '../apply/pending-restores.js';
 import { type Resumed, type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
-import { hasProblem, problemError } from '../base/problems.js';
+import { problemError } from '../base/problems.js';
 import { isShard, partOfRun, type Shard, shardText } from '../base/shard.js';
 import type { ReadLists } from '../kinds/references.js';
 import type { Lock } from '../state/backend.js';
@@ -41,7 +41,7 @@ export async function holdForRun(
   const settling = new Settling(home, options);
   const lock = await settling.lock(shard === undefined ? command : `${command} --shard ${shardText(shard)}`);
   try {
-    const state = await settling.settle(true);
+    const state = await settling.settle();
     // A run of the whole goes on from all that shards did.
     return { ...settling.result(shard === undefined ? joinedState(state) : state), lock };
   } catch (failure) {
@@ -51,8 +51,8 @@ export async function holdForRun(
 }
 
 /**
- * Loads the state. If killed runs left something unfinished, takes the lock and settles it. If a run is writing the state, returns it as it
- * is. If this process can't write it, settles it in memory for this plan alone.
+ * Loads the state and writes nothing. What killed runs left unfinished is settled in memory, for this plan alone. If a run is writing the
+ * state, returns it as it is.
  */
 export async function settleForPlan(home: StateHome, options: SettleOptions): Promise<CurrentState> {
   const { backend } = home;
@@ -60,27 +60,11 @@ export async function settleForPlan(home: StateHome, options: SettleOptions): Pr
   const state = await settling.load();
   const found = await unfinishedRuns(state, home, options.shard);
   if (found.length === 0) return settling.result(state);
-  const unsettled = (holder: string): CurrentState => {
-    settling.notes.push(`the state is being written: ${holder}`);
-    return settling.result(state);
-  };
   const running = found.find(isRunning);
   const holder = (await backend.holder()) ?? (running && describeRun(running.run));
-  if (holder !== undefined) return unsettled(holder);
-  let lock: Lock;
-  try {
-    lock = await settling.lock('plan');
-  } catch (failure) {
-    const quicker = await backend.holder();
-    if (quicker !== null) return unsettled(quicker);
-    if (!hasProblem(failure, 'not-writable')) throw failure;
-    return settling.result(await settling.settleInMemory());
-  }
-  try {
-    return settling.result(await settling.settle(false));
-  } finally {
-    for (const { message } of await lock.release()) settling.notes.push(message);
-  }
+  if (holder === undefined) return settling.result(await settling.settleInMemory(state, found));
+  settling.notes.push(`the state is being written: ${holder}`);
+  return settling.result(state);
 }
 
 /** Thrown if another shard changed the state since it was loaded: nothing is saved, and the state is loaded again. */
@@ -114,12 +98,12 @@ class Settling {
 
   /**
    * Settles what is unfinished, with the lock held. The first shard of a split saves it in the change that splits the state: shards that
-   * begin at the same time find it done, or load the state again. With `splits`, splits the state even if nothing is unfinished.
+   * begin at the same time find it done, or load the state again.
    */
-  async settle(splits: boolean): Promise<State> {
+  async settle(): Promise<State> {
     for (;;) {
       const { state, found, splitFor } = await this.#loadUnfinished();
-      if (found.length === 0 && !(splitFor !== undefined && splits)) return state;
+      if (found.length === 0 && splitFor === undefined) return state;
       try {
         if (splitFor === undefined) return await this.#settleEach(state, found);
         await this.#split(state, found, splitFor);
@@ -129,14 +113,12 @@ class Settling {
     }
   }
 
-  async settleInMemory(): Promise<State> {
-    let { state, found } = await this.#loadUnfinished();
+  async settleInMemory(before: State, found: readonly JournalContent[]): Promise<State> {
+    let state = before;
     for (const content of found) {
       const resumed = await this.#resume(content, heirOf(state, content.run));
       state = resumed.state;
-      this.notes.push(
-        ...notesOf(content, resumed, 'the plan alone, since the state can not be written from here'),
-      );
+      this.notes.push(...notesOf(content, resumed, 'the plan; the next apply saves them'));
     }
     return state;
   }

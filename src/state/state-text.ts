@@ -131,6 +131,6 @@ export function stateGone(place: string): ProblemsError {
   return problemError(
     'state-unreadable',
     `the state ${place} is gone`,
-    'put it back, or start over with idops plan, which also settles the journals of unfinished runs',
+    'put it back, or start over with idops apply, which also settles the journals of unfinished runs',
   );
 }

@@ -77,7 +77,7 @@ export async function losesNothing(at: TestProject, { during, away, back, why }:
   await back();
   const planned = await idops('plan');
   expect(planned.stderr).toMatch(
-    /run \S+ had not ended: \d+ of its answers (?:was|were) taken into the state/,
+    /run \S+ had not ended: \d+ of its answers (?:was|were) taken into the plan/,
   );
   expect(planned.stdout).not.toContain('User/');
   expect(planned.stdout).toContain('Client/');

@@ -38,7 +38,7 @@ test('a plan of which something is blocked is stored with what that means, and w
   });
   await failed(made.idops('plan --out plan.json'), "it can't be applied while a change is blocked");
   await failed(made.idops('apply plan.json'), 'one without it: idops plan --target');
-  expect((await made.idops('apply --yes')).stderr).toContain('mend it, or leave it out with --target');
+  expect((await made.idops('apply --yes')).stderr).toContain('fix it, or leave it out with --target');
   await made.idops('plan --target Organization/acme --out plan.json');
   expect(await made.idops('apply plan.json')).toMatchObject({ code: 0 });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { journals, project, type TestProject } from '../e2e/running.js';
+import { writesHeld } from '../e2e/gate.js';
+import { journals, project, succeeded, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
 const acme = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
@@ -305,6 +306,30 @@ describe('idops runs settle', () => {
     expect((await at.idops('apply --yes')).code).toBe(0);
     expect((await at.idops('apply --yes')).code).toBe(0);
     expect(posts()).toBe(2);
+  });
+
+  it.each([
+    ['done', 0],
+    ['not-done', 2],
+  ])('with --%s settles a run that was killed, before any apply', async (answer, changes) => {
+    const held = writesHeld();
+    const at = await project({ 'manifests/all.yaml': client(1) }, { intercept: held.intercept });
+    await succeeded(at.idops('apply --yes'));
+    await at.write({ 'manifests/all.yaml': client(2) });
+    const running = at.begin(['apply', '--yes']);
+    await held.came;
+    running.child.kill('SIGKILL');
+    await running.ended;
+    held.open();
+    const files = await at.files();
+    const planned = await at.idops('plan');
+    expect(planned).toMatchObject({ code: 1, stdout: expect.stringContaining('idops runs settle') });
+    expect(await at.files()).toEqual(files);
+    const run = journals(files).sort().at(-1) ?? '';
+    await succeeded(at.idops(`runs settle ${nameOf(run)} Client/${ids.portal} --${answer}`));
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: changes });
+    await succeeded(at.idops('apply --yes'));
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
   it('is not needed where a person regenerates on purpose', async () => {

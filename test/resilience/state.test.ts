@@ -93,7 +93,7 @@ describe.each(['documented', 'boruta'] as const)('with an older copy of the stat
     writeFileSync(stateOf(at), old);
     await at.session(async (session) => {
       expect(session.notes.join('\n')).toContain(
-        'is newer than the state: 5 of its answers were taken into it',
+        'is newer than the state: 5 of its answers were taken into the plan',
       );
       expect(todo(await session.plan())).toEqual([]);
     });

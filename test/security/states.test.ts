@@ -95,7 +95,7 @@ describe('two states in one folder', () => {
     const at = await killed();
     await rm(join(at.folder, '.idops/a.json'));
     expect((await at.idops('apply --env b --yes')).stderr).not.toContain('had not ended');
-    const next = await at.idops('plan --prune');
+    const next = await at.idops('apply --yes');
     expect(next).toMatchObject({ code: 0, stderr: expect.stringContaining('had not ended') });
     const state = JSON.parse(await at.read('.idops/a.json'));
     expect(Object.keys(state.resources)).toContain(

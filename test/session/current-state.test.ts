@@ -149,10 +149,12 @@ describe('the first shards of a split', () => {
     expect(lines).toEqual(['sending', 'answered', 'end']);
   });
 
-  it('take in what a killed run did, if only one of them plans', async () => {
+  it('take in what a killed run did, of which a plan writes nothing', async () => {
     const backend = await backendOf();
     await withKilledRun(backend, RUN);
+    const before = await backend.saved();
     expect(generationOf(await settled(backend, one, true))).toBe(2);
+    expect([await backend.saved(), (await backend.runs.read(RUN))?.ended]).toEqual([before, false]);
     expect(generationOf(await settled(backend, two))).toBe(2);
     expect((await backend.runs.read(RUN))?.ended).toBe(true);
   });

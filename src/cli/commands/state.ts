@@ -57,7 +57,7 @@ export async function removeRecords(
     const [unfinished] = await unfinishedRuns(state, home);
     if (unfinished !== undefined) {
       const message = `run ${unfinished.run.run} did not end, and the state doesn't have its outcome yet`;
-      throw problemError('record-needed', message, 'run idops plan, then remove the record');
+      throw problemError('record-needed', message, 'run idops apply, then remove the record');
     }
     const records = findRecorded(state, names);
     const left = withoutRecords(state, records);
