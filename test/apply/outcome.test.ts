@@ -6,9 +6,7 @@ import type { KindName, Live } from '../../src/kinds/kind.js';
 
 function judged(kind: KindName, aim: Partial<Aim>, live: Fields | null | undefined): Judgement {
   const shown: Live | undefined =
-    live === undefined
-      ? undefined
-      : { exists: live !== null, identity: { id: '1' }, fields: live === null ? {} : live };
+    live === undefined ? undefined : { exists: live !== null, identity: { id: '1' }, fields: live ?? {} };
   return judge(kindOf(kind), { action: 'update', before: {}, expected: {}, ...aim }, shown);
 }
 
@@ -54,23 +52,14 @@ describe('an update', () => {
     judged('Organization', { before, expected, ...aim }, now);
 
   it('was done where all is as asked', () => {
-    expect(of(expected)).toEqual({
-      verdict: 'done',
-      different: [],
-      values: [],
-      unverified: [],
-      lost: {},
-      begun: true,
-      sentence: 'was done, as reading it back shows',
-    });
+    const nothing = { different: [], values: [], unverified: [], lost: {} };
+    const sentence = 'was done, as reading it back shows';
+    expect(of(expected)).toEqual({ verdict: 'done', begun: true, sentence, ...nothing });
   });
 
   it('was not done where all is as before', () => {
-    expect(of(before)).toMatchObject({
-      verdict: 'not-done',
-      begun: false,
-      different: ['label: asked "New", the server has "Old"'],
-    });
+    const different = ['label: asked "New", the server has "Old"'];
+    expect(of(before)).toMatchObject({ verdict: 'not-done', begun: false, different });
   });
 
   it('leaves something else where neither is there', () => {
@@ -96,10 +85,8 @@ describe('an update', () => {
   });
 
   it('was not done where nothing was to change and somebody changed what was sent along', () => {
-    expect(of({ name: 'acme inc', label: 'Old' }, { expected: before })).toMatchObject({
-      verdict: 'not-done',
-      begun: false,
-    });
+    const judgement = of({ name: 'acme inc', label: 'Old' }, { expected: before });
+    expect(judgement).toMatchObject({ verdict: 'not-done', begun: false });
   });
 
   it('is unseen where a part of it is not shown', () => {
@@ -120,12 +107,8 @@ describe('an update', () => {
   });
 
   it("leaves a map's key that somebody else added out of it", () => {
-    const user = (now: Fields): Judgement =>
-      judged(
-        'User',
-        { before: { metadata: { a: 1 } }, expected: { metadata: { a: 2 } } },
-        { metadata: { ...now } },
-      );
+    const aim = { before: { metadata: { a: 1 } }, expected: { metadata: { a: 2 } } };
+    const user = (now: Fields): Judgement => judged('User', aim, { metadata: { ...now } });
     expect(user({ a: 2, somebody: 1 }).verdict).toBe('done');
     expect(user({ a: 1, somebody: 1 }).verdict).toBe('not-done');
   });
@@ -145,11 +128,8 @@ describe('an update that deletes a template to write it anew', () => {
 
   it('lost it, though what shows in its place is as before', () => {
     const expected = { txt_content: 'new', html_content: 'html' };
-    expect(judged('EmailTemplate', { before, expected }, { ...before, id: null })).toMatchObject({
-      verdict: 'part',
-      begun: false,
-      lost: before,
-    });
+    const judgement = judged('EmailTemplate', { before, expected }, { ...before, id: null });
+    expect(judgement).toMatchObject({ verdict: 'part', begun: false, lost: before });
   });
 });
 
@@ -186,10 +166,7 @@ describe('a template that was deleted to be written anew', () => {
   it.each<[string, Fields]>([
     ['another row', { id: 'other', txt_content: 'person txt', html_content: 'person html' }],
     ['the same one as it was', { id: 'row', txt_content: 'old txt', html_content: 'person html' }],
-    [
-      'another row with what was asked for',
-      { id: 'other', txt_content: 'new txt', html_content: 'person html' },
-    ],
+    ['another row as asked for', { id: 'other', txt_content: 'new txt', html_content: 'person html' }],
   ])('has lost nothing where somebody wrote it: %s', (_, now) => {
     expect(of(now).lost).toEqual({});
   });
@@ -198,10 +175,8 @@ describe('a template that was deleted to be written anew', () => {
 it('a key of a map that is there neither before nor now was not begun', () => {
   const before = { metadata: { a: { value: 1 } } };
   const expected = { metadata: { a: { value: 1 }, k: { value: 1 } } };
-  expect(judged('User', { before, expected }, before)).toMatchObject({
-    verdict: 'not-done',
-    sentence: 'was not done, as reading it back shows',
-  });
+  const sentence = 'was not done, as reading it back shows';
+  expect(judged('User', { before, expected }, before)).toMatchObject({ verdict: 'not-done', sentence });
 });
 
 describe('an update of members of a set', () => {

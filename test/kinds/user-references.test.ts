@@ -44,19 +44,15 @@ function change(fields: Fields, present: Fields = {}, known: Known = {}, parts: 
 }
 
 describe('an id whose name on the server is another one', () => {
-  const role = { id: 'r2', name: 'viewer' };
+  const [scope, role] = [
+    { id: 's2', name: 'openid' },
+    { id: 'r2', name: 'viewer' },
+  ];
+  const member = { id: 'o2', name: 'acme' };
   const cases: readonly [Fields, string, string][] = [
-    [
-      { authorized_scopes: [{ id: 's2', name: 'openid' }] },
-      'the scope with the id s2 is called "users:manage:all"',
-      'openid',
-    ],
+    [{ authorized_scopes: [scope] }, 'the scope with the id s2 is called "users:manage:all"', 'openid'],
     [{ roles: [role] }, 'the role with the id r2 is called "admin"', 'viewer'],
-    [
-      { organizations: [{ id: 'o2', name: 'acme' }] },
-      'the organization with the id o2 is called "globex"',
-      'acme',
-    ],
+    [{ organizations: [member] }, 'the organization with the id o2 is called "globex"', 'acme'],
   ];
   it.each(cases)('blocks: %j', (fields, called, not) => {
     const reason = `${called} on the server, not "${not}": correct the id or the name`;
@@ -237,9 +233,8 @@ describe('what a reviewer sees', () => {
     expect(change({ roles: [] }, present, { roles: null }).destructions).toEqual([
       'removes the role "viewer" (id r1)',
     ]);
-    expect(change({ roles: [{ name: 'admin' }] }, present).destructions).toEqual([
-      'removes the role "viewer"',
-    ]);
+    const { destructions } = change({ roles: [{ name: 'admin' }] }, present);
+    expect(destructions).toEqual(['removes the role "viewer"']);
     const document = declared('User', identity, { authorized_scopes: [{ id: '1', name: 'a', label: 'A' }] });
     const known = recorded({ authorized_scopes: [{ id: '2', name: 'b', label: 'B' }] });
     expect(changeFor(document, { recorded: known })).toMatchObject({
@@ -249,28 +244,23 @@ describe('what a reviewer sees', () => {
   });
 
   it('is not confirmed where the server offers no list', () => {
-    const { action, fields } = change(
-      { authorized_scopes: [{ id: 's2', name: 'openid' }] },
-      {},
-      { scopes: null },
-    );
+    const asked = { authorized_scopes: [{ id: 's2', name: 'openid' }] };
+    const { action, fields } = change(asked, {}, { scopes: null });
     expect(action).toBe('update');
     expect(fields[0]?.confirmed).toBeUndefined();
   });
 });
 
 test('the label that the list tells is sent, else the name', () => {
-  const sent = change(
-    {
-      authorized_scopes: [
-        { name: 'openid' },
-        { id: 's3', name: 'twin' },
-        { id: 's2', name: 'users:manage:all', label: 'Mine' },
-      ],
-    },
-    { authorized_scopes: [{ id: 's1', name: 'openid', public: true }] },
-  ).requests[0]?.body?.authorized_scopes;
-  expect(sent).toMatchObject([{ label: 'Sign in' }, { label: 'twin' }, { label: 'Mine' }]);
+  const mine = { id: 's2', name: 'users:manage:all', label: 'Mine' };
+  const asked = { authorized_scopes: [{ name: 'openid' }, { id: 's3', name: 'twin' }, mine] };
+  const present = { authorized_scopes: [{ id: 's1', name: 'openid', public: true }] };
+  const [request] = change(asked, present).requests;
+  expect(request?.body?.authorized_scopes).toMatchObject([
+    { label: 'Sign in' },
+    { label: 'twin' },
+    { label: 'Mine' },
+  ]);
 });
 
 describe('the lists that are read', () => {

@@ -54,11 +54,8 @@ it.each([
 });
 
 it('shows text that markup or a terminal would obey as it is', () => {
-  const hostile = shown({
-    name: '<b>x</b>\u001b[31m',
-    via: '<script>',
-    user: { id: 'u1', username: '"><i>' },
-  });
+  const user = { id: 'u1', username: '"><i>' };
+  const hostile = shown({ name: '<b>x</b>\u001b[31m', via: '<script>', user });
   const { elements } = treeOf(accessHtml(hostile));
   expect(elements.filter(({ tag }) => ['b', 'i', 'script'].includes(tag))).toEqual([]);
   expect(accessText(hostile, { color: false })).not.toContain('\u001b');
@@ -66,28 +63,14 @@ it('shows text that markup or a terminal would obey as it is', () => {
 
 it('groups by user, and says what is privileged, blocked and inherited', () => {
   const place = { file: 'manifests/users.yaml', line: 4, column: 3, length: 1, text: '' };
-  const text = accessText(
-    shown(
-      { type: 'organization', id: 'o1', name: 'acme', blocked: true },
-      {
-        privileged: true,
-        via: 'admin',
-        blocked: true,
-        since: '2026-01-30T10:00:00.000Z',
-        run: 'r1',
-        declaredAt: place,
-      },
-      {
-        user: { id: 'u2', username: null },
-        type: 'role',
-        name: null,
-        id: 'ro1',
-        until: '2026-01-31',
-        ended: true,
-      },
-    ),
-    { color: false },
+  const given = { since: '2026-01-30T10:00:00.000Z', run: 'r1', declaredAt: place };
+  const ended = { user: { id: 'u2', username: null }, until: '2026-01-31', ended: true };
+  const access = shown(
+    { type: 'organization', id: 'o1', name: 'acme', blocked: true },
+    { privileged: true, via: 'admin', blocked: true, ...given },
+    { type: 'role', name: null, id: 'ro1', ...ended },
   );
+  const text = accessText(access, { color: false });
   expect(text).toContain(`Source:      live, 2026-01-31T12:00:00.000Z
 
 ada@acme.example (u1) blocked

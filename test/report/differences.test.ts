@@ -16,23 +16,15 @@ describe('bodies that differ', () => {
       .join('');
 
   it('in everything, at a megabyte, are shown with all their lines', () => {
-    const text = textOf({
-      path: 'html_content',
-      type: 'body',
-      before: megabyte('old'),
-      after: megabyte('new'),
-    });
-    for (const line of [
-      ...megabyte('old')
+    const [before, after] = [megabyte('old'), megabyte('new')];
+    const text = textOf({ path: 'html_content', type: 'body', before, after });
+    const marked = (mark: string, body: string) =>
+      body
         .trim()
         .split('\n')
-        .map((one) => `-${one}`),
-      ...megabyte('new')
-        .trim()
-        .split('\n')
-        .map((one) => `+${one}`),
-    ].filter((_, index) => index % 97 === 0))
-      expect(text).toContain(line);
+        .map((line) => mark + line);
+    const lines = [...marked('-', before), ...marked('+', after)];
+    for (const line of lines.filter((_, index) => index % 97 === 0)) expect(text).toContain(line);
     expect(text).toContain('@@ -1,20000 +1,20000 @@');
   });
 
@@ -54,10 +46,8 @@ describe('bodies that differ', () => {
   });
 
   it('in their Unicode normal form alone are told in words', () => {
-    expect(compareBodies('cafe\u0301\n', 'caf\u00e9\n')).toEqual({
-      notes: ['the same text in another Unicode normal form'],
-      hunks: [],
-    });
+    const notes = ['the same text in another Unicode normal form'];
+    expect(compareBodies('cafe\u0301\n', 'caf\u00e9\n')).toEqual({ notes, hunks: [] });
   });
 });
 
@@ -72,26 +62,15 @@ describe('values that differ in their Unicode normal form alone', () => {
 
 describe('the width of the text', () => {
   it('stays within 80 columns for what idops says itself', () => {
-    const text = planText(
-      planOf([
-        changeOf({
-          action: 'blocked',
-          reason:
-            'the server has no organization of this name, and there is no operation that creates one for us',
-          destructions: [
-            'removes the membership of globex, and with it everything that is granted through it',
-          ],
-          warnings: [
-            {
-              code: 'unknown-set',
-              message: 'the present organizations are not known, so what is in it is lost',
-            },
-          ],
-          fields: [fieldOf({ before: 'x'.repeat(20), after: 'y'.repeat(20) })],
-        }),
-      ]),
-      { color: false, debug: false },
-    );
+    const sentence = 'what idops says of the server and of the organizations is as long as this, and more';
+    const change = changeOf({
+      action: 'blocked',
+      reason: sentence,
+      destructions: [sentence],
+      warnings: [{ code: 'unknown-set', message: sentence }],
+      fields: [fieldOf({ before: 'x'.repeat(20), after: 'y'.repeat(20) })],
+    });
+    const text = planText(planOf([change]), { color: false, debug: false });
     // The line that closes it stays one line, whatever it has to name.
     const lines = text.trimEnd().split('\n').slice(0, -1);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);

@@ -8,7 +8,7 @@ import { Sensitive } from '../../src/base/values.js';
 import { planJson, problemsJson, resultJson } from '../../src/report/json.js';
 import { planSchema, resultSchema } from '../../src/report/schemas.js';
 import { hostileText } from './hostile.js';
-import { changeOf, fieldOf, planOf } from './plans.js';
+import { changeOf, fieldOf, planOf, resultOf } from './plans.js';
 
 /** Holds an output against both forms of its schema: zod's and the JSON Schema that is published. */
 function expectValid(schema: z.ZodType, value: unknown): void {
@@ -20,18 +20,13 @@ function expectValid(schema: z.ZodType, value: unknown): void {
 
 describe('the JSON of a plan', () => {
   it('is the documented object, its keys in the documented order', () => {
+    const params = { backend_id: '8d/0a', template_type: 'tx_code' };
     const plan = planOf(
       [
         changeOf({
           address: 'EmailTemplate/8d0a/tx_code',
           kind: 'EmailTemplate',
-          requests: [
-            {
-              operation: 'updateTemplate',
-              params: { backend_id: '8d/0a', template_type: 'tx_code' },
-              body: { txt_content: 'b' },
-            },
-          ],
+          requests: [{ operation: 'updateTemplate', params, body: { txt_content: 'b' } }],
           fields: [fieldOf({ path: 'txt_content', type: 'body', before: 'a', after: 'b' })],
           warnings: [{ code: 'lost-placeholder', message: 'x is lost' }],
           declaredAt: { file: 'manifests/emails.yaml', line: 3 },
@@ -105,12 +100,8 @@ describe('the JSON of a plan', () => {
   it('parses to the same object whatever the texts are', () => {
     fc.assert(
       fc.property(hostileText, hostileText, (address, value) => {
-        const json = planJson(
-          planOf([
-            changeOf({ address, reason: value, fields: [fieldOf({ before: value, after: [value] })] }),
-          ]),
-          { debug: false },
-        );
+        const fields = [fieldOf({ before: value, after: [value] })];
+        const json = planJson(planOf([changeOf({ address, reason: value, fields })]), { debug: false });
         expect(JSON.parse(jsonText(json))).toEqual(json);
         expect(planSchema.parse(json)).toEqual(json);
       }),
@@ -125,21 +116,9 @@ describe('the JSON of a plan', () => {
 
 describe('the JSON of a result', () => {
   it('is the documented object', () => {
-    const json = resultJson({
-      run: 'r1',
-      interrupted: false,
-      results: [
-        {
-          address: 'User/1',
-          action: 'update',
-          status: 'not_converged',
-          httpStatus: 200,
-          attempts: 1,
-          unverified: ['group'],
-          error: 'blocked is still false',
-        },
-      ],
-    });
+    const told = { status: 'not_converged', unverified: ['group'], error: 'blocked is still false' } as const;
+    const results = [resultOf({ address: 'User/1', ...told })];
+    const json = resultJson({ run: 'r1', interrupted: false, results });
     expect(JSON.stringify(json)).toBe(
       '{"format_version":1,"run":"r1","summary":{"applied":0,"failed":0,"not_converged":1,"unknown":0,"skipped":0},' +
         '"results":[{"address":"User/1","action":"update","status":"not_converged","http_status":200,"attempts":1,' +
@@ -156,16 +135,11 @@ describe('the JSON of problems', () => {
       error('unknown-field', 'unknown field', [{ file: 'a.yaml', line: 4, column: 1, length: 5, text: 'x' }]),
       warning('too-large', 'is large', [], 'make it small'),
     ]);
+    const places = [{ file: 'a.yaml', line: 4, column: 1 }];
     expect(json).toEqual({
       format_version: 1,
       problems: [
-        {
-          code: 'unknown-field',
-          severity: 'error',
-          message: 'unknown field',
-          hint: null,
-          places: [{ file: 'a.yaml', line: 4, column: 1 }],
-        },
+        { code: 'unknown-field', severity: 'error', message: 'unknown field', hint: null, places },
         { code: 'too-large', severity: 'warning', message: 'is large', hint: 'make it small', places: [] },
       ],
     });

@@ -8,6 +8,8 @@ export function idOf(index: number): string {
 
 const folder = 'infrastructure/identity/production-europe/manifests/people and mail';
 
+const unlisted = `the user has the role "auditor" (id ${idOf(9_999_999)}), which the server's list of roles doesn't show: it is sent along as it is`;
+
 /** Users as the profile `boruta` plans them: each with a name, several fields and a warning, one of them losing something. */
 export function manyUsers(count: number): Plan {
   const changes = Array.from({ length: count }, (_, index) =>
@@ -31,12 +33,7 @@ export function manyUsers(count: number): Plan {
           drift: { recorded: 'Research', run: '20260131T120000Z-abc123' },
         }),
       ],
-      warnings: [
-        {
-          code: 'not-in-list',
-          message: `the user has the role "auditor" (id ${idOf(9_999_999)}), which the server's list of roles doesn't show: it is sent along as it is`,
-        },
-      ],
+      warnings: [{ code: 'not-in-list', message: unlisted }],
       declaredAt: { file: `${folder}/users of the whole company.yaml`, line: index * 12 + 1 },
     }),
   );
@@ -44,22 +41,13 @@ export function manyUsers(count: number): Plan {
 }
 
 /** Texts that try to end what they are in, in lines enough that few of them fit into a comment. */
-const hostileLines = [
-  '</details></summary>',
-  '``` ~~~ ````',
-  '<!-- @everyone #1 -->',
-  '[x](https://evil.example)',
-  '::error::x',
-];
+const hostileLines =
+  '</details></summary>|``` ~~~ ````|<!-- @everyone #1 -->|[x](https://evil.example)|::error::x'.split('|');
 
 /** Templates with long bodies of hostile text, in a deep folder, each with two warnings at places of its own. */
 export function manyTemplates(count: number): Plan {
-  const types = [
-    'reset_password_instructions',
-    'confirmation_instructions',
-    'webauthn_verification_code',
-    'tx_code',
-  ];
+  const types =
+    'reset_password_instructions confirmation_instructions webauthn_verification_code tx_code'.split(' ');
   const body = (index: number, word: string) =>
     Array.from(
       { length: 60 },

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonText } from '../../src/base/escape.js';
+import type { Place } from '../../src/base/problems.js';
 import { Sensitive } from '../../src/base/values.js';
 import { redactPlan } from '../../src/report/redact-plan.js';
 import { redactReport, redactValue } from '../../src/secrets/redact-report.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
-import { changeOf, fieldOf, planOf } from './plans.js';
+import { changeOf, fieldOf, planOf, resultOf } from './plans.js';
 
 function redactorOf(...secrets: string[]) {
   const redactor = createRedactor();
@@ -66,15 +67,8 @@ describe('the redaction of a plan', () => {
       declaredAt: { file: 'manifests/the-credential.yaml', line: 3 },
     });
     const plan = planOf([change], { warnings: [{ code: 'no-list', message: 'the-credential' }] });
-    const redactor = redactorOf(
-      'the-credential',
-      'by-server',
-      'Organization',
-      'sha256:0123',
-      '2026-01-31',
-      'https://id.',
-      'live',
-    );
+    const words = ['by-server', 'Organization', 'sha256:0123', '2026-01-31', 'https://id.', 'live'];
+    const redactor = redactorOf('the-credential', ...words);
     const shown = redactPlan(plan, redactor);
     expect(shown).toEqual({
       ...plan,
@@ -99,28 +93,22 @@ describe('the redaction of a plan', () => {
   });
 
   it('calls a difference secret that is in what is masked alone', () => {
-    const plan = planOf([
-      changeOf({
-        fields: [
-          fieldOf({ before: 'first-secret', after: 'second-secret' }),
-          fieldOf({ path: 'name', before: 'x first-secret', after: 'y second-secret' }),
-        ],
-      }),
-    ]);
-    const shown = redactPlan(plan, redactorOf('first-secret', 'second-secret'));
+    const fields = [
+      fieldOf({ before: 'first-secret', after: 'second-secret' }),
+      fieldOf({ path: 'name', before: 'x first-secret', after: 'y second-secret' }),
+    ];
+    const shown = redactPlan(planOf([changeOf({ fields })]), redactorOf('first-secret', 'second-secret'));
     expect(shown.changes[0]?.fields.map(({ sensitive }) => sensitive)).toEqual([true, false]);
   });
 
   it('looks through whole values where they are shown alone', () => {
     const redactor = redactorOf('the-credential');
     const searched: string[] = [];
-    const watched = {
-      ...redactor,
-      redact(text: string) {
-        searched.push(text);
-        return redactor.redact(text);
-      },
+    const redact = (text: string): string => {
+      searched.push(text);
+      return redactor.redact(text);
     };
+    const watched = { ...redactor, redact };
     const made = changeOf({ kind: 'EmailTemplate', action: 'unchanged' });
     const change = { ...made, apply: { ...made.apply, expected: { txt_content: 'is the-credential' } } };
     const [shown] = redactPlan(planOf([change]), watched).changes;
@@ -150,44 +138,23 @@ describe('the redaction of a plan', () => {
 });
 
 it('takes credentials out of the errors of a result', () => {
-  const one = {
-    address: 'User/1',
-    action: 'update',
-    status: 'failed',
-    httpStatus: 422,
-    attempts: 1,
-    unverified: ['label'],
-    error: 'said the-credential',
-    notes: ['the-credential'],
-  } as const;
-  const shown = redactReport(
-    { run: 'r', results: [one], interrupted: false },
-    redactorOf('the-credential', 'failed'),
-  );
+  const told = { status: 'failed', unverified: ['label'], error: 'said the-credential' } as const;
+  const one = resultOf({ ...told, notes: ['the-credential'] });
+  const result = { run: 'r', results: [one], interrupted: false };
+  const shown = redactReport(result, redactorOf('the-credential', 'failed'));
   expect(shown.results).toEqual([{ ...one, error: 'said (sensitive)', notes: ['(sensitive)'] }]);
 });
 
 it('takes credentials out of problems, with the line that a caret would no longer fit', () => {
   const place = { file: 'a.yaml', line: 1, column: 3, length: 2 };
-  const problem = {
-    code: 'by-server',
-    severity: 'error',
-    message: 'the-credential',
-    hint: 'the-credential',
-  } as const;
-  const shown = redactReport(
-    [
-      {
-        ...problem,
-        places: [
-          { ...place, text: 'x: the-credential' },
-          { ...place, text: 'y: 1' },
-        ],
-      },
-    ],
-    redactorOf('the-credential', 'by-server'),
-  );
-  expect(shown).toEqual([
-    { ...problem, message: '(sensitive)', hint: '(sensitive)', places: [place, { ...place, text: 'y: 1' }] },
-  ]);
+  const problem = { code: 'by-server', severity: 'error' } as const;
+  const told = { message: 'the-credential', hint: 'the-credential' };
+  const [secret, harmless] = ['x: the-credential', 'y: 1'].map((text) => ({ ...place, text })) as [
+    Place,
+    Place,
+  ];
+  const problems = [{ ...problem, ...told, places: [secret, harmless] }];
+  const shown = redactReport(problems, redactorOf('the-credential', 'by-server'));
+  const masked = { message: '(sensitive)', hint: '(sensitive)' };
+  expect(shown).toEqual([{ ...problem, ...masked, places: [place, harmless] }]);
 });

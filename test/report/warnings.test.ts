@@ -81,21 +81,16 @@ describe('equal warnings', () => {
   });
 
   it('do not take an id within another one for a name', () => {
-    const changes = [1, 2].map((index) =>
-      changeOf({
-        address: `Organization/${id(index)}`,
-        warnings: [{ code: 'by-server', message: `${id(index)}-${index} is another one` }],
-      }),
-    );
+    const changes = [1, 2].map((index) => {
+      const warning = { code: 'by-server', message: `${id(index)}-${index} is another one` } as const;
+      return changeOf({ address: `Organization/${id(index)}`, warnings: [warning] });
+    });
     expect(groupWarnings(planOf(changes))).toHaveLength(2);
   });
 
   it('keep each of their places once', () => {
-    const at = (line: number): PlanWarning => ({
-      code: 'image-without-alt',
-      message: '1 image has no alt',
-      place: { file: 'emails/reset.html', line, column: 3 },
-    });
+    const image = { code: 'image-without-alt', message: '1 image has no alt' } as const;
+    const at = (line: number) => ({ ...image, place: { file: 'emails/reset.html', line, column: 3 } });
     const [group] = groupWarnings(planOf(users([at(1), at(9)], [at(9)], [at(12)], [at(13)])));
     expect(group?.objects).toHaveLength(4);
     expect(placeList(group?.places ?? [], group?.morePlaces)).toBe('emails/reset.html:1:3, 9:3, 12:3, 13:3');
