@@ -81,7 +81,7 @@ describe('creation', () => {
   test('goes along the references: each request has the ids that the server gave', async () => {
     const at = await site();
     const ran = await at.apply(...all);
-    expect(ran.plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+    expect(todo(ran.plan)).toEqual([
       'create Scope/invoices:read',
       'create Role/clerk',
       'create Organization/hooli',
@@ -131,12 +131,9 @@ describe('creation', () => {
     const at = await site();
     await at.declare(...all);
     const { changes } = await at.session((it) => it.plan({ targets: [`User/${ids.ada}`] }));
-    expect(changes.map(({ action, reason }) => [action, reason])).toEqual([
-      [
-        'blocked',
-        "it needs Organization/hooli and Scope/invoices:read and Role/clerk, which this plan doesn't create",
-      ],
-    ]);
+    const reason =
+      "it needs Organization/hooli and Scope/invoices:read and Role/clerk, which this plan doesn't create";
+    expect(changes).toMatchObject([{ action: 'blocked', reason }]);
   });
 
   test.each(['before', 'after'] as const)(
@@ -177,12 +174,10 @@ describe('creation', () => {
     const at = await site();
     at.fault = ({ method, path }) => {
       if (method !== 'POST' || path !== '/api/organizations') return undefined;
-      for (const number of [1, 2])
-        at.sandbox.data.organizations.push({
-          id: `1000000${number}-0000-4000-8000-0000000000aa`,
-          name: 'hooli',
-          label: null,
-        });
+      for (const number of [1, 2]) {
+        const id = `1000000${number}-0000-4000-8000-0000000000aa`;
+        at.sandbox.data.organizations.push({ id, name: 'hooli', label: null });
+      }
       return { kind: 'reset', when: 'before' };
     };
     const { said } = await at.apply(organization);
@@ -191,13 +186,8 @@ describe('creation', () => {
 
   describe.each(['User', 'Organization'])('of a %s with an unknown outcome', (kind) => {
     const staff: Doc = { kind: 'Backend', name: 'Staff', create: true };
-    const joe: Doc = {
-      kind: 'User',
-      username: 'joe@example.com',
-      backend: 'Staff',
-      password: 'x'.repeat(12),
-      create: true,
-    };
+    const account = { username: 'joe@example.com', backend: 'Staff', password: 'x'.repeat(12) };
+    const joe: Doc = { kind: 'User', ...account, create: true };
     const made = kind === 'User' ? joe : organization;
     const path = kind === 'User' ? '/api/users' : '/api/organizations';
     const rowsOf = ({ sandbox: { data } }: Site): { id: string }[] =>
@@ -309,12 +299,8 @@ describe('creation', () => {
   test('of a role that contains a privileged scope, and of who gets it, is guarded', async () => {
     const at = await site();
     const admin: Doc = { kind: 'Role', name: 'admin', scopes: ['users:manage:all'], create: true };
-    at.sandbox.data.scopes.push({
-      id: '70000000-0000-4000-8000-0000000000aa',
-      name: 'users:manage:all',
-      label: null,
-      public: false,
-    });
+    const id = '70000000-0000-4000-8000-0000000000aa';
+    at.sandbox.data.scopes.push({ id, name: 'users:manage:all', label: null, public: false });
     const { changes } = await at.plan(admin, { kind: 'User', id: ids.ada, roles: { add: ['admin'] } });
     expect(changes.map(({ address, privileges }) => [address, privileges])).toEqual([
       ['Role/admin', ['gives the scope "users:manage:all"']],
@@ -343,15 +329,12 @@ describe('creation', () => {
   test('under the profile documented is refused with its place', async () => {
     const at = await site({ uses: 'documented' });
     const failure = await at.plan(organization, role).catch((refused: unknown) => refused);
-    expect(failure).toMatchObject({
-      problems: [
-        {
-          code: 'profile-field',
-          message: expect.stringContaining('no operation that creates an organization'),
-        },
-        { code: 'profile-field', message: expect.stringContaining('no operations for a role') },
-      ],
-    });
+    const messages = ['no operation that creates an organization', 'no operations for a role'];
+    const problems = messages.map((message) => ({
+      code: 'profile-field',
+      message: expect.stringContaining(message),
+    }));
+    expect(failure).toMatchObject({ problems });
   });
 });
 

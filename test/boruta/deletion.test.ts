@@ -2,23 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { addressOf } from '../../src/kinds/index.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { all, counts, namesIn, organization, reason, role, scope, user } from './lifecycle.js';
-import { type Doc, ids, site } from './site.js';
+import { type Doc, ids, site, todo } from './site.js';
 
 describe('deletion', () => {
-  const gone = (document: Doc): Doc => {
-    const { kind, name = '' } = document;
-    return { kind, name, state: 'absent' };
-  };
+  const gone = ({ kind, name = '' }: Doc): Doc => ({ kind, name, state: 'absent' });
+  const home: Doc = { kind: 'Backend', name: 'home', create: true };
+  const account = { username: 'new@hooli.example', backend: 'home', password: 'correct horse battery' };
+  const inHome: Doc = { kind: 'User', ...account, create: true };
 
   test('comes in the reverse order, after everything else, and is destructive', async () => {
     const at = await site();
     await at.apply(...all);
-    const ran = await at.apply(gone(scope), gone(role), gone(organization), {
-      kind: 'User',
-      id: ids.ada,
-      group: 'staff',
-    });
-    expect(ran.plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+    const ada: Doc = { kind: 'User', id: ids.ada, group: 'staff' };
+    const ran = await at.apply(gone(scope), gone(role), gone(organization), ada);
+    expect(todo(ran.plan)).toEqual([
       `update User/${ids.ada}`,
       'delete Organization/hooli',
       'delete Role/clerk',
@@ -37,44 +34,26 @@ describe('deletion', () => {
     const undone = await at.undo(run);
     expect(counts(at)).toEqual([1, 1, 1]);
     expect(undone.left.join('\n')).toContain('with a new id');
-    const named = await reason(at, addressOf('Scope', { id: before ?? '' }), {
-      kind: 'Scope',
-      id: before ?? '',
-      label: 'x',
-    });
+    const address = addressOf('Scope', { id: before ?? '' });
+    const named = await reason(at, address, { kind: 'Scope', id: before ?? '', label: 'x' });
     const after = at.sandbox.data.scopes.find(({ name }) => name === 'invoices:read')?.id;
     expect(named).toContain(`created again with the id ${after}`);
     const creating: Doc = { kind: 'Scope', id: before ?? '', name: 'invoices:read', create: true };
-    expect(await reason(at, addressOf('Scope', { id: before ?? '' }), creating)).toContain(
-      `created again with the id ${after}`,
-    );
-    expect(await reason(at, 'Role/clerk', { ...role, scopes: [{ id: before ?? '' }] })).toContain(
-      `created again with the id ${after}`,
-    );
+    const again = `created again with the id ${after}`;
+    expect(await reason(at, address, creating)).toContain(again);
+    expect(await reason(at, 'Role/clerk', { ...role, scopes: [{ id: before ?? '' }] })).toContain(again);
   });
 
   test('is blocked while a document that stays refers to the object, by prune as well', async () => {
     const at = await site({ settings: { prune: ['Scope', 'Role', 'Organization', 'Backend'] } });
-    const home: Doc = { kind: 'Backend', name: 'home', create: true };
-    const inHome: Doc = {
-      kind: 'User',
-      username: 'new@hooli.example',
-      backend: 'home',
-      password: 'correct horse battery',
-      create: true,
-    };
     await at.apply(...all, home, inHome);
-    const blocked = async (plan: Promise<Plan>) =>
-      (await plan).changes.flatMap(({ action, address, reason: why }) =>
-        action === 'unchanged' ? [] : [`${action} ${address}: ${why}`],
-      );
+    const blocked = async (plan: Promise<Plan>) => todo(await plan);
     const told = [
       `blocked Scope/invoices:read: still referred to by Role/clerk, User/${ids.ada}: remove the reference first`,
       `blocked Role/clerk: still referred to by User/${ids.ada}: remove the reference first`,
     ];
-    expect(await blocked(at.plan(gone(scope), role, user, organization, home, inHome))).toEqual(
-      told.slice(0, 1),
-    );
+    const kept = await at.plan(gone(scope), role, user, organization, home, inHome);
+    expect(todo(kept)).toEqual(told.slice(0, 1));
     await at.declare(user, inHome);
     expect((await blocked(at.session((it) => it.plan({ prune: true })))).sort()).toEqual(
       [
@@ -96,10 +75,8 @@ describe('deletion', () => {
     await at.apply(role, user, organization, led, inHome);
     const withoutScope: Doc = { ...role, scopes: [] };
     const plainUser: Doc = { kind: 'User', id: ids.ada, roles: { add: ['clerk'] } };
-    expect(await blocked(at.plan(gone(scope), withoutScope, plainUser, led))).toEqual([
-      'update Role/clerk: null',
-      'delete Scope/invoices:read: null',
-    ]);
+    const freed = await at.plan(gone(scope), withoutScope, plainUser, led);
+    expect(todo(freed)).toEqual(['update Role/clerk', 'delete Scope/invoices:read']);
     // Nobody declares this user.
     await at.declare(organization);
     expect(await blocked(at.session((it) => it.plan({ prune: true })))).toContainEqual(
@@ -107,47 +84,22 @@ describe('deletion', () => {
     );
     // What a document removes is no reference.
     const removing: Doc = { kind: 'User', id: ids.ada, roles: { remove: ['clerk'] } };
-    expect(await blocked(at.plan(gone(role), removing, scope, organization, home, inHome))).toEqual([
-      `update User/${ids.ada}: null`,
-      'delete Role/clerk: null',
-    ]);
+    const removed = await at.plan(gone(role), removing, scope, organization, home, inHome);
+    expect(todo(removed)).toEqual([`update User/${ids.ada}`, 'delete Role/clerk']);
   });
 
   test('of what belonged to a deleted object stays done', async () => {
     const at = await site();
-    const home: Doc = { kind: 'Backend', name: 'home', create: true };
-    const own: Doc[] = [
-      {
-        kind: 'User',
-        username: 'new@hooli.example',
-        backend: 'home',
-        password: 'correct horse battery',
-        create: true,
-      },
-      {
-        kind: 'EmailTemplate',
-        backend: 'home',
-        type: 'reset_password_instructions',
-        txt_content: 'Reset',
-        html_content: '<p>Reset</p>',
-      },
-    ];
-    await at.apply(home, ...own);
-    const absent: Doc[] = [
-      gone(home),
-      { kind: 'User', username: 'new@hooli.example', backend: 'home', state: 'absent' },
-      { kind: 'EmailTemplate', backend: 'home', type: 'reset_password_instructions', state: 'absent' },
-    ];
-    await at.apply(...absent);
+    const template: Doc = { kind: 'EmailTemplate', backend: 'home', type: 'reset_password_instructions' };
+    await at.apply(home, inHome, { ...template, txt_content: 'Reset', html_content: '<p>Reset</p>' });
+    const user: Doc = { kind: 'User', username: 'new@hooli.example', backend: 'home', state: 'absent' };
+    await at.apply(gone(home), user, { ...template, state: 'absent' });
     expect(at.sandbox.data.backends.some(({ name }) => name === 'home')).toBe(false);
-    expect((await at.plan(...absent)).changes.map(({ action }) => action)).toEqual(
-      Array(3).fill('unchanged'),
-    );
+    expect((await at.plan()).changes.map(({ action }) => action)).toEqual(Array(3).fill('unchanged'));
   });
 
   test('is not undone for an object whose name somebody has given to another one since', async () => {
     const at = await site();
-    const home: Doc = { kind: 'Backend', name: 'home', create: true };
     await at.apply(scope, role, home);
     const { run } = await at.apply(gone(role), gone(home), scope);
     const { roles, backends } = at.sandbox.data;
@@ -190,8 +142,7 @@ describe('deletion', () => {
 
   test('of an object that is not there is done', async () => {
     const at = await site();
-    const { changes } = await at.plan(gone(role));
-    expect(changes.map(({ action }) => action)).toEqual(['unchanged']);
+    expect((await at.plan(gone(role))).changes).toMatchObject([{ action: 'unchanged' }]);
   });
 
   test('by an undo takes away what a run created, unless somebody changed it since', async () => {
@@ -211,24 +162,20 @@ describe('deletion', () => {
     expect(changes.map(({ action, reason: why }) => [action, why])).toEqual([
       ['blocked', expect.stringContaining('would leave 0 with the scope "reports:read"')],
     ]);
-    expect(await reason(at, 'Role/member', { kind: 'Role', name: 'member', state: 'absent' })).toContain(
-      'would leave 0',
-    );
-    expect(
-      await reason(at, 'Scope/reports:read', { kind: 'Scope', name: 'reports:read', state: 'absent' }),
-    ).toContain('would leave 0');
+    for (const [kind, name] of [
+      ['Role', 'member'],
+      ['Scope', 'reports:read'],
+    ] as const)
+      expect(await reason(at, `${kind}/${name}`, { kind, name, state: 'absent' })).toContain('would leave 0');
   });
 
   test('by an undo that deletes the role and its only holders is blocked as a whole by safety.keep', async () => {
-    const at = await site({
-      safety: { keep: [{ scope: 'invoices:read', at_least: 2 }], privileged: [] },
-    });
+    const keep = [{ scope: 'invoices:read', at_least: 2 }];
+    const at = await site({ safety: { keep, privileged: [] } });
     const holder = (name: string, given: object): Doc => ({
-      kind: 'User',
+      ...inHome,
       username: `${name}@example.com`,
       backend: 'Staff',
-      password: 'correct horse battery',
-      create: true,
       ...given,
     });
     const backend: Doc = { kind: 'Backend', name: 'Staff', create: true };
