@@ -73,31 +73,18 @@ describe('reading the list', () => {
 
 describe('reading a list whose answers leave members out', () => {
   const told = pages(rows(1, 5), 2);
+  const rowsOf = (page: number) => told(page).rows;
+  const clamped = (page: number) => pages(rows(1, 5), 2, true)(page).rows;
   it.each<[string, (page: number) => Page<Organization>, number[]]>([
     [
-      'works the pages out of total_entries and page_size',
-      (page) => {
-        const { totalPages: _, ...rest } = told(page);
-        return rest;
-      },
+      'total_entries and page_size',
+      (page) => ({ rows: rowsOf(page), pageSize: 2, totalEntries: 5 }),
       [1, 2, 3],
     ],
-    [
-      'ends at total_entries where no page size is told',
-      (page) => ({ rows: told(page).rows, totalEntries: 5 }),
-      [1, 2, 3],
-    ],
-    [
-      'ends at the first empty page where nothing is told',
-      (page) => ({ rows: told(page).rows }),
-      [1, 2, 3, 4],
-    ],
-    [
-      'ends at the first page that comes again where nothing is told',
-      (page) => ({ rows: pages(rows(1, 5), 2, true)(page).rows }),
-      [1, 2, 3, 4],
-    ],
-  ])('%s', async (_, page, wanted) => {
+    ['total_entries alone', (page) => ({ rows: rowsOf(page), totalEntries: 5 }), [1, 2, 3]],
+    ['the first empty page', (page) => ({ rows: rowsOf(page) }), [1, 2, 3, 4]],
+    ['the first page that comes again', (page) => ({ rows: clamped(page) }), [1, 2, 3, 4]],
+  ])('ends by %s', async (_, page, wanted) => {
     const { asked, reader } = listing(page);
     expect(count(await readList('organizations', reader, profiles.documented as Profile), 20)).toBe(5);
     expect(asked).toEqual(wanted);
@@ -118,16 +105,9 @@ describe('reading a list whose answers leave members out', () => {
 });
 
 describe('finding an organization', () => {
-  const index = new Catalog(
-    [
-      { id: '1', name: 'acme' },
-      { id: '2', name: 'twin' },
-      { id: '3', name: 'twin' },
-      { id: '4', name: '1' },
-      { id: '5', name: null },
-    ],
-    { noun: 'organization' },
-  );
+  const names = ['acme', 'twin', 'twin', '1', null];
+  const named = names.map((name, at) => ({ id: String(at + 1), name }));
+  const index = new Catalog(named, { noun: 'organization' });
 
   it('goes by name or by id', () => {
     expect(index.find('acme')).toMatchObject({ id: '1' });
@@ -135,20 +115,13 @@ describe('finding an organization', () => {
     expect(index.findNamed('acme')).toMatchObject({ id: '1' });
   });
 
-  it('does not choose between two of a name', () => {
-    expect(index.find('twin')).toBe('2 organizations are called "twin" (2, 3): refer to one by its id');
-  });
-
-  it('does not choose between the id of one and the name of another', () => {
-    expect(index.find('1')).toMatch('2 organizations are called "1"');
-  });
-
-  it('does not take an id for a name where a name is meant', () => {
-    expect(index.findNamed('5')).toMatch('the server has no organization "5"');
-  });
-
-  it('says that no operation creates one', () => {
-    expect(index.find('hooli')).toMatch('no operation creates one');
+  it.each([
+    ['two have the name', 'find', 'twin', '2 organizations are called "twin" (2, 3): refer to one by its id'],
+    ['one has it as its id, another as its name', 'find', '1', '2 organizations are called "1"'],
+    ['an id is no name', 'findNamed', '5', 'the server has no organization "5"'],
+    ['no operation creates one', 'find', 'hooli', 'no operation creates one'],
+  ] as const)('says what is wrong: %s', (_, how, name, trouble) => {
+    expect(index[how](name)).toEqual(expect.stringContaining(trouble));
   });
 
   it('knows an organization by both names in the plan that renames it', () => {
@@ -167,16 +140,12 @@ describe('finding an organization', () => {
   });
 
   it('lets two organizations swap their names', () => {
-    const swapped = new Catalog([
-      { id: '1', name: 'a' },
-      { id: '2', name: 'b' },
-    ]).after({
-      changed: new Map([
-        ['1', { name: 'b' }],
-        ['2', { name: 'a' }],
-      ]),
-    });
-    expect(swapped.find('a')).toMatchObject({ id: '2' });
-    expect(swapped.find('b')).toMatchObject({ id: '1' });
+    const changed = new Map([
+      ['1', { name: 'twin' }],
+      ['2', { name: 'acme' }],
+    ]);
+    const swapped = new Catalog(named.slice(0, 2)).after({ changed });
+    expect(swapped.find('acme')).toMatchObject({ id: '2' });
+    expect(swapped.find('twin')).toMatchObject({ id: '1' });
   });
 });

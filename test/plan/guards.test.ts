@@ -40,6 +40,12 @@ function privilegesOf(
   return markPrivileged([change], options, references).flatMap(({ privileges = [] }) => privileges);
 }
 
+const all = { authorized_scopes: [admin] };
+const byId = { authorized_scopes: [{ id: 's1', label: 'All' }] };
+const r9 = { id: 'r9', name: 'admin' };
+const memberWith = (...roles: Fields[]): Fields => ({ organizations: [{ id: 'o', roles }] });
+const admins = { privileged: ['role:admin'] };
+const restore = { run: 'r', lost: all, seen: { authorized_scopes: [] } };
 const isThere = (now: Fields) => ({ profile: boruta, live: live({ id }, { ...whole, ...now }) });
 
 it.each<[string, Fields, Parameters<typeof privilegesOf>[1], readonly string[]]>([
@@ -55,21 +61,11 @@ it.each<[string, Fields, Parameters<typeof privilegesOf>[1], readonly string[]]>
     { known: isThere({ authorized_scopes: [admin] }), references: { scopes, roles } },
     [],
   ],
-  [
-    'no recorded scope with --assert',
-    { authorized_scopes: [admin] },
-    { known: { recorded: recorded({ authorized_scopes: [admin] }), assert: true } },
-    [],
-  ],
-  [
-    'every scope if the present ones are unknown',
-    { authorized_scopes: [admin] },
-    {},
-    ['gives the scope "users:manage:all" (id s1)'],
-  ],
+  ['no recorded scope with --assert', all, { known: { recorded: recorded(all), assert: true } }, []],
+  ['every scope if the present ones are unknown', all, {}, ['gives the scope "users:manage:all" (id s1)']],
   [
     'an id that the server calls so',
-    { authorized_scopes: [{ id: 's1', label: 'All' }] },
+    byId,
     { references: { scopes } },
     ['gives the scope "users:manage:all"'],
   ],
@@ -93,33 +89,21 @@ it.each<[string, Fields, Parameters<typeof privilegesOf>[1], readonly string[]]>
   ],
   [
     'a role within a membership',
-    { organizations: [{ id: 'o', roles: [{ id: 'r9', name: 'admin' }] }] },
-    {
-      known: { recorded: recorded({ organizations: [{ id: 'o', roles: [] }] }) },
-      privileged: ['role:admin'],
-    },
+    memberWith(r9),
+    { known: { recorded: recorded(memberWith()) }, ...admins },
     ['gives the role "admin" (id r9)'],
   ],
   [
     'a scope within a role that the user has',
-    { organizations: [{ id: 'o', roles: [{ id: 'r9', name: 'x', scopes: [admin] }] }] },
-    {
-      known: {
-        recorded: recorded({ organizations: [{ id: 'o', roles: [{ id: 'r9', name: 'x', scopes: [] }] }] }),
-      },
-    },
+    memberWith({ id: 'r9', name: 'x', scopes: [admin] }),
+    { known: { recorded: recorded(memberWith({ id: 'r9', name: 'x', scopes: [] })) } },
     ['gives the scope "users:manage:all" (id s1) by the role "x" (id r9)'],
   ],
-  [
-    'a role of the backend',
-    { backend: { roles: [{ id: 'r9', name: 'admin' }] } },
-    { privileged: ['role:admin'] },
-    ['gives the role "admin" (id r9)'],
-  ],
+  ['a role of the backend', { backend: { roles: [r9] } }, admins, ['gives the role "admin" (id r9)']],
   [
     'a role without a known name, if a pattern is for roles',
-    { organizations: [{ id: 'o', roles: [{ id: 'r9' }] }] },
-    { privileged: ['role:admin'] },
+    memberWith({ id: 'r9' }),
+    admins,
     ['gives the role "r9"'],
   ],
   [
@@ -130,17 +114,8 @@ it.each<[string, Fields, Parameters<typeof privilegesOf>[1], readonly string[]]>
   ],
   [
     'nothing that a pending restore gives back',
-    { authorized_scopes: [admin] },
-    {
-      known: {
-        ...isThere({}),
-        recorded: recorded(
-          {},
-          { restore: { run: 'r', lost: { authorized_scopes: [admin] }, seen: { authorized_scopes: [] } } },
-        ),
-      },
-      references: { scopes, roles },
-    },
+    all,
+    { known: { ...isThere({}), recorded: recorded({}, { restore }) }, references: { scopes, roles } },
     [],
   ],
 ])('counts %s', (_, wanted, given, told) => {

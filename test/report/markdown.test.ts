@@ -23,22 +23,16 @@ describe('the Markdown of a plan', () => {
   });
 
   it('marks a quotation as a whole, or not at all', () => {
-    expect(prose('declare it with "whole: [metadata]", or not')).toBe(
-      'declare it with `"whole: [metadata]"`, or not',
-    );
+    expect(prose('with "whole: [metadata]", or not')).toBe('with `"whole: [metadata]"`, or not');
     expect(prose('the label is "Acme and others" now')).toBe('the label is "Acme and others" now');
     expect(prose('it says "see #12 there".')).toBe('it says `"see #12 there"`.');
   });
 
   it('marks a quotation in brackets, with marks of its own or with a placeholder as a whole too', () => {
-    expect(prose('changed (was "ACME Corporation"), and in the manifest')).toBe(
-      'changed (was "ACME Corporation"), and in the manifest',
-    );
-    expect(prose('changed (was "**bold** x y"), and so on')).toBe(
-      'changed (was `"**bold** x y"`), and so on',
-    );
-    expect(prose('changed (was {"value": "by hand", "status": "valid"}), and so on')).toBe(
-      'changed (was `{"value": "by hand", "status": "valid"}`), and so on',
+    expect(prose('(was "ACME Corp"), and in the manifest')).toBe('(was "ACME Corp"), and in the manifest');
+    expect(prose('(was "**bold** x y"), and so on')).toBe('(was `"**bold** x y"`), and so on');
+    expect(prose('(was {"value": "by hand", "x": "y"}), so')).toBe(
+      '(was `{"value": "by hand", "x": "y"}`), so',
     );
     expect(prose('(was "a \\"b c\\" @d e")')).toBe('(was `"a \\"b c\\" @d e"`)');
     expect(prose('(was "Hi {{ name }} @all")')).toBe('(was `"Hi {{ name }} @all"`)');
@@ -102,10 +96,8 @@ idops \`0.1.0\`, \`2026-01-31T12:00:00Z\`
 
   it('links places to the forge, and leaves those outside of the repository as they are', () => {
     const at = (file: string) => changeOf({ fields: [fieldOf()], declaredAt: { file, line: 7 } });
-    const text = planMarkdown(planOf([at('a b/[x](y)#1?.yaml'), at('../top.yaml'), at('../../out.yaml')]), {
-      ...plain,
-      forge,
-    });
+    const plan = planOf([at('a b/[x](y)#1?.yaml'), at('../top.yaml'), at('../../out.yaml')]);
+    const text = planMarkdown(plan, { ...plain, forge });
     expect(text).toContain(
       `[\`"a b/[x](y)#1?.yaml":7\`](${forge.files}/infra/a%20b/%5Bx%5D%28y%29%231%3F.yaml#L7)`,
     );
@@ -114,16 +106,9 @@ idops \`0.1.0\`, \`2026-01-31T12:00:00Z\`
   });
 
   it('shows bodies as a diff, in a fence that is longer than any in them', () => {
-    const text = planMarkdown(
-      planOf([
-        changeOf({
-          fields: [
-            fieldOf({ path: 'txt_content', type: 'body', before: 'a\n```\nb\n', after: 'a\n```\nc\n' }),
-          ],
-        }),
-      ]),
-      plain,
-    );
+    const bodies = { before: 'a\n```\nb\n', after: 'a\n```\nc\n' };
+    const fields = [fieldOf({ path: 'txt_content', type: 'body', ...bodies })];
+    const text = planMarkdown(planOf([changeOf({ fields })]), plain);
     expect(text).toContain(
       '`txt_content`: 1 line added, 1 removed\n\n````diff\n@@ -1,3 +1,3 @@\n a\n ```\n-b\n+c\n````\n',
     );
@@ -134,9 +119,8 @@ idops \`0.1.0\`, \`2026-01-31T12:00:00Z\`
       requests: [{ operation: 'updateOrganization', params: { organization_id: 'a b' }, body: {} }],
       fields: [fieldOf({ before: 'x'.repeat(300), after: 'y'.repeat(300) })],
     });
-    const text = planMarkdown(planOf([change, changeOf({ action: 'unchanged', address: 'User/1' })]), {
-      debug: true,
-    });
+    const unchanged = changeOf({ action: 'unchanged', address: 'User/1' });
+    const text = planMarkdown(planOf([change, unchanged]), { debug: true });
     expect(text).toContain('y'.repeat(300));
     expect(text).toContain('Sends `PATCH /api/organizations/a%20b`');
     expect(text).toContain('- **unchanged** `User/1`');
@@ -221,13 +205,11 @@ describe('the budget of the Markdown', () => {
 
   it('leaves a body out before the values beside it', () => {
     const body = (text: string) => `${text}\n`.repeat(400);
-    const change = changeOf({
-      fields: [
-        fieldOf({ path: 'label', before: 'x'.repeat(60), after: 'y'.repeat(60) }),
-        fieldOf({ path: 'html_content', type: 'body', before: body('old'), after: body('new') }),
-      ],
-    });
-    const text = planMarkdown(planOf([change]), { ...plain, budget: 2000 });
+    const fields = [
+      fieldOf({ path: 'label', before: 'x'.repeat(60), after: 'y'.repeat(60) }),
+      fieldOf({ path: 'html_content', type: 'body', before: body('old'), after: body('new') }),
+    ];
+    const text = planMarkdown(planOf([changeOf({ fields })]), { ...plain, budget: 2000 });
     expect(text).toContain('`html_content`: 400 lines added, 400 removed; left out for length');
     expect(text).toContain('+ label: ');
   });

@@ -44,16 +44,10 @@ describe('the text of problems', () => {
   });
 
   it('gives each place its block, with one gutter, and counts by severity', () => {
+    const declared = { text: 'kind: Organization', length: 4 };
+    const twice = [placeOf(declared), placeOf({ ...declared, file: 'b.yaml', line: 120 })];
     const problems = [
-      error(
-        'duplicate-object',
-        'Organization/acme is declared twice',
-        [
-          placeOf({ line: 4, text: 'kind: Organization', length: 4 }),
-          placeOf({ file: 'b.yaml', line: 120, text: 'kind: Organization', length: 4 }),
-        ],
-        'remove one of the two',
-      ),
+      error('duplicate-object', 'Organization/acme is declared twice', twice, 'remove one of the two'),
       error('no-match', 'something general'),
       warning('body-unreadable', 'no line is known', [placeOf()]),
     ];
@@ -128,16 +122,9 @@ describe('the caret', () => {
 
 it('a line of megabytes is cut around its caret', () => {
   const far = 5_000_000;
-  const place = {
-    file: 'a.html',
-    line: 1,
-    column: far + 1,
-    length: 3,
-    text: `${'a'.repeat(far)}BBB${'c'.repeat(far)}`,
-  };
-  const text = problemsText([{ code: 'wrong-value', severity: 'error', message: 'no', places: [place] }], {
-    color: false,
-  });
+  const line = `${'a'.repeat(far)}BBB${'c'.repeat(far)}`;
+  const place = placeOf({ line: 1, column: far + 1, length: 3, text: line });
+  const text = problemsText([error('wrong-value', 'no', [place])], { color: false });
   expect(text).toMatch(/^ 1 \| …a+BBBc+…$/m);
   expect(text.length).toBeLessThan(500);
 });

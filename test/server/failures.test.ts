@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { Agent, type Dispatcher, errors } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { exchange } from '../../src/server/exchange.js';
-import { ServerFailure } from '../../src/server/failures.js';
+import { failure as failureFor, kinds } from '../apply/fakes.js';
 import { afterwards } from '../cleanups.js';
 import { deadlines } from '../deadlines.js';
 import { deletion, failureOf, json, listening, regenerate, rename, serve, token, use } from './serving.js';
@@ -66,12 +66,8 @@ describe('a status other than 2xx', () => {
     });
     const { writer } = use(origin);
     for (let index = 0; index < 2; index++) {
-      expect(await failureOf(writer.send(rename))).toMatchObject({
-        kind: 'refused',
-        status: 422,
-        serverMessage: null,
-        attempts: 1,
-      });
+      const told = { kind: 'refused', status: 422, serverMessage: null, attempts: 1 };
+      expect(await failureOf(writer.send(rename))).toMatchObject(told);
     }
   });
 
@@ -143,7 +139,8 @@ describe('a 2xx answer that is', () => {
 
   test('of another type says where', async () => {
     const { origin } = await serve((response) => json(response, 200, { data: { id: 5 } }));
-    expect((await failureOf(use(origin).writer.send(rename))).message).toContain(
+    const { message } = await failureOf(use(origin).writer.send(rename));
+    expect(message).toContain(
       'answered 200 with an unexpected body: data.id: expected string, received number',
     );
   });
@@ -333,13 +330,8 @@ describe('no connection', () => {
     const origin = await closedPort();
     const { writer, pauses } = use(origin);
     const failure = await failureOf(writer.send(regenerate));
-    expect(failure).toMatchObject({
-      kind: 'unreachable',
-      status: null,
-      reason: 'ECONNREFUSED',
-      attempts: 4,
-      sent: false,
-    });
+    const told = { kind: 'unreachable', status: null, reason: 'ECONNREFUSED', attempts: 4, sent: false };
+    expect(failure).toMatchObject(told);
     expect(failure.message).toBe(
       `regenerate the DID of a client: POST /api/clients/c1/regenerate_did got no connection to ${origin}: the connection was refused (ECONNREFUSED); does the server run, and is the port right? (after 4 tries)`,
     );
@@ -383,23 +375,7 @@ describe('no connection', () => {
     ['ECONNRESET', 'it closed the connection (ECONNRESET)'],
     ['EMFILE', 'EMFILE'],
   ])('since %s says why', (reason, sentence) => {
-    const failure = new ServerFailure({
-      kind: 'unreachable',
-      operation: null,
-      title: 'show a user',
-      method: 'GET',
-      path: '/api/users/u1',
-      scope: 'users:manage:all',
-      origin: 'https://id.example.com',
-      status: null,
-      serverMessage: null,
-      attempts: 1,
-      retryAfter: null,
-      sent: false,
-      reason,
-      detail: null,
-      timeout: 30,
-    });
+    const failure = failureFor(kinds.user, { kind: 'unreachable', status: null, sent: false, reason });
     expect(failure.message).toContain(`got no connection to https://id.example.com: ${sentence}`);
   });
 });
