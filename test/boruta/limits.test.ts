@@ -84,7 +84,7 @@ describe('what the server can not take is refused at its line', () => {
     {
       ...user,
       authorized_scopes: [
-        { id: 's'.repeat(255), name: 'a' },
+        { ...scope, id: 's'.repeat(255) },
         { id: '7', name: 'b' },
       ],
     },
@@ -160,23 +160,12 @@ test.each(['', ' ', '   ', '\u00a0\t'])('an empty group is null, with a warning:
 
 describe('what is twice in a list of a user', () => {
   const upper = ids.acme.toUpperCase();
+  const [scope, role] = [{ id: '1', name: 'a' }, { id: ids.acme }];
   const documents: readonly [string, Doc][] = [
     ['an organization, by its id alone', { ...user, organizations: [{ id: ids.acme }, ids.acme] }],
-    [
-      'a scope',
-      {
-        ...user,
-        authorized_scopes: [
-          { id: '1', name: 'a' },
-          { id: '1', name: 'b' },
-        ],
-      },
-    ],
+    ['a scope', { ...user, authorized_scopes: [scope, { ...scope, name: 'b' }] }],
     ['a role', { ...user, roles: [{ id: ids.acme }, { id: ids.acme, name: 'b' }] }],
-    [
-      'a role of a membership',
-      { ...user, organizations: [{ name: 'acme', roles: [{ id: ids.acme }, { id: ids.acme }] }] },
-    ],
+    ['a role of a membership', { ...user, organizations: [{ name: 'acme', roles: [role, role] }] }],
     ['an id in capitals too', { ...user, organizations: [{ id: ids.acme }, { id: upper }] }],
   ];
   test.each(documents)('is refused: %s', async (_, document) => {
@@ -203,14 +192,9 @@ describe('an id in capitals, which passes by the protection of the own user,', (
 
   test('is not sent for what a plan is given, wherever it comes from', () => {
     const document = declared('User', { id: upper }, { group: 'a' }, { remembered: true });
-    const present = live(
-      { id: upper },
-      { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] },
-    );
-    expect(changeFor(document, { live: present, profile: boruta })).toMatchObject({
-      action: 'blocked',
-      requests: [],
-    });
+    const fields = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
+    const change = changeFor(document, { live: live({ id: upper }, fields), profile: boruta });
+    expect(change).toMatchObject({ action: 'blocked', requests: [] });
   });
 });
 

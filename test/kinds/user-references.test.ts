@@ -89,17 +89,10 @@ describe('an id whose name on the server is another one', () => {
     const member = (name: string, has: Fields = {}) =>
       change({ organizations: [{ id: 'o1', name }] }, has, { organizations: known });
     const has = { organizations: [{ id: 'o1', name: 'acme' }] };
-    for (const [action, given] of [
-      ['update', {}],
-      ['unchanged', has],
-    ] as const) {
-      expect(member('initech', given)).toMatchObject({
-        action,
-        warnings: [
-          { code: 'stale-name', message: expect.stringContaining('write "acme"'), place: { line: 3 } },
-        ],
-      });
-    }
+    const message = expect.stringContaining('write "acme"');
+    const warnings = [{ code: 'stale-name', message, place: { line: 3 } }];
+    expect(member('initech')).toMatchObject({ action: 'update', warnings });
+    expect(member('initech', has)).toMatchObject({ action: 'unchanged', warnings });
     for (const name of ['globex', 'hooli', 'never']) {
       expect(member(name).reason).toContain(`is called "acme" on the server, not "${name}"`);
     }
@@ -138,11 +131,8 @@ describe('an id that the server does not have', () => {
     ['scope', { authorized_scopes: [{ id: 's9', name: 'openid' }] }, 's9'],
     ['role', { roles: [{ id: 'r9' }] }, 'r9'],
   ])('blocks: a %s', (noun, fields, id) => {
-    expect(change(fields)).toMatchObject({
-      action: 'blocked',
-      requests: [],
-      reason: `the server has no ${noun} with the id ${id}: correct the id, or declare the ${noun} with "create: true"`,
-    });
+    const reason = `the server has no ${noun} with the id ${id}: correct the id, or declare the ${noun} with "create: true"`;
+    expect(change(fields)).toMatchObject({ action: 'blocked', requests: [], reason });
   });
 
   it('is sent with a warning where the user has it, declared or not', () => {
@@ -165,11 +155,8 @@ describe('an id that the server does not have', () => {
 
   it('may be one of the rows without an id', () => {
     const unsure = new Catalog([{ name: 'openid' }]);
-    const { action, fields } = change(
-      { authorized_scopes: [{ id: 's9', name: 'openid' }] },
-      {},
-      { scopes: unsure },
-    );
+    const asked = { authorized_scopes: [{ id: 's9', name: 'openid' }] };
+    const { action, fields } = change(asked, {}, { scopes: unsure });
     expect(action).toBe('update');
     expect(fields).not.toMatchObject([{ confirmed: true }]);
   });
@@ -182,31 +169,26 @@ describe('a name alone', () => {
       roles: [{ name: 'viewer' }],
       organizations: [{ name: 'acme' }],
     };
-    expect(change(fields).requests).toMatchObject([
-      {
-        body: {
-          authorized_scopes: [{ id: 's1', name: 'openid' }],
-          roles: [{ id: 'r1', name: 'viewer' }],
-          organizations: [{ id: 'o1', name: 'acme' }],
-        },
-      },
-    ]);
+    const body = {
+      authorized_scopes: [{ id: 's1', name: 'openid' }],
+      roles: [{ id: 'r1', name: 'viewer' }],
+      organizations: [{ id: 'o1', name: 'acme' }],
+    };
+    expect(change(fields).requests).toMatchObject([{ body }]);
   });
 
   it('blocks where it is unknown, or that of several', () => {
     expect(change({ authorized_scopes: [{ name: 'opneid' }] }).reason).toBe(
       'the server has no scope "opneid": correct the name, or declare the scope with "create: true"; did you mean "openid"?',
     );
-    expect(change({ authorized_scopes: [{ name: 'twin' }] }).reason).toBe(
-      '2 scopes are called "twin" (s3, s4): refer to one by its id',
-    );
+    const { reason } = change({ authorized_scopes: [{ name: 'twin' }] });
+    expect(reason).toBe('2 scopes are called "twin" (s3, s4): refer to one by its id');
   });
 
   it('of a journal, which nobody can correct, is told without that advice', () => {
     const remembered = { roles: [{ id: 'r9', name: 'gone' }] };
-    expect(change(remembered, {}, {}, { remembered: true }).reason).toBe(
-      "the server has no role with the id r9 any more, so it can't be restored",
-    );
+    const { reason } = change(remembered, {}, {}, { remembered: true });
+    expect(reason).toBe("the server has no role with the id r9 any more, so it can't be restored");
   });
 
   it('blocks where it means what is there by its id already', () => {
@@ -230,9 +212,8 @@ describe('what a reviewer sees', () => {
 
   it('has ids beside names in the sentences of losses, unless a list confirmed them', () => {
     const present = { roles: [{ id: 'r1', name: 'viewer' }] };
-    expect(change({ roles: [] }, present, { roles: null }).destructions).toEqual([
-      'removes the role "viewer" (id r1)',
-    ]);
+    const unlisted = change({ roles: [] }, present, { roles: null });
+    expect(unlisted.destructions).toEqual(['removes the role "viewer" (id r1)']);
     const { destructions } = change({ roles: [{ name: 'admin' }] }, present);
     expect(destructions).toEqual(['removes the role "viewer"']);
     const document = declared('User', identity, { authorized_scopes: [{ id: '1', name: 'a', label: 'A' }] });

@@ -41,9 +41,7 @@ describe('an answer', () => {
   });
 
   test('keeps a map as it is, even a member named __proto__', () => {
-    const data = JSON.parse(
-      '{"metadata": {"__proto__": {"a": [1, null]}, "b": {}}, "__proto__": {"id": "x"}}',
-    );
+    const data = JSON.parse('{"metadata":{"__proto__":{"a":[1,null]},"b":{}},"__proto__":{"id":"x"}}');
     const value = read(answers.user({ data }));
     expect(Object.keys(value)).toEqual(['metadata']);
     expect(JSON.stringify(value.metadata)).toBe('{"__proto__":{"a":[1,null]},"b":{}}');
@@ -60,9 +58,8 @@ describe('an answer', () => {
       const wrong = answers.user({ data: { backend: { smtp_port: exactly(port) } } });
       expect(wrong, port).toEqual({ wrong: expect.stringMatching(/^data\.backend\.smtp_port: /) });
     }
-    expect(answers.organization({ data: { id: exactly('1.0') } })).toEqual({
-      wrong: 'data.id: expected string, received number',
-    });
+    const wrong = 'data.id: expected string, received number';
+    expect(answers.organization({ data: { id: exactly('1.0') } })).toEqual({ wrong });
     expect(read(pages.organization(parseJson('{"data":[],"total_pages":2.0}'))).totalPages).toBe(2);
   });
 
