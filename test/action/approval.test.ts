@@ -78,7 +78,14 @@ describe('what the comment of a pull request approves', () => {
     await refused(site, told);
   });
 
-  it.each<[string, (site: Workspace, comment: DoubleRemark) => void, string]>([
+  const permissions = 'the job needs the permissions actions: read, contents: read and pull-requests: read';
+  const forbidden = { type: 'FORBIDDEN', message: 'Resource not accessible by integration' };
+  const unanswered = {
+    ...{ method: 'POST', path: /graphql/, status: 200, message: '' },
+    body: JSON.stringify({ data: null, errors: [forbidden] }),
+  };
+
+  it.each<[string, (site: Workspace, comment: DoubleRemark) => void, string | RegExp]>([
     [
       'another author copied it',
       ({ github }, comment) => github.comments.splice(0, 1, { ...comment, id: 1, user: mallory }),
@@ -94,10 +101,16 @@ describe('what the comment of a pull request approves', () => {
       ({ github }) => github.forbid('POST', /graphql/),
       "what was approved can't be read",
     ],
+    ['the token may not read pull requests', ({ github }) => github.forbid('GET', /pulls$/), permissions],
     [
-      'the token may not read pull requests',
-      ({ github }) => github.forbid('GET', /pulls$/),
-      'the job needs the permissions actions: read, contents: read and pull-requests: read',
+      'GraphQL says that a permission is missing',
+      ({ github }) => github.faults.push(unanswered),
+      new RegExp(`what was approved can't be read: GitHub answers: .*not accessible[^]*${permissions}`),
+    ],
+    [
+      'what the plan changes was changed on the server, even if the same would be sent',
+      (site) => site.setLabel('somebody was here'),
+      'and the server was changed since',
     ],
   ])('is nothing where %s', async (_, happen, told) => {
     const { site, comment } = await merged();
@@ -141,28 +154,9 @@ describe('what the comment of a pull request approves', () => {
     site.github.merge(7, 'abc123');
     await refused(site, 'approves no plan');
   });
-
-  it('is for what the server had: a change of what the plan changes stops it, also where the same would be sent', async () => {
-    const { site } = await merged();
-    site.setLabel('somebody was here');
-    await refused(site, 'and the server was changed since');
-  });
-
-  it('says which permissions are missing where GraphQL says that one is', async () => {
-    const { site } = await merged();
-    const message = 'Resource not accessible by integration';
-    const body = JSON.stringify({ data: null, errors: [{ type: 'FORBIDDEN', message }] });
-    site.github.faults.push({ method: 'POST', path: /graphql/, status: 200, message, body });
-    const log = await refused(site, /what was approved can't be read: GitHub answers: .*not accessible/);
-    expect(log).toContain(
-      'the job needs the permissions actions: read, contents: read and pull-requests: read',
-    );
-  });
 });
 
 describe('the run that planned', () => {
-  const run = 77;
-
   it.each([
     [{ path: '.github/workflows/evil.yml' }, 'its workflow is not .github/workflows/idops-pull-request.yml'],
     [{ event: 'push' }, 'its event is not pull_request'],
@@ -178,15 +172,23 @@ describe('the run that planned', () => {
   it.each<[string, (site: Workspace) => void, string]>([
     ['kept nothing', ({ github }) => void github.artifacts.splice(0), 'kept no artifact idops-plan…'],
     [
+      'kept something only after the merge',
+      ({ github }) => {
+        github.artifacts.splice(0);
+        github.merge(7, 'abc123');
+        github.upload(77, { 'comment.md': github.comments[0]?.body ?? '' });
+      },
+      'kept no artifact',
+    ],
+    [
       'kept something that has expired',
       ({ github }) => void Object.assign(github.artifacts[0] ?? {}, { expired: true }),
       'or it has expired',
     ],
     [
       'kept another plan than the comment has, which another workflow wrote',
-      ({ github }) => {
-        const [comment] = github.comments;
-        if (comment !== undefined) comment.body = `${comment.body}\nNothing to see here.`;
+      ({ github: { comments } }) => {
+        for (const comment of comments) comment.body = `${comment.body}\nNothing to see here.`;
       },
       'is not what its run wrote',
     ],
@@ -198,16 +200,8 @@ describe('the run that planned', () => {
   ])('approves nothing if it %s', async (_, happen, told) => {
     const { site } = await shown();
     happen(site);
-    site.github.merge(7, 'abc123');
+    if (site.github.pulls.length === 0) site.github.merge(7, 'abc123');
     await refused(site, told);
-  });
-
-  it('approves nothing by what it kept after the merge', async () => {
-    const { site, comment } = await shown();
-    site.github.artifacts.splice(0);
-    site.github.merge(7, 'abc123');
-    site.github.upload(run, { 'comment.md': comment.body });
-    await refused(site, 'kept no artifact');
   });
 
   it('may be of a workflow with another name', async () => {
@@ -219,13 +213,21 @@ describe('the run that planned', () => {
 });
 
 describe('a plan that has to be reviewed', () => {
-  const reviewed = { approve: 'reviewed' };
+  const nobody = 'nobody who may push approved it before the merge';
   const dependabot = { id: 4, login: 'dependabot[bot]' };
 
   it.each<[string, (site: Workspace) => unknown, string]>([
-    ['nobody approved', () => {}, 'nobody who may push approved it before the merge'],
-    ['a bot approved', ({ github }) => github.review(7, { by: dependabot }), 'nobody who may push'],
-    ['a stranger approved', ({ github }) => github.review(7, { mayPush: false }), 'nobody who may push'],
+    ['was approved by nobody', () => {}, nobody],
+    ['was approved by a bot', ({ github }) => github.review(7, { by: dependabot }), nobody],
+    ['was approved by a stranger', ({ github }) => github.review(7, { mayPush: false }), nobody],
+    [
+      'was approved after the merge',
+      ({ github }) => {
+        github.merge(7, 'abc123');
+        github.review(7);
+      },
+      nobody,
+    ],
     [
       'was approved at an earlier commit',
       ({ github }) => github.review(7, { commit: 'ffff' }),
@@ -242,16 +244,8 @@ describe('a plan that has to be reviewed', () => {
   ])('is not applied if it %s', async (_, happen, told) => {
     const { site } = await shown();
     await happen(site);
-    site.github.merge(7, 'abc123');
-    await failed(site.run({ ...inputs, ...reviewed }, push), told);
-    expect(site.writes()).toEqual([]);
-  });
-
-  it('is not approved by a review after the merge', async () => {
-    const { site } = await merged();
-    site.github.review(7);
-    const told = 'nobody who may push approved it before the merge';
-    await failed(site.run({ ...inputs, ...reviewed }, push), told);
+    if (site.github.pulls.length === 0) site.github.merge(7, 'abc123');
+    await failed(site.run({ ...inputs, approve: 'reviewed' }, push), told);
     expect(site.writes()).toEqual([]);
   });
 
