@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
-import { failed, project } from './running.js';
+import { project } from './running.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: New\n';
 
@@ -18,8 +18,5 @@ describe('a fault that passes', () => {
     const { idops, reads } = await project({ 'manifests/all.yaml': organization }, { intercept: () => busy });
     expect((await idops(`plan --retries ${retries}`)).code).toBe(1);
     expect(reads()).toHaveLength(tries);
-    for (const wrong of ['-1', '1.5', 'x', '101']) {
-      await failed(idops(`plan --retries=${wrong}`), 'It must be a whole number from 0 to 100');
-    }
   });
 });

@@ -1,39 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { project } from './running.js';
 
-async function told(manifest: string): Promise<[string, string | null][]> {
-  const { idops } = await project({ 'manifests/a.yaml': manifest });
-  const { stdout } = await idops('validate --format json');
-  const { problems } = JSON.parse(stdout) as { problems: { message: string; hint: string | null }[] };
-  return problems.map(({ message, hint }) => [message, hint]);
-}
-
+const named = 'kind: Organization\nname:';
+const name = '"name" in Organization:';
 const user = 'kind: User\nid: u\n';
+const flag = '"blocked" in User: expected true or false';
 const template = 'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\n';
 
 describe('a value of another type is told as it is written, with what to write', () => {
   it.each([
-    [
-      'kind: Organization\nname: 123\n',
-      '"name" in Organization: expected a string, got the number 123',
-      'put it in quotes',
-    ],
-    [
-      'kind: Organization\nname:\n',
-      '"name" in Organization: expected a string, got nothing',
-      'write a value, or remove the key',
-    ],
-    ['kind: Organization\nname: [acme]\n', '"name" in Organization: expected a string, got a list', null],
-    [
-      `${user}blocked: yes\n`,
-      '"blocked" in User: expected true or false, got the string "yes"',
-      'write true or false, without quotes',
-    ],
-    [
-      `${user}blocked: "true"\n`,
-      '"blocked" in User: expected true or false, got the string "true"',
-      'write true or false, without quotes',
-    ],
+    [`${named} 123\n`, `${name} expected a string, got the number 123`, 'put it in quotes'],
+    [`${named}\n`, `${name} expected a string, got nothing`, 'write a value, or remove the key'],
+    [`${named} [acme]\n`, `${name} expected a string, got a list`, null],
+    [`${user}blocked: yes\n`, `${flag}, got the string "yes"`, 'write true or false, without quotes'],
+    [`${user}blocked: "true"\n`, `${flag}, got the string "true"`, 'write true or false, without quotes'],
     [
       `${user}authorized_scopes: ["users:read"]\n`,
       'a scope of a user needs a "name" and a "label"',
@@ -65,7 +45,9 @@ describe('a value of another type is told as it is written, with what to write',
       'put quotes around a text that begins with "*", or write the anchor "&name" first',
     ],
   ])('%j', async (manifest, message, hint) => {
-    expect(await told(manifest)).toEqual([[message, hint]]);
+    const { json } = await project({ 'manifests/a.yaml': manifest });
+    const { problems } = await json('validate');
+    expect(problems).toEqual([expect.objectContaining({ message, hint })]);
   });
 
   it.each([
@@ -85,9 +67,8 @@ describe('a value of another type is told as it is written, with what to write',
 
   it('but the value of a variable is not', async () => {
     const { idops } = await project({ 'manifests/a.yaml': `${user}blocked: \${IDOPS_BLOCKED}\n` });
-    const { stdout, stderr } = await idops('validate --format json', {
-      env: { IDOPS_BLOCKED: 'hunter2hunter2' },
-    });
+    const env = { IDOPS_BLOCKED: 'hunter2hunter2' };
+    const { stdout, stderr } = await idops('validate --format json', { env });
     expect(stdout).toContain('expected true or false, got a string');
     expect(stderr).toContain(`blocked: \${IDOPS_BLOCKED}\n   |          ^^^^^^^^^^^^^^^^\n`);
     expect(stdout + stderr).not.toContain('hunter2');

@@ -16,12 +16,8 @@ const acme = { kind: 'Organization', id: ids.acme, label: 'New' };
 const regenerated = (generation: number) => ({ kind: 'Client', id: ids.portal, did_generation: generation });
 const any = { maxDestructive: Number.POSITIVE_INFINITY };
 
-async function projectOf({ folder, sandbox }: Site, config?: string): Promise<Project> {
-  return await loadProject({
-    cwd: folder,
-    variables: { IDOPS_TOKEN: sandbox.token },
-    ...(config === undefined ? {} : { config }),
-  });
+async function projectOf({ folder, sandbox }: Site, config = 'idops.yaml'): Promise<Project> {
+  return await loadProject({ cwd: folder, variables: { IDOPS_TOKEN: sandbox.token }, config });
 }
 
 async function opened(at: Site): Promise<WritingSession> {
@@ -109,19 +105,17 @@ describe('the lock of a session', () => {
     await rename(join(folder, 'runs'), join(at.folder, 'kept/runs'));
     await symlink('../kept/real.json', join(folder, 'state.json'));
     const config = JSON.parse(await readFile(join(at.folder, 'idops.yaml'), 'utf8'));
-    await writeFile(
-      join(at.folder, 'other.yaml'),
-      JSON.stringify({ ...config, state: { path: 'kept/real.json' } }),
-    );
+    const other = JSON.stringify({ ...config, state: { path: 'kept/real.json' } });
+    await writeFile(join(at.folder, 'other.yaml'), other);
     const [linked, direct] = [await projectOf(at), await projectOf(at, 'other.yaml')];
     const session = await openForWriting(linked, 'apply');
     expect(await codesOf(() => openForWriting(direct, 'apply'))).toEqual(['locked']);
     const run = await session.lastRun();
     await session.close();
-    const other = await openForWriting(direct, 'apply');
+    const second = await openForWriting(direct, 'apply');
     expect(await codesOf(() => openForWriting(linked, 'apply'))).toEqual(['locked']);
-    expect(await other.lastRun()).toBe(run);
-    await other.close();
+    expect(await second.lastRun()).toBe(run);
+    await second.close();
     expect(await readdir(folder)).toEqual(['state.json']);
   });
 });
