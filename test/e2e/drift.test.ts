@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { ids } from '../sandbox/asking.js';
-import { boruta, borutaProject, type Files, project, succeeded, sure, type TestProject } from './running.js';
+import {
+  blocked,
+  boruta,
+  borutaProject,
+  type Files,
+  project,
+  succeeded,
+  sure,
+  type TestProject,
+} from './running.js';
 import { expectToFit } from './schemas.js';
 
 /** What somebody does on the server beside idops. */
@@ -23,6 +32,12 @@ const profiles = [
   ['documented', sure],
   ['boruta', boruta],
 ] as const;
+
+function adaOf({ sandbox }: TestProject) {
+  const ada = sandbox.data.users.find(({ id }) => id === ids.ada);
+  if (ada === undefined) throw new Error('nobody is there');
+  return ada;
+}
 
 function projectOf(profile: string, files: Files = {}): Promise<TestProject> {
   return profile === boruta ? borutaProject(files) : project({ 'idops.yaml': profile, ...files });
@@ -72,15 +87,13 @@ describe.each(profiles)('what was changed on a server of the profile %s since a 
 
   it('is shown alone, or left out, and what is left out is counted', async () => {
     const { idops, read, run, json } = await drifted(profile);
-    for (const format of ['text', 'markdown', 'html', 'github']) {
-      const { stdout: drift } = await idops(`plan --format ${format} --only drift`);
-      expect(drift).toContain('acme');
-      expect(drift).not.toContain('globex');
-      expect(drift.replaceAll(/<\/?code>|`/g, '')).toContain('Left out by --only drift: 1 to update.');
-      const { stdout: changes } = await idops(`plan --format ${format} --only changes`);
-      expect(changes).not.toContain(run);
-      expect(changes).toContain('globex');
-    }
+    const { stdout: drift } = await idops('plan --only drift');
+    expect(drift).toContain('acme');
+    expect(drift).not.toContain('globex');
+    expect(drift).toContain('Left out by --only drift: 1 to update.');
+    const { stdout: changes } = await idops('plan --only changes');
+    expect(changes).not.toContain(run);
+    expect(changes).toContain('globex');
     const whole = await json('plan --out whole.json');
     const part = await idops('plan --format json --only drift --out part.json --detailed-exitcode');
     expect(part.code).toBe(2);
@@ -150,8 +163,7 @@ describe('what was changed on the server since idops read it', () => {
     const declared = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
     const made = await projectOf(sure, { 'manifests/a.yaml': declared });
     await byHand(made.sandbox, 'ACME Corporation');
-    const first = await made.idops('apply --yes');
-    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') });
+    expect((await succeeded(made.idops('apply --yes'))).stdout).toContain('1 unchanged');
     const state = await made.read('.idops/state.json');
     expect(JSON.parse(state)).toMatchObject({
       serial: 1,
@@ -166,13 +178,12 @@ describe('what was changed on the server since idops read it', () => {
 
   it('of a metadata key that looks secret is shown without its values, which the state does not keep', async () => {
     const made = await pulled();
-    const ada = made.sandbox.data.users.find(({ id }) => id === ids.ada);
-    if (ada === undefined) throw new Error('nobody is there');
+    const ada = adaOf(made);
     const shown = async (): Promise<string> => {
-      const texts: string[] = [];
+      let text = '';
       for (const format of ['text', 'json', 'markdown', 'html', 'github'])
-        texts.push((await made.idops(`plan --format ${format}`)).stdout);
-      return texts.join('\n');
+        text += (await made.idops(`plan --format ${format}`)).stdout;
+      return text;
     };
     const manifest = await made.read('manifests/users.yaml');
     for (const token of ['s3cr3t-first', 's3cr3t-second']) {
@@ -190,8 +201,7 @@ describe('what was changed on the server since idops read it', () => {
 
   it('of a metadata key that no manifest declares is shown, and not planned', async () => {
     const made = await pulled();
-    const ada = made.sandbox.data.users.find(({ id }) => id === ids.ada);
-    if (ada === undefined) throw new Error('nobody is there');
+    const ada = adaOf(made);
     ada.metadata = { ...ada.metadata, note: { value: 'by hand', status: 'valid' } };
     delete ada.metadata.phone;
     // What is gone is declared, and planned; what came isn't.
@@ -214,10 +224,9 @@ describe('what was changed on the server since idops read it', () => {
     const json = await made.json('plan --only drift');
     expectToFit('plan', json);
     expect(json.changes).toMatchObject([{ action: 'unchanged', requests: [], fields: [{}, {}] }]);
+    const nowhere = /no manifest declares (?:it|them)/;
     for (const format of ['markdown', 'html', 'github'])
-      expect((await made.idops(`plan --format ${format}`)).stdout).toMatch(
-        /no manifest declares (?:it|them)/,
-      );
+      expect((await made.idops(`plan --format ${format}`)).stdout).toMatch(nowhere);
     expect((await made.idops('plan --out stored.json')).code).toBe(0);
     expect((await made.idops('plan stored.json')).stdout).toContain('no manifest declares it');
     expect((await made.idops('apply stored.json')).code).toBe(0);
@@ -230,9 +239,8 @@ describe('what was changed on the server since idops read it', () => {
     const made = await borutaProject();
     const backend = await fileBackend({ path: join(made.folder, '.idops/state.json'), allowTracked: false });
     const lock = await backend.lock('apply', new Date());
-    const held = await made.idops('pull');
+    const held = await succeeded(made.idops('pull'));
     await lock.release();
-    expect(held.code).toBe(0);
     expect(held.stderr).toMatch(/warning\[not-recorded\].*\n.*the next apply records it/);
     expect(await made.read('manifests/organizations.yaml')).toContain('ACME');
     expect(Object.keys(await made.files())).not.toContain('.idops/state.json');
@@ -254,9 +262,7 @@ describe('what was changed on the server since idops read it', () => {
     // Another organization has the former name.
     const [acme] = made.sandbox.data.organizations;
     if (acme !== undefined) acme.name = 'globex';
-    expect((await made.idops('plan')).stdout.replaceAll(/\s+/g, ' ')).toContain(
-      'is called "contoso" on the server, not "globex"',
-    );
+    await blocked(made.idops('plan'), 'is called "contoso" on the server, not "globex"');
     if (acme !== undefined) acme.name = 'acme';
     // A pull writes the new one.
     expect((await made.idops('pull')).code).toBe(0);

@@ -266,18 +266,16 @@ describe('what idops watch serves', () => {
 
   it('holds no secret, and neither does the log', async () => {
     const secret = 'S3cret-of-the-manifest-1234';
-    const at = await project(
-      {
-        'idops.yaml': `${config}allow_env: [SECRET_LABEL]\n`,
-        'manifests/all.yaml': `kind: Organization\nname: acme\nlabel: \${SECRET_LABEL}\n`,
-      },
-      {
-        intercept: ({ number }) =>
-          number % 2 === 0
-            ? { kind: 'answer', status: 422, body: { code: 'X', message: `${secret} ${at.sandbox.token}` } }
-            : undefined,
-      },
-    );
+    const files = {
+      'idops.yaml': `${config}allow_env: [SECRET_LABEL]\n`,
+      'manifests/all.yaml': organization('${SECRET_LABEL}'),
+    };
+    const at = await project(files, {
+      intercept: ({ number }) =>
+        number % 2 === 0
+          ? { kind: 'answer', status: 422, body: { code: 'X', message: `${secret} ${at.sandbox.token}` } }
+          : undefined,
+    });
     const watch = watching(at, `${listening} --apply --debug`, { env: { SECRET_LABEL: secret } });
     const address = await watch.address();
     expect(await watch.turns(2)).toEqual(['failed', 'failed']);
@@ -294,6 +292,7 @@ describe('what idops watch serves', () => {
 });
 
 describe('what ends idops watch', () => {
+  const ada = `kind: User\nid: ${ids.ada}\ngroup: staff\n`;
   const users = Array.from({ length: 5 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
 
   it('is a signal, where nothing is under way', async () => {
@@ -317,24 +316,20 @@ describe('what ends idops watch', () => {
     watch.interrupt();
     await watch.said(said);
     open();
-    const { code, stdout, stderr } = await watch.ended;
-    expect(code).toBe(130);
-    return { at, stdout, stderr };
+    const ended = await watch.ended;
+    expect(ended.code).toBe(130);
+    return { at, ...ended };
   }
 
   it('is a signal while it applies: what is in flight is finished and recorded, nothing new is started', async () => {
-    const manifest = [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n');
-    const { at, stdout } = await interrupted(
-      { 'idops.yaml': sure, 'manifests/all.yaml': manifest },
-      'Finishing 1 in flight',
-    );
+    const manifest = { 'idops.yaml': sure, 'manifests/all.yaml': [ada, ...users].join('---\n') };
+    const { at, stdout } = await interrupted(manifest, 'Finishing 1 in flight');
     expect(at.writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
     expect(stdout).toMatch(/Z interrupted: .*1 applied, 5 skipped/);
     const left = await at.files();
     expect(journals(left)).toHaveLength(1);
-    expect(JSON.parse(left['.idops/state.json'] ?? '').resources[`User/${ids.ada}`].fields.group).toBe(
-      'staff',
-    );
+    const { resources } = JSON.parse(left['.idops/state.json'] ?? '');
+    expect(resources[`User/${ids.ada}`].fields.group).toBe('staff');
     expect(Object.keys(left).filter((path) => path.endsWith('.lock'))).toEqual([]);
   });
 
@@ -343,10 +338,8 @@ describe('what ends idops watch', () => {
       { length: 5 },
       (_, index) => `kind: EmailTemplate\nbackend_id: b\ntype: type_${index}\nstate: absent\n`,
     );
-    const { at, stdout, stderr } = await interrupted(
-      { 'manifests/all.yaml': templates.join('---\n') },
-      'Stopping',
-    );
+    const files = { 'manifests/all.yaml': templates.join('---\n') };
+    const { at, stdout, stderr } = await interrupted(files, 'Stopping');
     expect(stdout).toMatch(/^\S+Z interrupted: \d+\.\d s\n$/);
     expect(stderr).toMatch(/^.*\nStopping: nothing new will start\.\nStopped after 1 turn\.\n$/);
     expect(at.reads()).toHaveLength(1);
@@ -354,20 +347,16 @@ describe('what ends idops watch', () => {
   });
 
   it('is a signal in a turn that comes to its end all the same', async () => {
-    const { at, stdout } = await interrupted(
-      { 'idops.yaml': sure, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` },
-      'Finishing 1 in flight',
-    );
+    const files = { 'idops.yaml': sure, 'manifests/all.yaml': ada };
+    const { at, stdout } = await interrupted(files, 'Finishing 1 in flight');
     expect(stdout).toMatch(/Z applied: /);
     expect(at.writes()).toHaveLength(1);
   });
 
   it('is a second signal, at once', async () => {
     const { came, intercept } = gate();
-    const at = await project(
-      { 'idops.yaml': sure, 'manifests/all.yaml': users.join('---\n') },
-      { intercept },
-    );
+    const files = { 'idops.yaml': sure, 'manifests/all.yaml': users.join('---\n') };
+    const at = await project(files, { intercept });
     const watch = at.begin(['watch', '--apply', '--interval', '24h']);
     await came;
     watch.child.kill('SIGTERM');
