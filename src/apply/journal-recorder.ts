@@ -1,5 +1,5 @@
-import { defined, type Fields, mapValues } from '../base/values.js';
-import { eachWith } from '../kinds/fields.js';
+import { defined, type Fields, holdsSensitive, mapValues } from '../base/values.js';
+import { comparedMembers, eachWith, withoutForeignSecrets } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { conceal, type Hasher, storeFields } from '../secrets/hash.js';
@@ -83,7 +83,7 @@ export function journalRecorder(
       const stored = await withSlowHashes(() => ({
         before: storeFields(concealAll(before, change), hasher),
         body: request?.body === undefined ? null : storeFields(request.body, hasher),
-        expected: storeFields(expected, hasher),
+        expected: storeFields(ownFields(change, expected), hasher),
       }));
       const label = labels.get(key);
       sequence += 1;
@@ -131,11 +131,20 @@ export function journalRecorder(
   };
 }
 
+function ownFields({ kind }: Change, fields: Fields): Fields {
+  const { fields: types } = kindOf(kind);
+  return mapValues(fields, (value, field) => {
+    const type = types[field];
+    return type === undefined ? value : withoutForeignSecrets(type, value);
+  });
+}
+
 function concealAll(fields: Fields, { kind, apply: { expected } }: Change): Fields {
   return mapValues(fields, (value, field) => {
     const type = kindOf(kind).fields[field];
-    return type?.type === 'list' && Array.isArray(value)
-      ? eachWith(type.by, value, expected[field], conceal)
-      : conceal(value, expected[field]);
+    const asked = expected[field];
+    if (type?.type === 'list' && Array.isArray(value)) return eachWith(type.by, value, asked, conceal);
+    if (type === undefined || asked === undefined || !holdsSensitive(asked)) return conceal(value, asked);
+    return conceal(comparedMembers(type, value), comparedMembers(type, asked));
   });
 }

@@ -1,5 +1,6 @@
 import {
   type Fields,
+  holdsHashed,
   holdsSensitive,
   isMap,
   mapValues,
@@ -7,7 +8,14 @@ import {
   Sensitive,
   type Value,
 } from '../base/values.js';
-import { eachWith, type FieldType, holdsHashed, normalForm, value } from '../kinds/fields.js';
+import {
+  comparedMembers,
+  eachWith,
+  type FieldType,
+  normalForm,
+  value,
+  withoutForeignSecrets,
+} from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Identity } from '../kinds/kind.js';
 import type { ApplyInfo, Change, UntilChanges } from '../plan/plan.js';
@@ -44,12 +52,11 @@ export function shownFields({ kind, expected, before }: AskedFields, after: Fiel
   for (const [name, type] of Object.entries(kindOf(kind).fields)) {
     const got = after[name];
     if (got === undefined) continue;
-    const compared = concealSecretKeys(type, withComparedMembers(type, normalForm(type, got)));
-    shown[name] = [expected[name], before?.[name]].reduce<Value>(
-      (now, known) =>
-        type.type === 'list' ? eachWith(type.by, now, known, concealKnown) : concealKnown(now, known),
-      compared,
-    );
+    const compared = concealSecretKeys(type, comparedMembers(type, normalForm(type, got)));
+    shown[name] = [expected[name], before?.[name]].reduce<Value>((now, asked) => {
+      const known = asked && withoutForeignSecrets(type, asked);
+      return type.type === 'list' ? eachWith(type.by, now, known, concealKnown) : concealKnown(now, known);
+    }, compared);
   }
   return shown;
 }
@@ -59,17 +66,6 @@ function concealSecretKeys(type: FieldType, got: Value): Value {
   if (type.type !== 'map' || !isMap(got)) return got;
   return mapValues(got, (member, key) =>
     member !== null && holdsSecretKey(key, member) ? new Sensitive(reveal(member)) : member,
-  );
-}
-
-/** A set with only the compared members of its elements; the others belong to other objects. */
-function withComparedMembers(type: FieldType, got: Value): Value {
-  if (type.type !== 'set' || !Array.isArray(got)) return got;
-  const own = ['id', 'name', ...Object.keys(type.nested)];
-  return got.map((element) =>
-    isMap(element)
-      ? Object.fromEntries(Object.entries(element).filter(([name]) => own.includes(name)))
-      : element,
   );
 }
 
@@ -88,7 +84,10 @@ function concealKnown(got: Value, known: Value | undefined): Value {
 /** The declared fields with sets sorted, as secret sets are hashed and compared. */
 export function normalized({ kind, expected }: AskedFields): Fields {
   const types = kindOf(kind).fields;
-  return mapValues(expected, (field, name) => normalForm(types[name] ?? value, field));
+  return mapValues(expected, (field, name) => {
+    const type = types[name] ?? value;
+    return withoutForeignSecrets(type, normalForm(type, field));
+  });
 }
 
 /** The declared secrets, so that a later plan recognizes them on the server after the manifest has changed. */
@@ -106,7 +105,8 @@ export function answeredFields(asked: AskedFields, answer: Fields, known: Fields
     const before = known[name];
     // Members that the answer leaves out, such as passwords, stay as recorded.
     const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
-    shown[name] = conceal(whole, wanted[name]);
+    const hides = holdsSensitive(asked.expected[name] ?? null);
+    shown[name] = conceal(hides ? comparedMembers(type, whole) : whole, wanted[name]);
   }
   return shown;
 }

@@ -124,6 +124,13 @@ export function holdsSensitive(value: Value): boolean {
   return isMap(value) && Object.values(value).some(holdsSensitive);
 }
 
+/** Whether a value contains a hashed secret. */
+export function holdsHashed(value: Value): boolean {
+  if (value instanceof HashedSecret) return true;
+  if (Array.isArray(value)) return value.some(holdsHashed);
+  return isMap(value) && Object.values(value).some(holdsHashed);
+}
+
 /** The plain JSON of a value, secrets included, for sending and hashing. */
 export function reveal(value: Value): Json {
   if (value instanceof Sensitive) return value.reveal();
@@ -135,8 +142,9 @@ export function reveal(value: Value): Json {
 /** Deep equality regardless of key order. Secrets compare by value, numbers as servers keep them: 10, 10.0 and 10.00 are equal. */
 export function same(a: Value, b: Value): boolean {
   if (a instanceof HashedSecret || b instanceof HashedSecret) {
-    if (a instanceof HashedSecret && b instanceof HashedSecret) return a.hash === b.hash;
-    return a instanceof HashedSecret ? a.matches(reveal(b)) : (b as HashedSecret).matches(reveal(a));
+    const [hashed, other] = a instanceof HashedSecret ? [a, b] : [b as HashedSecret, a];
+    if (other instanceof HashedSecret) return hashed.hash === other.hash;
+    return !holdsHashed(other) && hashed.matches(reveal(other));
   }
   if (a instanceof Sensitive || b instanceof Sensitive) return same(reveal(a), reveal(b));
   if (Array.isArray(a)) {

@@ -1,11 +1,10 @@
-import { isMap, type Value } from '../base/values.js';
+import { holdsHashed, isMap, type Value } from '../base/values.js';
 import {
   asElements,
   type Contrast,
   carried,
   eachWith,
   type FieldType,
-  holdsHashed,
   matchSets,
   membersAmong,
   setParts,

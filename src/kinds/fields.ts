@@ -4,6 +4,7 @@ import {
   compareText,
   type Fields,
   HashedSecret,
+  holdsHashed,
   holdsSensitive,
   isMap,
   type Json,
@@ -305,11 +306,20 @@ function contrastSets(nested: FieldTypes, wanted: readonly Fields[], got: Value)
   return inner.some((part) => part.verdict === 'unknown') ? 'unknown' : 'same';
 }
 
-/** Whether a value contains a hashed secret. */
-export function holdsHashed(field: Value): boolean {
-  if (field instanceof HashedSecret) return true;
-  if (Array.isArray(field)) return field.some(holdsHashed);
-  return isMap(field) && Object.values(field).some(holdsHashed);
+/** A set with only the compared members of its elements; the others belong to other objects. */
+export function comparedMembers(type: FieldType, field: Value): Value {
+  if (type.type !== 'set' || !Array.isArray(field)) return field;
+  const own = ['id', 'name', ...Object.keys(type.nested)];
+  return field.map((element) =>
+    isMap(element)
+      ? Object.fromEntries(Object.entries(element).filter(([name]) => own.includes(name)))
+      : element,
+  );
+}
+
+/** The same if the set holds a secret, such as the label of an organization: a secret that isn't compared hides nothing else. */
+export function withoutForeignSecrets(type: FieldType, field: Value): Value {
+  return holdsSensitive(field) ? comparedMembers(type, field) : field;
 }
 
 /** The named fields that are known and can be sent, which a hashed secret can't. */

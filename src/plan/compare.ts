@@ -3,6 +3,7 @@ import {
   defined,
   type Fields,
   HashedSecret,
+  holdsHashed,
   isMap,
   mapValues,
   plainlySame,
@@ -11,7 +12,7 @@ import {
   type Value,
 } from '../base/values.js';
 import { desired } from '../kinds/desired.js';
-import { asElements, contrast, holdsHashed, value } from '../kinds/fields.js';
+import { asElements, contrast, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, PlanInput, Present, Verdict } from '../kinds/kind.js';
 import { idTrouble, requestSize } from '../kinds/limits.js';

@@ -1,4 +1,4 @@
-import { type Fields, HashedSecret, holdsSensitive } from '../base/values.js';
+import { type Fields, HashedSecret, holdsSensitive, type Value } from '../base/values.js';
 import { asItWillBe } from '../kinds/desired.js';
 import {
   asElements,
@@ -9,6 +9,7 @@ import {
   membersAmong,
   membersOf,
   value,
+  withoutForeignSecrets,
 } from '../kinds/fields.js';
 import type { Declared, Kind } from '../kinds/kind.js';
 import type { FieldChange, PlanWarning } from './plan.js';
@@ -32,8 +33,9 @@ export function declaredPlaces(declared: Declared, { path }: Contrast): Pick<Fie
 
 /** `named` are the members of a set that are shown; all if undefined. */
 export function fieldChange(part: Contrast, named: readonly Fields[] | undefined): FieldChange {
-  const { path, type, wanted, got } = part;
-  const after = asItWillBe(part);
+  const { path, type } = part;
+  const own = (side: Value) => withoutForeignSecrets(type, side);
+  const [wanted, after, got] = [own(part.wanted), own(asItWillBe(part)), part.got && own(part.got)];
   if (named !== undefined) {
     const before = membersAmong(got ?? null, named);
     const members = membersAmong(after, named);
@@ -50,7 +52,11 @@ export function fieldChange(part: Contrast, named: readonly Fields[] | undefined
 /** Warnings about sets whose present members are unknown. */
 export function unknownSets(parts: readonly Contrast[]): PlanWarning[] {
   return parts
-    .filter(({ type, verdict }) => type.type === 'set' && verdict === 'unknown')
+    .filter(
+      ({ type, verdict, got }) =>
+        type.type === 'set' &&
+        (verdict === 'unknown' || (verdict === 'different' && got instanceof HashedSecret)),
+    )
     .map(({ path }) => ({
       code: 'unknown-set',
       message: `the present ${path} are unknown: those that the manifest does not declare will be lost`,
