@@ -473,13 +473,13 @@ describe('what waits for so long that it is no longer known to be as it was read
 
   /** A plan whose changes are made anew as a test says. */
   function anew(again: Replan['again']): Replan {
-    return { ...noReplan, again };
+    return { ...noReplan, again, observedAt: performance.now() };
   }
 
   it('is planned again before it is sent', async () => {
     const fresh = changeFor(declared('User', { id: 'a' }, { group: 'staff' }));
     const { log, statuses } = await run([planned], {
-      replan: { ...anew(async () => fresh), observedAt: performance.now() },
+      replan: anew(async () => fresh),
       respond: (request, number) => (number === 1 ? new Expired(undefined) : obliging(request)),
     });
     const once = ['sending User/a', 'PATCH users/a'];
@@ -491,19 +491,15 @@ describe('what waits for so long that it is no longer known to be as it was read
     const moved = changeFor(declared('User', { id: 'a' }, { group: 'staff' }), {
       live: live({ id: 'a' }, { id: 'a', group: 'since' }),
     });
-    const { log, results } = await run([planned], {
-      replan: { ...anew(async () => moved), observedAt: performance.now() },
-      respond: () => new Expired(undefined),
-    });
+    const replan = anew(async () => moved);
+    const { log, results } = await run([planned], { replan, respond: () => new Expired(undefined) });
     expect(log).toEqual(['sending User/a', 'PATCH users/a', 'settled User/a']);
     expect(results).toMatchObject([{ status: 'skipped', error: expect.stringContaining('group') }]);
   });
 
   it('is not tried for ever', async () => {
-    const { log, statuses } = await run([planned], {
-      replan: { ...anew(async () => planned), observedAt: performance.now() },
-      respond: () => new Expired(undefined),
-    });
+    const replan = anew(async () => planned);
+    const { log, statuses } = await run([planned], { replan, respond: () => new Expired(undefined) });
     expect(of(log, 'PATCH')).toHaveLength(5);
     expect(statuses).toEqual({ 'User/a': 'skipped' });
   });

@@ -8,6 +8,14 @@ import { applyAll } from '../approving.js';
 import { all, counts, organization, reason, role, scope } from './lifecycle.js';
 import { type Doc, ids, type Site, site, todo } from './site.js';
 
+/** Refuses what is to be made at a path. */
+const refusing =
+  (at: string): Site['fault'] =>
+  ({ method, path }) =>
+    method === 'POST' && path === at
+      ? { kind: 'answer', status: 422, body: { code: 'X', message: 'no', errors: {} } }
+      : undefined;
+
 describe('creation', () => {
   test('is opt-in: without it, the missing object is blocked, with what to do', async () => {
     const at = await site();
@@ -115,10 +123,7 @@ describe('creation', () => {
 
   test('that fails skips what refers to the object, and the next run goes on', async () => {
     const at = await site();
-    at.fault = ({ method, path }) =>
-      method === 'POST' && path === '/api/roles'
-        ? { kind: 'answer', status: 422, body: { code: 'X', message: 'no', errors: {} } }
-        : undefined;
+    at.fault = refusing('/api/roles');
     const { said } = await at.apply(...all);
     expect(said['Role/clerk']).toMatch(/^failed: /);
     expect(said[`User/${ids.ada}`]).toBe('skipped: not sent: Role/clerk was not created');
@@ -265,10 +270,7 @@ describe('creation', () => {
     test('and one that was refused leave what somebody else has made', async () => {
       const at = await site();
       await at.apply(staff);
-      at.fault = ({ method, path: asked }) =>
-        method === 'POST' && asked === path
-          ? { kind: 'answer', status: 422, body: { code: 'X', message: 'no', errors: {} } }
-          : undefined;
+      at.fault = refusing(path);
       const { run } = await at.apply(staff, made);
       at.fault = undefined;
       await at.apply();

@@ -127,13 +127,8 @@ describe('names', () => {
 
   test('are refused under a profile that lists nothing', async () => {
     const at = await site({ profile: 'documented' });
-    const found = problemsOf(
-      at.plan(
-        { ...byName, group: 'x' },
-        { kind: 'Users', users: ['ada@acme.example'], match: { group: 'staff' }, group: 'x' },
-        template,
-      ),
-    );
+    const both = { kind: 'Users', users: ['ada@acme.example'], match: { group: 'staff' }, group: 'x' };
+    const found = problemsOf(at.plan({ ...byName, group: 'x' }, both, template));
     expect((await found).map((line) => line.split(' ')[0])).toEqual(Array(4).fill('profile-field'));
   });
 });

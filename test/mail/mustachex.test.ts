@@ -200,23 +200,16 @@ describe('the checks of a body that Boruta fills in', () => {
     ['{{ url }} {{ user }}', '"user" is a map'],
     ['{{ url }} {{ user.consents }}', '"user.consents" is a list of consents'],
     ['{{ url }} {{ user.metadata.department }}', '"user.metadata.department" is a map'],
-    [
-      '{{ url }} {{#user.organizations}}{{name}}{{/user.organizations}}',
-      "can't look into a list of memberships",
-    ],
+    ['{{ url }} {{#user.organizations}}{{name}}{{/user.organizations}}', 'look into a list of memberships'],
     ['{{ url }} {{#user.group}}{{ user.group }}{{/user.group}}', '"user.group" has a dot'],
     ['{{#user.confirmed_at}}{{ url }}{{/user.confirmed_at}}', "can't look into a time"],
     ['{{ url }} {{ user.user_tokens }}', '"user.user_tokens" is a list of tokens'],
     ['{{ url }} {{# user.group}}x{{/user.group}}', 'has to have the same name and the same spaces'],
     ['{{ url }} {{ user.group', 'a tag is never closed'],
   ])('say that no mail is sent: %j', (txt, why) => {
-    expect(checked(txt)).toContainEqual({
-      code: 'template-syntax',
-      message:
-        expect.stringContaining(`with this txt body the server sends no mail: `) &&
-        expect.stringContaining(why),
-      fatal: true,
-    });
+    const found = checked(txt).find(({ code, fatal }) => code === 'template-syntax' && fatal);
+    expect(found?.message).toContain('with this txt body the server sends no mail: ');
+    expect(found?.message).toContain(why);
   });
 
   const some = ' to a user without a group or metadata';

@@ -162,10 +162,8 @@ describe('a user', () => {
 describe("a user's organizations", () => {
   const identity = { id: 'u' };
   const memberOf = (...members: string[]) => declared('User', identity, { organizations: members });
-  const [acme, globex] = [
-    { id: '1', name: 'acme' },
-    { id: '2', name: 'globex' },
-  ];
+  const acme = { id: '1', name: 'acme' };
+  const globex = { id: '2', name: 'globex' };
 
   it('are found by name or id, and sent with all that is known of them', () => {
     const globex = { id: '2', name: 'globex', label: null };
@@ -189,10 +187,8 @@ describe("a user's organizations", () => {
   });
 
   it('that stay and lose roles are destructive, one by one', () => {
-    const [member, accountant] = [
-      { id: 'r1', name: 'member' },
-      { id: 'r2', name: 'accountant' },
-    ];
+    const member = { id: 'r1', name: 'member' };
+    const accountant = { id: 'r2', name: 'accountant' };
     const known = recorded({ organizations: [{ ...acme, roles: [member, accountant] }] });
     const lost = (...left: { id: string; name: string }[]) => {
       const document = declared('User', identity, { organizations: [{ name: 'acme', roles: left }] });

@@ -198,15 +198,11 @@ describe('a field', () => {
 describe('a set', () => {
   const set = (before: Value | undefined, after: Value, confirmed = false) =>
     fieldText({ path: 'organizations', type: 'set', before, after, confirmed });
-  const [acme, viewer, editor] = [
-    { id: '1', name: 'acme' },
-    { id: 'v', name: 'viewer' },
-    { id: 'e', name: 'editor' },
-  ];
-  const [initech, umbrella] = [
-    { id: '2', name: 'initech' },
-    { id: '4', name: 'umbrella' },
-  ];
+  const viewer = { id: 'v', name: 'viewer' };
+  const editor = { id: 'e', name: 'editor' };
+  const acme = { id: '1', name: 'acme' };
+  const initech = { id: '2', name: 'initech' };
+  const umbrella = { id: '4', name: 'umbrella' };
   const before = [{ ...acme, roles: [viewer] }, initech, umbrella];
   const after = [{ id: '1', roles: [editor] }, { id: '3', name: 'globex', roles: [editor] }, umbrella];
 

@@ -38,10 +38,8 @@ async function renew(credentials: Credentials): Promise<boolean> {
 describe('a bearer token', () => {
   test('becomes an Authorization header', async () => {
     const credentials = bearerToken('abc.DEF-1~+/==');
-    expect(await credentials.current(scope)).toEqual({
-      name: 'authorization',
-      value: 'Bearer abc.DEF-1~+/==',
-    });
+    const value = 'Bearer abc.DEF-1~+/==';
+    expect(await credentials.current(scope)).toEqual({ name: 'authorization', value });
     expect(await renew(credentials)).toBe(false);
   });
 
@@ -65,10 +63,8 @@ describe('a bearer token', () => {
 
 describe('a chosen header', () => {
   test('is sent as it is', async () => {
-    expect(await chosenHeader('X-Api-Key', 'abc defg').current(scope)).toEqual({
-      name: 'x-api-key',
-      value: 'abc defg',
-    });
+    const value = 'abc defg';
+    expect(await chosenHeader('X-Api-Key', value).current(scope)).toEqual({ name: 'x-api-key', value });
   });
 
   test.each([

@@ -40,10 +40,8 @@ describe('a database that is none', () => {
     const web = createHttpServer((_, answer) => answer.end('x'));
     const other = await listening(web);
     await unreachable(() => at(other).load(serverUrl), 'Connection terminated');
-    await unreachable(
-      () => at(other, '?sslmode=require').load(serverUrl),
-      /Connection terminated|closed|SSL/,
-    );
+    const encrypted = () => at(other, '?sslmode=require').load(serverUrl);
+    await unreachable(encrypted, /Connection terminated|closed|SSL/);
 
     const garbled = createServer((socket) => {
       socket.on('error', () => {});
@@ -53,10 +51,8 @@ describe('a database that is none', () => {
       });
     });
     const garbling = await listening(garbled);
-    await unreachable(
-      () => at(garbling, '?sslmode=require').load(serverUrl),
-      'no TLS connection could be agreed on',
-    );
+    const loading = () => at(garbling, '?sslmode=require').load(serverUrl);
+    await unreachable(loading, 'no TLS connection could be agreed on');
 
     const unknown = postgresBackend({ url: `postgres://ada:${secret}@db.invalid/d`, name: 'a' });
     await unreachable(() => unknown.load(serverUrl), 'its name ');
@@ -196,9 +192,8 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     const without = open({ ...more, tls: { ca: authority.cert } });
     await unreachable(() => without.load(serverUrl), '(28000)');
     const other = issue('other', { issuer: clients });
-    expect(
-      await problemOf(() => open({ ...more, tls: { ca: authority.cert, cert, key: other.key } })),
-    ).toMatchObject({
+    const tls = { ca: authority.cert, cert, key: other.key };
+    expect(await problemOf(() => open({ ...more, tls }))).toMatchObject({
       code: 'bad-certificate',
       message: 'client_key_file of state.postgres is not the key of the client certificate',
     });
@@ -326,11 +321,8 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     it('not where it only reads', async () => {
       const backend = open();
       expect(await backend.saved()).toBeUndefined();
-      expect([await backend.runs.list(), await backend.neighbours(), await backend.lockStatuses()]).toEqual([
-        [],
-        [],
-        [],
-      ]);
+      const found = [await backend.runs.list(), await backend.neighbours(), await backend.lockStatuses()];
+      expect(found).toEqual([[], [], []]);
       expect(await server.sql(database, "SELECT FROM pg_namespace WHERE nspname = 'idops'")).toEqual([]);
     });
 
