@@ -126,6 +126,11 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
   }
 }
 
+/** Whether a live value is as wanted. */
+export function matches(type: FieldType | undefined, wanted: Value, got: Value | undefined): boolean {
+  return contrast(type ?? value, '', wanted, got).every(({ verdict }) => verdict === 'same');
+}
+
 export function lackOf({ lacks }: Contrast): { was?: 'absent'; becomes?: 'removed' } {
   if (lacks === undefined) return {};
   return lacks === 'got' ? { was: 'absent' } : { becomes: 'removed' };

@@ -1,5 +1,5 @@
 import { type Fields, mapValues, type Value } from '../base/values.js';
-import { asElements, contrast, type FieldType, keyOf, value } from './fields.js';
+import { asElements, type FieldType, keyOf, matches } from './fields.js';
 import type { Kind, Traces } from './kind.js';
 
 /**
@@ -58,10 +58,7 @@ export function seenLoss(run: string, lost: Fields, now: Fields): PendingRestore
 export function stillLost(kind: Pick<Kind, 'fields' | 'lost'>, owed: PendingRestore, now: Fields): Fields {
   if ('before' in owed) return kind.lost?.({ ...owed, now }) ?? {};
   const asSeen = (field: string): boolean =>
-    !Object.hasOwn(owed.seen, field) ||
-    contrast(kind.fields[field] ?? value, field, owed.seen[field] ?? null, now[field]).every(
-      ({ verdict }) => verdict === 'same',
-    );
+    !Object.hasOwn(owed.seen, field) || matches(kind.fields[field], owed.seen[field] ?? null, now[field]);
   const lost = kind.lost?.({ before: owed.lost, asked: owed.lost, now }) ?? {};
   return Object.fromEntries(Object.entries(lost).filter(([field]) => asSeen(field)));
 }

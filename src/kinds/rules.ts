@@ -2,7 +2,7 @@ import { error, type Problem } from '../base/problems.js';
 import { type Fields, isMap, put } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { desired } from './desired.js';
-import { contrast, isBlank, markSecrets, value } from './fields.js';
+import { isBlank, markSecrets, matches, value } from './fields.js';
 import type { Declared, Kind, Live } from './kind.js';
 import { limitProblems } from './limits.js';
 import type { ProfileTraits, Traits } from './traits.js';
@@ -62,10 +62,7 @@ export function ignoredTrouble(kind: Kind, declared: Declared, live: Live | unde
       shown[field],
       declared.whole.includes(field),
     );
-    return (
-      wanted === undefined ||
-      contrast(type, field, wanted, shown[field]).some(({ verdict }) => verdict !== 'same')
-    );
+    return wanted === undefined || !matches(type, wanted, shown[field]);
   });
   if (off.length === 0) return undefined;
   const names = off.map((field) => `"${field}"`).join(', ');

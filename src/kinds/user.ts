@@ -6,13 +6,13 @@ import { idOf, onlyNames, userByName } from './by-name.js';
 import { findingOf, missing, observeEach, readOne, withoutIds } from './discovery.js';
 import {
   asElements,
-  contrast,
   elementName,
   type FieldTypes,
   firstText,
   instant,
   keyOf,
   map,
+  matches,
   matchSets,
   members,
   normalForm,
@@ -76,8 +76,7 @@ const WRITTEN_FIRST = ['metadata', 'group'];
 function lostLists(traces: Traces): Fields {
   const { before, asked, now } = traces;
   const is = (field: string, there: Value | undefined): boolean =>
-    there !== undefined &&
-    contrast(fields()[field] ?? value, field, there, now[field]).every(({ verdict }) => verdict === 'same');
+    there !== undefined && matches(fields()[field], there, now[field]);
   const untouched = WRITTEN_FIRST.some(
     (field) => asked[field] !== undefined && is(field, before[field]) && !is(field, asked[field]),
   );

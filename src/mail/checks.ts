@@ -195,14 +195,10 @@ function seenIn(html: string): string {
 }
 
 /** A finding about a name that isn't filled in; `what` is the object of the sentence. */
-function unknownName(
-  at: { readonly [body in BodyName]?: readonly Span[] },
-  mail: MailOf,
-  what: string,
-): TemplateFinding {
-  const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
+function unknownName(at: { readonly [body in BodyName]?: readonly Span[] }, mail: MailOf, what: string) {
+  const body: BodyName | null = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
   const where = body === null ? 'the bodies have' : `the ${called(body, mail)} has`;
-  return { code: 'unknown-placeholder', message: `${where} ${what}`, body, at };
+  return { code: 'unknown-placeholder' as const, message: `${where} ${what}`, body, at };
 }
 
 /** A hint about a name that the server leaves empty, for the end of a sentence. */

@@ -127,11 +127,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
 }
 
 /** The options with documents about single objects, by id, and the lists that were read to find them. */
-async function withDocumentsById(options: BuildOptions): Promise<{
-  readonly options: BuildOptions;
-  readonly names: readonly ListName[];
-  readonly warnings: readonly PlanWarning[];
-}> {
+async function withDocumentsById(options: BuildOptions) {
   const { declared, selection, profile, state } = options;
   // The documents of an undo have ids, and no ended access.
   if (options.adjust !== undefined) return { options, names: [], warnings: [] };
@@ -184,11 +180,7 @@ async function decideAll(
   decider: Decider,
   observed: ReadonlyMap<Subject, Live>,
   signal: AbortSignal | undefined,
-): Promise<{
-  readonly changes: readonly Change[];
-  readonly settled: readonly string[];
-  readonly dropped: readonly PlanWarning[];
-}> {
+) {
   const decided = await eachWithSlowHashes(
     selected,
     (one) => {

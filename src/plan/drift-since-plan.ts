@@ -1,6 +1,6 @@
 import { same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
-import { asElements, contrast, type FieldType, keyOf, value as valueType } from '../kinds/fields.js';
+import { asElements, type FieldType, keyOf, matches, value as valueType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { isUnplanned } from './drift.js';
 import { givesUp } from './order.js';
@@ -39,9 +39,7 @@ function isAsShown(type: FieldType, planned: FieldChange | undefined, now: Field
     return same(shownSet(type, planned), shownSet(type, now)) && same(shownGains(planned), shownGains(now));
   // The run itself may have renamed what a reference is to.
   return type.type === 'reference'
-    ? contrast(type, '', planned.before ?? null, now.before ?? null).every(
-        ({ verdict }) => verdict === 'same',
-      )
+    ? matches(type, planned.before ?? null, now.before ?? null)
     : same(planned.before ?? null, now.before ?? null);
 }
 

@@ -16,7 +16,7 @@ import type { Declared, Identity, Kind } from '../kinds/kind.js';
 import { documentFor } from '../kinds/merge-documents.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Expanded } from './expand.js';
-import type { ApplyInfo, Change, End, UntilChanges } from './plan.js';
+import type { Change, End, UntilChanges } from './plan.js';
 
 /** The recorded ends of access, by field and member. */
 export type Dates = NonNullable<ResourceRecord['until']>;
@@ -248,11 +248,7 @@ export function untilChanges(
   { until: recorded = {}, given = {} }: Pick<ResourceRecord, 'until' | 'given'>,
   resolved: Fields,
   present: Fields,
-): {
-  readonly until: UntilChanges | undefined;
-  readonly ends: NonNullable<ApplyInfo['ends']>;
-  readonly undated: readonly string[];
-} {
+) {
   const changes: { [field: string]: { [id: string]: End | null } } = {};
   const ends: { field: string; at: string; name: string }[] = [];
   const undated: string[] = [];

@@ -2,10 +2,10 @@ import { type Fields, isMap, type Json, same, type Value } from '../base/values.
 import { desired } from '../kinds/desired.js';
 import {
   asElements,
-  contrast,
   type FieldType,
   type FieldTypes,
   type ListType,
+  matches,
   membersAmong,
   value as plain,
   textOf,
@@ -49,9 +49,8 @@ export function mergeField(type: FieldType, declared: Written, live: Value, merg
   if (type.type === 'list' && Array.isArray(declared.raw) && Array.isArray(declared.value))
     return mergeList(type, declared, live, merging);
   const wanted = desired(type, declared.value, live, merging.whole);
-  const matches =
-    wanted !== undefined && contrast(type, '', wanted, live).every(({ verdict }) => verdict === 'same');
-  return matches && merging.added.length === 0 ? declared : mergeDiffering(type, declared, live, merging);
+  const isSame = wanted !== undefined && matches(type, wanted, live);
+  return isSame && merging.added.length === 0 ? declared : mergeDiffering(type, declared, live, merging);
 }
 
 function mergeExactly(declared: Written, live: Value, merging: MergeContext): Written {
