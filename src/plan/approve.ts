@@ -1,7 +1,8 @@
 import { bare } from '../base/escape.js';
 import { error, type Problem, type ProblemCode, refuse } from '../base/problems.js';
+import { groupBy } from '../base/values.js';
 import { firstFew } from '../base/words.js';
-import { type Change, countPrivileged, isChanging, type Plan } from './plan.js';
+import { countPrivileged, isChanging, type Plan } from './plan.js';
 
 /** The limits of an approval. */
 export interface Limits {
@@ -110,12 +111,8 @@ function exceeded(
 
 /** A problem for each reason why changes are blocked. */
 function blockedProblems(plan: Plan): Problem[] {
-  const byReason = new Map<string | null, Change[]>();
-  for (const change of plan.changes) {
-    if (change.action !== 'blocked') continue;
-    byReason.set(change.reason, [...(byReason.get(change.reason) ?? []), change]);
-  }
-  return [...byReason].map(([reason, changes]) => {
+  const blocked = plan.changes.filter(({ action }) => action === 'blocked');
+  return [...groupBy(blocked, ({ reason }) => reason)].map(([reason, changes]) => {
     const isOne = changes.length === 1;
     const names = changes.map(({ address, label }) =>
       label === undefined ? address : `${address} (${bare(label)})`,

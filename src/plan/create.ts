@@ -1,5 +1,14 @@
 import { plannedId, sameIdentifier } from '../base/identifiers.js';
-import { assign, defined, type Fields, isMap, mapValues, Sensitive, type Value } from '../base/values.js';
+import {
+  assign,
+  defined,
+  type Fields,
+  groupBy,
+  isMap,
+  mapValues,
+  Sensitive,
+  type Value,
+} from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { desired } from '../kinds/desired.js';
 import { asElements, contrast, type FieldTypes, isBlank, isCleared, value } from '../kinds/fields.js';
@@ -167,18 +176,15 @@ export function blockReferred(
 ): readonly Change[] {
   const deleted = deletedIn(changes);
   if (deleted.size === 0) return changes;
-  const referring = new Map<string, Set<string>>();
-  const note = (id: string, by: string): void => {
-    if (deleted.has(id)) referring.set(id, (referring.get(id) ?? new Set()).add(by));
-  };
-  for (const document of declared) {
-    const address = addressOf(document.kind, document.identity);
-    if (!document.absent) for (const id of idsNamed(document, references, profile)) note(id, address);
-  }
+  const named = declared.flatMap((document) => {
+    const by = addressOf(document.kind, document.identity);
+    return document.absent ? [] : idsNamed(document, references, profile).map((id) => ({ id, by }));
+  });
+  const referring = groupBy(named, ({ id }) => id);
   return changes.map((change) => {
     const { id } = change.apply.identity;
     if (id === undefined || change.action !== 'delete' || !deleted.has(id)) return change;
-    const by = [...(referring.get(id) ?? [])];
+    const by = [...new Set(referring.get(id)?.map((one) => one.by))];
     if (by.length > 0)
       return withReason(change, `still referred to by ${firstFew(by)}: remove the reference first`);
     const { usedBy = [] } = kindOf(change.kind);

@@ -1,5 +1,5 @@
 import { type Problem, warning } from '../base/problems.js';
-import { compareText, type Fields, isMap, mapValues, type Value } from '../base/values.js';
+import { compareText, type Fields, groupBy, isMap, mapValues, type Value } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import type { FieldChange, PlanWarning } from '../kinds/change.js';
 import {
@@ -310,29 +310,21 @@ const SOON = 14 * 24 * 60 * 60 * 1000;
 
 /** The first end of the declared access, and warnings about those within 14 days. */
 export function endsOf(changes: readonly Change[], now: Date) {
-  const soon = new Map<string, { name: string; at: string; field: string; count: number }>();
-  let first: string | undefined;
-  for (const { field, name, at } of changes.flatMap(({ apply }) => apply.ends ?? [])) {
-    if (first === undefined || at < first) first = at;
-    if (Date.parse(at) > now.getTime() + SOON) continue;
-    const text = key(field, name, at);
-    const before = soon.get(text);
-    if (before === undefined) soon.set(text, { name, at, field, count: 1 });
-    else before.count += 1;
-  }
-  const ending = [...soon.values()]
-    .sort((a, b) => compareText(a.at, b.at) || compareText(a.name, b.name))
-    .map(({ name, at, field, count }): PlanWarning => {
-      const objects = count === 1 ? '1 object' : `${count} objects`;
-      return { code: 'access-ends-soon', message: `"${name}" in ${field} of ${objects} ends at ${at}` };
-    });
+  const ends = changes
+    .flatMap(({ apply }) => apply.ends ?? [])
+    .sort((a, b) => compareText(a.at, b.at) || compareText(a.name, b.name));
+  const soon = ends.filter(({ at }) => Date.parse(at) <= now.getTime() + SOON);
+  const alike = [...groupBy(soon, ({ field, name, at }) => key(field, name, at)).values()];
+  const ending = alike.flatMap(([one, ...others]): PlanWarning[] => {
+    if (one === undefined) return [];
+    const objects = others.length === 0 ? '1 object' : `${others.length + 1} objects`;
+    const message = `"${one.name}" in ${one.field} of ${objects} ends at ${one.at}`;
+    return [{ code: 'access-ends-soon', message }];
+  });
   const undated = changes.flatMap(({ address, apply }) =>
     (apply.undated ?? []).map((name) => `${name} of ${address}`),
   );
-  return {
-    holdsUntil: first,
-    warnings: [...ending, ...notInForce(undated)],
-  };
+  return { holdsUntil: ends[0]?.at, warnings: [...ending, ...notInForce(undated)] };
 }
 
 function notInForce(names: readonly string[]): PlanWarning[] {

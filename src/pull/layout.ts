@@ -30,13 +30,8 @@ export function filesOf(documents: readonly FreshDocument[], holds: (text: strin
     const path = kindFile(document.kind);
     return { path, text: layOut(document, path, holds, bodyAt) };
   });
-  return [
-    ...newManifests(
-      groupBy(laidOut, ({ path }) => path),
-      () => false,
-    ),
-    ...bodies,
-  ];
+  const byFile = groupBy(laidOut, ({ path }) => path);
+  return [...newManifests(byFile, () => false), ...bodies];
 }
 
 export function kindFile({ noun }: Kind): string {
