@@ -354,7 +354,9 @@ async function regenerationOf(id: string, options: RegenerationOptions) {
   const change: Change = {
     ...nothing,
     ...regenerate(regeneration, identity, { fields: before, shown: before }),
-    ...{ address, kind: kind.name, declaredAt: null },
+    address,
+    kind: kind.name,
+    declaredAt: null,
     observed: shown === undefined ? 'unknown' : 'live',
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };

@@ -156,7 +156,11 @@ export class Decider {
     return {
       ...nothing,
       ...deletion.verdict(identity, live.fields, this.#options.profile),
-      ...{ address, kind, observed: 'live', declaredAt: null, warnings: [{ code: 'pruned', message }] },
+      address,
+      kind,
+      observed: 'live',
+      declaredAt: null,
+      warnings: [{ code: 'pruned', message }],
       apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },
     };
   }

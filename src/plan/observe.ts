@@ -125,31 +125,23 @@ export async function observe<T extends Wanted>(
 }
 
 /** What kinds read with; calls `onRead` after a list was read. */
-export function contextOf(
-  {
-    reader: given,
-    profile,
-    concurrency,
-    signal,
-    lists = {},
-    alone = false,
-  }: Omit<ObserveOptions, 'progress'>,
-  onRead: (name: ListName) => void = () => {},
-): ObserveContext {
-  const { reader, check } = abortable(given, signal);
+export function contextOf(options: Omit<ObserveOptions, 'progress'>, onRead?: (name: ListName) => void) {
+  const { profile, concurrency, signal, lists = {}, alone = false } = options;
+  const { reader, check } = abortable(options.reader, signal);
   const limit = pLimit(concurrency);
-  return {
+  const context: ObserveContext = {
     reader,
     profile,
     alone,
     holds: (name) => lists[name] !== undefined,
-    list: (name) => holdList(lists, name, { reader, profile }, () => onRead(name)),
+    list: (name) => holdList(lists, name, { reader, profile }, () => onRead?.(name)),
     limit: (read) =>
       limit(async () => {
         check();
         return await read();
       }),
   };
+  return context;
 }
 
 /** What belongs to an object that the plan creates, as it is right after that; undefined for anything else. */

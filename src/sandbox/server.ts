@@ -93,13 +93,11 @@ interface House {
 
 function credentialsOf(options: SandboxOptions): Credentials {
   const tokens = options.tokens ?? { [randomBytes(24).toString('base64url')]: allScopes };
+  const [token = ''] = Object.keys(tokens);
   return {
     tokens: new Map(Object.entries(tokens)),
     expired: new Set(options.expiredTokens),
-    own:
-      options.ownUser === undefined
-        ? undefined
-        : { token: Object.keys(tokens)[0] ?? '', user: options.ownUser },
+    own: options.ownUser === undefined ? undefined : { token, user: options.ownUser },
   };
 }
 

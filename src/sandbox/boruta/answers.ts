@@ -20,10 +20,8 @@ export function noAction(token: string): Answer {
 
 /** The answer to a resource that isn't an object. */
 export function notCastable(resource: unknown): Answer {
-  return databaseRefusal(
-    400,
-    `(Ecto.CastError) expected params to be a :map, got: ${JSON.stringify(resource)}`,
-  );
+  const error = `(Ecto.CastError) expected params to be a :map, got: ${JSON.stringify(resource)}`;
+  return databaseRefusal(400, error);
 }
 
 /** A success. */
@@ -51,19 +49,15 @@ function databaseRefusal(status: 400 | 404, internals: string): Answer {
 /** The answer to an unknown id that only the database layer notices. */
 export function noRow(table: string): Answer {
   const query = `from row in BorutaIdentity.${table}, where: row.id == ^...`;
-  return databaseRefusal(
-    404,
-    `(Ecto.NoResultsError) expected at least one result but got none in query: ${query}`,
-  );
+  const error = `(Ecto.NoResultsError) expected at least one result but got none in query: ${query}`;
+  return databaseRefusal(404, error);
 }
 
 /** The answer to an id that isn't a UUID. */
 export function noUuid(value: string): Answer {
   const shown = JSON.stringify(value);
-  return databaseRefusal(
-    400,
-    `(Ecto.Query.CastError) value ${shown} in \`where\` cannot be cast to type :binary_id`,
-  );
+  const error = `(Ecto.Query.CastError) value ${shown} in \`where\` cannot be cast to type :binary_id`;
+  return databaseRefusal(400, error);
 }
 
 /** The answer to a NUL in a text. */
