@@ -17,12 +17,8 @@ import type {
 } from './kind.js';
 
 /** Whether options ask for an object; without what the server shows, whether they may. */
-export function isAsked(
-  { options, within }: Discovery,
-  identity: Identity,
-  asked: Asked,
-  live?: Pick<Live, 'fields' | 'beside'>,
-): boolean {
+export function isAsked(discovery: Discovery, identity: Identity, asked: Asked, live?: Live): boolean {
+  const { options, within } = discovery;
   const isIn = (option: string, id: unknown): boolean => {
     const wanted = asked[option] ?? [];
     return wanted.length === 0 || (typeof id === 'string' && wanted.includes(id));

@@ -17,10 +17,8 @@ export interface Creating extends Omit<Creation, 'request' | 'prepare'> {
 }
 
 /** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
-export function creationOf(
-  operation: WriteOperation,
-  { body = (fields) => fields, refuses, ...rest }: Creating,
-): Creation {
+export function creationOf(operation: WriteOperation, creating: Creating): Creation {
+  const { body = (fields) => fields, refuses, ...rest } = creating;
   return {
     ...rest,
     prepare(_, fields) {

@@ -66,11 +66,9 @@ export function regenerate(
 }
 
 /** The problem of a value that differs from the record: somebody else regenerated it. */
-function movedValue(
-  { fields, record }: Present,
-  address: string,
-  { field, noun, owner, brief = (value) => value }: Regeneration,
-): string | undefined {
+function movedValue(present: Present, address: string, regeneration: Regeneration) {
+  const { fields, record } = present;
+  const { field, noun, owner, brief = (value) => value } = regeneration;
   const { [field]: now } = fields;
   const { [field]: then } = record?.fields ?? {};
   if (record === undefined || !isKnown(now) || !isKnown(then) || then === now) return undefined;

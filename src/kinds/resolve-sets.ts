@@ -115,13 +115,10 @@ export class SetResolver {
   }
 }
 
+type Parts = { readonly [part: string]: readonly Fields[] };
+
 /** Members that one document declares and another one removes, and members with two ends. */
-function contradictions(
-  field: string,
-  noun: string,
-  parts: { readonly [part: string]: readonly Fields[] },
-  at: ResolveContext['at'],
-): string[] {
+function contradictions(field: string, noun: string, parts: Parts, at: ResolveContext['at']): string[] {
   const { remove = [], ...others } = parts;
   const removed = new Map(remove.map((element, index) => [keyOf(element), index]));
   const first = new Map<string, { readonly until: string | undefined; readonly place: string }>();

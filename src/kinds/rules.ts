@@ -93,14 +93,10 @@ export function unknownWhole(noun: string, whole: readonly string[], sent: Field
 }
 
 /** What the profile's server can't take of documents. */
-export function profileProblems(
-  declared: readonly Declared[],
-  profile: Profile,
-  { [profile.name]: traits }: ProfileTraits,
-): Problem[] {
+export function profileProblems(declared: readonly Declared[], profile: Profile, traits: ProfileTraits) {
   const { limits } = profile;
   if (limits === null) return [];
-  return declared.flatMap((object) => limitProblems(object, profile, limits, traits));
+  return declared.flatMap((object) => limitProblems(object, profile, limits, traits[profile.name]));
 }
 
 /** Declared fields that the profile's server ignores; only a plan can tell whether they match. */

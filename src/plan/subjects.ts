@@ -6,6 +6,7 @@ import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import { neverKept } from '../kinds/lifecycle.js';
 import type { References } from '../kinds/references.js';
 import type { ResourceRecord } from '../state/state.js';
+import type { Wanted } from './observe.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { isInShard, isSelected, matchesTarget, mayMatchKind, type Selection } from './select.js';
@@ -146,11 +147,7 @@ export interface Addresses {
   readonly all: readonly string[];
 }
 
-export function addresses(
-  { kind, identity }: Pick<Subject, 'kind' | 'identity'>,
-  live: Live | undefined,
-  references: References,
-): Addresses {
+export function addresses({ kind, identity }: Wanted, live: Live | undefined, references: References) {
   // Reading may have found the id for a name.
   const known = live === undefined ? identity : assign(identity, live.identity);
   const { address, key, all } = kindOf(kind).naming?.(known, references) ?? {

@@ -65,11 +65,8 @@ export interface DiscoveredAll {
  * Finds the objects of some kinds, with GETs only, and reads the lists that they and `declared` refer to. Throws an
  * AggregateError of everything that the reader threw.
  */
-export async function discoverAll(
-  { kinds, asked, known, by, declaredOnly }: PullWishes,
-  declared: readonly Declared[],
-  look: LookOptions,
-): Promise<DiscoveredAll> {
+export async function discoverAll(wishes: PullWishes, declared: readonly Declared[], look: LookOptions) {
+  const { kinds, asked, known, by, declaredOnly } = wishes;
   const { profile, lists } = look;
   const byKind = await discoverKinds(declaredOnly ? [] : kinds, look, {
     ...contextOf(look),

@@ -93,12 +93,9 @@ export function writeAt(
   );
 }
 
-function writeMembers(
-  value: Fields,
-  path: Path,
-  writing: WriteContext,
-  write: (key: string, member: Value) => Written | undefined,
-): (readonly [string, Written])[] {
+type WriteMember = (key: string, member: Value) => Written | undefined;
+
+function writeMembers(value: Fields, path: Path, writing: WriteContext, write: WriteMember) {
   return Object.entries(value).flatMap(([key, member]) => {
     const trouble = hasCredential(key, writing)
       ? 'a key with a credential in it, which no file may hold'
