@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { defaulted, nullish, optional } from '../base/members.js';
-import { lazy } from '../base/values.js';
+import { lazy, type Value } from '../base/values.js';
 import { withArticle } from '../base/words.js';
+import { setParts } from './fields.js';
 import {
   absentAlone,
   anyObject,
@@ -223,12 +224,9 @@ export const usersSchema = lazy(() =>
 );
 
 /** Whether a declared set has members to add. */
-function adds(
-  declared: readonly unknown[] | { readonly add?: readonly unknown[] | undefined } | null | undefined,
-): boolean {
-  if (declared === undefined || declared === null) return false;
-  const list = 'length' in declared ? declared : declared.add;
-  return list !== undefined && list.length > 0;
+function adds(declared: unknown): boolean {
+  const { whole, add } = setParts((declared ?? null) as Value);
+  return [whole, add].some((list) => Array.isArray(list) && list.length > 0);
 }
 
 interface UserTraits extends Traits {
