@@ -20,8 +20,9 @@ afterAll(async () => {
 });
 
 const pages = { plan: planPage(), result: resultPage(), gallery: galleryPage() };
+const wide = { width: 1280, scheme: 'light' } as const;
 const views = [
-  { width: 1280, scheme: 'light' },
+  wide,
   { width: 1280, scheme: 'dark' },
   { width: 360, scheme: 'light' },
   { width: 360, scheme: 'dark' },
@@ -52,7 +53,7 @@ describe.each(Object.entries(pages))('the page of the %s', (name, html) => {
 
 describe('the page of a plan', () => {
   it('is filtered by kind and action, by keyboard', async () => {
-    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const page = await chromium.open(pages.plan, wide);
     const shown = () => page.locator('.change:visible').count();
     expect(await shown()).toBe(25);
     await page.locator('input[name="kind"][value="Organization"]').focus();
@@ -67,7 +68,7 @@ describe('the page of a plan', () => {
   });
 
   it('shows an email as it looks, as text and as its source, by keyboard', async () => {
-    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const page = await chromium.open(pages.plan, wide);
     const change = page.locator('.change[data-kind="EmailTemplate"][data-action="update"]');
     await change.locator('summary').first().focus();
     await page.keyboard.press('Enter');
@@ -83,7 +84,7 @@ describe('the page of a plan', () => {
   });
 
   it('renders an email in its frame', async () => {
-    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const page = await chromium.open(pages.plan, wide);
     await seeAll(page);
     const mail = page.locator('.change.destructive[data-kind="EmailTemplate"] .mail').first();
     await mail.scrollIntoViewIfNeeded();
@@ -114,10 +115,7 @@ describe('the frame of an email', () => {
       '<html><body style="margin:0"><div style="position:absolute;top:0;left:0;right:0;bottom:0;overflow:auto">',
     ],
   ])('can be scrolled to the end of one that %s', async (_, start) => {
-    const page = await chromium.open(emailPage(`<!DOCTYPE html>${start}${end}`), {
-      width: 1280,
-      scheme: 'light',
-    });
+    const page = await chromium.open(emailPage(`<!DOCTYPE html>${start}${end}`), wide);
     await seeAll(page);
     const element = page.locator('iframe').first();
     await element.scrollIntoViewIfNeeded();
@@ -136,7 +134,7 @@ describe('the frame of an email', () => {
   it('has links that look like links and can not be followed, by mouse or keyboard', async () => {
     const email = `<style>b a:link { color: rgb(1, 2, 3) }</style>
       <a href="${canary.url}">plain</a> <b><a href="#main">styled</a></b> <a>none</a>`;
-    const page = await chromium.open(emailPage(email), { width: 1280, scheme: 'light' });
+    const page = await chromium.open(emailPage(email), wide);
     await seeAll(page);
     const element = page.locator('iframe').first();
     await element.scrollIntoViewIfNeeded();
@@ -160,7 +158,7 @@ describe('the frame of an email', () => {
   });
 
   it('can be made higher', async () => {
-    const page = await chromium.open(emailPage(end), { width: 1280, scheme: 'light' });
+    const page = await chromium.open(emailPage(end), wide);
     await seeAll(page);
     const mail = page.locator('.mail').first();
     await mail.scrollIntoViewIfNeeded();
@@ -174,7 +172,7 @@ describe('the frame of an email', () => {
   });
 
   it('has an email with each of the sample data', async () => {
-    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const page = await chromium.open(pages.plan, wide);
     const change = page.locator('.change.destructive[data-kind="EmailTemplate"]');
     const said = (at: number) =>
       change.locator('.panel.rendered .variant').nth(at).frameLocator('iframe').locator('body').textContent();
@@ -187,7 +185,7 @@ describe('the frame of an email', () => {
 
 describe('the keyboard', () => {
   it('reaches all changes, and leaves emails', async () => {
-    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const page = await chromium.open(pages.plan, wide);
     const reached = new Set<string>();
     for (let step = 0; step < 90; step += 1) {
       await page.keyboard.press('Tab');
@@ -202,7 +200,7 @@ describe('the keyboard', () => {
   });
 
   it('leads from the contents to a change, which opens', async () => {
-    const page = await chromium.open(pages.result, { width: 1280, scheme: 'light' });
+    const page = await chromium.open(pages.result, wide);
     await page.locator('.contents > summary').click();
     await page.locator('.contents nav > details').last().locator('summary').click();
     await page.locator('.contents a', { hasText: 'reset_password' }).click();
@@ -220,7 +218,7 @@ it('no script runs in a page, wherever it stands', async () => {
   const html = pages.plan
     .replace('</body>', `<script>${ran}</script><img src="data:," onerror="${ran}"></body>`)
     .replace('</head>', `<script type="module">${ran}</script></head>`);
-  const page = await chromium.open(html, { width: 1280, scheme: 'light' });
+  const page = await chromium.open(html, wide);
   await seeAll(page);
   expect(await page.title()).toMatch(/^Plan:/);
   await page.context().close();
@@ -243,7 +241,7 @@ describe('a hostile email', () => {
 
   it.each(['plan', 'gallery'])('runs nothing and loads nothing in the page of the %s', async (kind) => {
     const html = kind === 'plan' ? emailPage(hostile(canary.url)) : galleryPage(hostile(canary.url));
-    const page = await chromium.open(html, { width: 1280, scheme: 'light' });
+    const page = await chromium.open(html, wide);
     const title = await page.title();
     await seeAll(page);
     const frame = page.frameLocator('iframe').first();
@@ -279,7 +277,7 @@ describe('a secret that is our own markup', () => {
 <p onclick="top.document.title = 'ran'" id="click">click</p></body></html>`;
     const page = await chromium.open(
       kind === 'plan' ? emailPage(html, redactor) : galleryPage(html, redactor),
-      { width: 1280, scheme: 'light' },
+      wide,
     );
     const title = await page.title();
     await seeAll(page);

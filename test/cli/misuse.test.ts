@@ -17,8 +17,9 @@ function program(): Command {
     .option('--target <ADDRESS>')
     .option('--rate <N>', 'requests', never)
     .action(() => {});
-  const runs = idops.command('runs').enablePositionalOptions();
-  runs
+  idops
+    .command('runs')
+    .enablePositionalOptions()
     .command('show')
     .argument('<run>')
     .action(() => {});
@@ -51,15 +52,9 @@ describe('a command line that cannot be run is a problem, in the words of comman
     [['runs', 'show'], "missing required argument 'run'", 'idops runs show'],
     [['--', '--help'], "unknown command '--help'", 'idops'],
   ])('%j', async (words, message, command) => {
-    expect(await found(...words)).toEqual([
-      {
-        code: 'wrong-option',
-        severity: 'error',
-        message: expect.stringContaining(message),
-        hint: `${command} --help lists what there is`,
-        places: [],
-      },
-    ]);
+    const problem = { code: 'wrong-option', severity: 'error', message: expect.stringContaining(message) };
+    const hint = `${command} --help lists what there is`;
+    expect(await found(...words)).toEqual([{ ...problem, hint, places: [] }]);
   });
 
   it.each([[['--help']], [['plan', '--help']], [['--version']], [['help', 'plan']], [[]]])(

@@ -24,24 +24,17 @@ describe('progress without a terminal', () => {
     );
   });
 
-  it('says how far a phase came that ended early', () => {
+  it.each([
+    ['ended early', undefined, 'Observing: 1/33'],
+    ['something failed in', 'failed', 'Observing: stopped after 1 of 33'],
+  ] as const)('says how far a phase came that %s', (_, how, end) => {
     const { said, progress } = watched();
-    progress.phase('changes applied', 3);
+    progress.phase('Observing', 33);
     progress.step();
-    progress.end();
-    progress.end();
+    for (let times = 0; times < 2; times += 1) progress.end(how);
     progress.step();
-    expect(said).toEqual(['changes applied: 0/3', 'changes applied: 1/3']);
+    expect(said).toEqual(['Observing: 0/33', end]);
   });
-});
-
-it('says how far a phase came that something failed in', () => {
-  const { said, progress } = watched();
-  progress.phase('Observing', 33);
-  progress.step();
-  progress.end('failed');
-  progress.end('failed');
-  expect(said).toEqual(['Observing: 0/33', 'Observing: stopped after 1 of 33']);
 });
 
 describe('progress on a terminal', () => {
@@ -105,9 +98,9 @@ describe('what happens to objects', () => {
     const { said, progress } = watched();
     progress.phase('Applying', 6);
     const unknown = 'no answer; whether it was done is not known';
+    const kept = 'the server kept another value: group';
     for (const id of ['user-1', 'user-2', 'user-3'])
       progress.step({ address: `User/${id}`, status: 'unknown', error: unknown });
-    const kept = 'the server kept another value: group';
     for (const id of ['user-4', 'user-5'])
       progress.step({ address: `User/${id}`, status: 'not_converged', error: kept });
     // What failed with the same words isn't among those.
@@ -121,16 +114,6 @@ describe('what happens to objects', () => {
       `? 2 more unknown alike: ${unknown}`,
       `✗ 1 more not converged alike: ${kept}`,
     ]);
-  });
-
-  it('is told once where it was not sent', () => {
-    const { said, progress } = watched();
-    progress.phase('Applying', 3);
-    progress.step({ address: 'User/user-1', status: 'applied', error: null });
-    const error = 'interrupted before it was sent';
-    for (const id of ['user-2', 'user-3']) progress.step({ address: `User/${id}`, status: 'skipped', error });
-    progress.end();
-    expect(said).toEqual(['Applying: 0/3', 'Applying: 1/3', '- 2 interrupted before it was sent']);
   });
 
   it('is counted where the values alone are other ones', () => {
@@ -151,7 +134,8 @@ describe('what happens to objects', () => {
 
   it('is told once where the reason why it was not sent differs in the names alone', () => {
     const { said, progress } = watched();
-    progress.phase('Applying', 3);
+    progress.phase('Applying', 4);
+    progress.step({ address: 'User/user-0', status: 'applied', error: null });
     const skipped = (id: string, why: string) =>
       progress.step({ address: `User/${id}`, status: 'skipped', error: `not sent: GET /users/${id} ${why}` });
     skipped('user-1', 'got no connection');
@@ -159,7 +143,8 @@ describe('what happens to objects', () => {
     skipped('user-3', 'got no connection');
     progress.end();
     expect(said).toEqual([
-      'Applying: 0/3',
+      'Applying: 0/4',
+      'Applying: 1/4',
       '- 2 not sent: GET /users/… got no connection',
       '- 1 not sent: GET /users/… answered 500',
     ]);

@@ -46,19 +46,20 @@ async function settled(backend: StateBackend, shard?: Shard, plans = false): Pro
   return held;
 }
 
-/** The same backend, for which something happens right before its first change of the state. */
-function interrupted(backend: StateBackend, meanwhile: () => Promise<unknown>): StateBackend {
-  let isFirst = true;
-  return {
-    ...backend,
-    async merge(change) {
-      if (isFirst) {
-        isFirst = false;
-        await meanwhile();
-      }
-      return await backend.merge(change);
+/** What two shards begin with, of which the second one comes right before the first one's change of the state. */
+async function atOnce(backend: StateBackend) {
+  let second: CurrentState | undefined;
+  const first = await settled(
+    {
+      ...backend,
+      async merge(change) {
+        second ??= await settled(backend, two);
+        return await backend.merge(change);
+      },
     },
-  };
+    one,
+  );
+  return { first, second };
 }
 
 function record(did_generation: number): ResourceRecord {
@@ -115,13 +116,7 @@ const generationOf = ({ state }: Pick<CurrentState, 'state'>): number | undefine
 describe('the first shards of a split', () => {
   it('make one state, if they begin at the same time and there is none', async () => {
     const backend = await backendOf();
-    let second: CurrentState | undefined;
-    const first = await settled(
-      interrupted(backend, async () => {
-        second = await settled(backend, two);
-      }),
-      one,
-    );
+    const { first, second } = await atOnce(backend);
     expect(first.state).toEqual(second?.state);
     expect(first.state).toMatchObject({ serial: 1, shards: { count: 3, parts: {} } });
     expect(await backend.saved()).toEqual(first.state);
@@ -130,13 +125,7 @@ describe('the first shards of a split', () => {
   it('take in what a killed run did, once, whichever is first', async () => {
     const backend = await backendOf();
     await withKilledRun(backend, RUN);
-    let second: CurrentState | undefined;
-    const first = await settled(
-      interrupted(backend, async () => {
-        second = await settled(backend, two);
-      }),
-      one,
-    );
+    const { first, second } = await atOnce(backend);
     expect(first.notes).toEqual([]);
     expect(second?.notes).toEqual([`run ${RUN} had not ended: 1 of its answers was taken into the state`]);
     for (const state of [first.state, second?.state, await backend.saved()]) {
@@ -167,42 +156,31 @@ describe('the first shards of a split', () => {
     const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
     const alive = { ...ownProcess(), pid: process.ppid, started: `${boot} ${start}` };
     let isFirst = true;
-    const first = await settled(
-      {
-        ...backend,
-        runs: {
-          ...backend.runs,
-          async list() {
-            if (isFirst) {
-              isFirst = false;
-              const { state } = await settled(backend, two);
-              const line = { ...elsewhere(`${RUN}.2-of-3`, state), ...alive };
-              await (await backend.runs.create(line)).close();
-            }
-            return await backend.runs.list();
-          },
-        },
-      },
-      one,
-    );
+    const list = async () => {
+      if (isFirst) {
+        isFirst = false;
+        const { state } = await settled(backend, two);
+        const line = { ...elsewhere(`${RUN}.2-of-3`, state), ...alive };
+        await (await backend.runs.create(line)).close();
+      }
+      return await backend.runs.list();
+    };
+    const first = await settled({ ...backend, runs: { ...backend.runs, list } }, one);
     expect(first.state).toEqual(await backend.saved());
     expect(first.state.serial).toBe(2);
   });
 
   describe('of which one is killed before it has ended the journals that it took in', () => {
-    const runs = [RUN, '20260131T130000Z-aaaaaa'];
+    const both = [RUN, '20260131T130000Z-aaaaaa'];
     const killed = async (): Promise<StateBackend> => {
       const backend = await backendOf();
-      await withKilledRun(backend, ...runs);
-      const dying = {
-        ...backend,
-        runs: { ...backend.runs, reopen: () => Promise.reject(new Error('killed')) },
-      };
-      await expect(settled(dying, one)).rejects.toThrow('killed');
+      await withKilledRun(backend, ...both);
+      const runs = { ...backend.runs, reopen: () => Promise.reject(new Error('killed')) };
+      await expect(settled({ ...backend, runs }, one)).rejects.toThrow('killed');
       return backend;
     };
     const ended = async (backend: StateBackend): Promise<unknown[]> =>
-      await Promise.all(runs.map(async (run) => (await backend.runs.read(run))?.ended));
+      await Promise.all(both.map(async (run) => (await backend.runs.read(run))?.ended));
 
     it.each([
       ['it is begun again', one],
