@@ -18,21 +18,17 @@ it('commands find the project of a folder below it, and tell paths from there', 
   expect((await idops('plan --config ../idops.yaml', below)).stderr).not.toContain('configuration');
   // A program knows the files from the root of the project, whatever folder it is started in.
   const inProject = { file: 'manifests/all.yaml', line: 1 };
-  expect(await json('plan', below)).toMatchObject({
-    changes: [{ declared_at: inProject }],
-  });
+  expect(await json('plan', below)).toMatchObject({ changes: [{ declared_at: inProject }] });
   await write({ 'manifests/bad.yaml': 'kind: Organisation\n' });
   const wrong = await idops('validate --format json', below);
-  expect(JSON.parse(wrong.stdout)).toMatchObject({
-    problems: [{ places: [{ file: 'manifests/bad.yaml' }] }],
-  });
+  const places = [{ file: 'manifests/bad.yaml' }];
+  expect(JSON.parse(wrong.stdout)).toMatchObject({ problems: [{ places }] });
   expect(wrong.stderr).toContain('--> bad.yaml:1:');
   await write({ 'manifests/bad.yaml': '' });
   // What is asked for lies where it is asked for, and is no input.
   expect((await idops('plan --out plan.json', below)).code).toBe(0);
-  expect(JSON.parse(await read('manifests/plan.json'))).toMatchObject({
-    changes: [{ declared_at: inProject }],
-  });
+  const stored = JSON.parse(await read('manifests/plan.json'));
+  expect(stored).toMatchObject({ changes: [{ declared_at: inProject }] });
   await failed(idops('plan --out ../idops.yaml', below), 'error[output-is-input]');
   expect((await idops('apply manifests/plan.json')).code).toBe(0);
   expect(await read('.idops/state.json')).toContain('"resources"');

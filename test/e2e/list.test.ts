@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { borutaProject, project, startedSeed } from './running.js';
+import { borutaProject, project, startedSeed, succeeded } from './running.js';
 
 describe('idops list', () => {
   it('lists backends, scopes and roles where the server does, each list read once', async () => {
-    const { idops, reads } = await borutaProject();
+    const { idops, json, reads } = await borutaProject();
     const { backends, scopes, roles } = await startedSeed();
-    const { stdout } = await idops('list --format json');
-    const { objects } = JSON.parse(stdout);
+    const { objects } = await json('list');
     const listed = objects.map(({ kind, id, name }: { [part: string]: unknown }) => ({ kind, id, name }));
     expect(listed).toEqual(
       expect.arrayContaining([
@@ -16,12 +15,10 @@ describe('idops list', () => {
         ...roles.map(({ id, name }) => ({ kind: 'Role', id, name })),
       ]),
     );
-    expect(
-      reads().filter((read) => read.startsWith('GET /api/backends') && !read.includes('email')),
-    ).toHaveLength(1);
+    const ofBackends = reads().filter((read) => /^GET \/api\/backends(?!.*email)/.test(read));
+    expect(ofBackends).toHaveLength(1);
     const before = reads().length;
-    const alone = await idops('list Role');
-    expect(alone.code).toBe(0);
+    const alone = await succeeded(idops('list Role'));
     expect(alone.stdout.trimEnd().split('\n')).toHaveLength(roles.length);
     expect(alone.stdout).toContain(`Role  ${ids.member}  member`);
     // The scopes that roles contain are a list of their own.

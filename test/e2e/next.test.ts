@@ -20,13 +20,10 @@ test('each command says what can follow, and what it says works as it stands', a
   expect(undo).toMatch(/^undo \S+ --env production$/);
   const undone = await succeeded(made.idops(`${undo} --yes`));
   expect(undone.stderr).toContain('If the manifests still declare the change, the next apply makes it again');
-  const again = await made.idops(`${undo} --yes`);
-  expect(again.stdout).toContain('Nothing to put back.');
-  const { last_run: last } = JSON.parse(
-    (await made.idops('state show --env production --format json')).stdout,
-  );
-  const redone = await made.idops(`undo ${last} --env production --yes --format json`);
-  expect(JSON.parse(redone.stdout).undoes).toMatch(/^\d{8}T\d{6}Z-/);
+  expect((await made.idops(`${undo} --yes`)).stdout).toContain('Nothing to put back.');
+  const { last_run: last } = await made.json('state show --env production');
+  const redone = await made.json(`undo ${last} --env production --yes`);
+  expect(redone.undoes).toMatch(/^\d{8}T\d{6}Z-/);
   expect((await made.idops('plan --env production --out plan.json --quiet')).stderr).toBe('');
 });
 

@@ -30,9 +30,8 @@ describe('a plan in JSON', () => {
   const all = [renamed, unchanged, blocked, user, client].join('---\n');
 
   it('is alone on standard output, and fits its schema', async () => {
-    const { idops, sandbox } = await project({ 'manifests/all.yaml': all });
-    const { stdout } = await idops('plan --format json');
-    const plan = JSON.parse(stdout);
+    const { json, sandbox } = await project({ 'manifests/all.yaml': all });
+    const plan = await json('plan');
     expectToFit('plan', plan);
     expect(plan).toMatchObject({
       format_version: 1,

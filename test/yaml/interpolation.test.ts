@@ -6,28 +6,15 @@ import type { ScalarNode } from '../../src/yaml/tree.js';
 import { Variables } from '../../src/yaml/variables.js';
 
 function scalar(value: string): ScalarNode {
-  return {
-    type: 'scalar',
-    value,
-    plain: true,
-    source: value,
-    range: { start: 0, end: 0 },
-    size: 1,
-    height: 0,
-  };
+  const range = { start: 0, end: 0 };
+  return { type: 'scalar', value, plain: true, source: value, range, size: 1, height: 0 };
 }
 
 function fill(text: string, vars: { [name: string]: string } = {}, process: { [name: string]: string } = {}) {
   const file = new SourceFile({ file: 'x.yaml' }, text);
-  const variables = new Variables(
-    {
-      vars: new Map(Object.entries(vars).map(([name, value]) => [name, scalar(value)])),
-      file,
-      allowed: new Set(['ALLOWED']),
-      process,
-    },
-    { lenient: false },
-  );
+  const known = new Map(Object.entries(vars).map(([name, value]) => [name, scalar(value)]));
+  const scope = { vars: known, file, allowed: new Set(['ALLOWED']), process };
+  const variables = new Variables(scope, { lenient: false });
   const result = variables.resolve(text, scalar(text), file);
   return { ...result, codes: variables.takeProblems().map(({ code }) => code) };
 }
@@ -52,11 +39,8 @@ describe('variables', () => {
     [`\${IDOPS_X}`, 'set'],
     [`\${chain}`, '<1>'],
   ])('%s', (text, expected) => {
-    const result = fill(
-      text,
-      { v: '1', empty: '', chain: `<\${v}>` },
-      { ALLOWED: 'yes', IDOPS_X: 'set', v: 'not this' },
-    );
+    const vars = { v: '1', empty: '', chain: `<\${v}>` };
+    const result = fill(text, vars, { ALLOWED: 'yes', IDOPS_X: 'set', v: 'not this' });
     expect(result).toMatchObject({ text: expected, codes: [] });
   });
 

@@ -14,13 +14,8 @@ function placeOf(text: string, find: string) {
 
 describe('places', () => {
   test('lines and columns count from 1, and a range ends with its line', () => {
-    expect(placeOf('a: 1\nbc: [x,\n y]\n', '[x,\n y]')).toEqual({
-      file: 'x.yaml',
-      line: 2,
-      column: 5,
-      length: 3,
-      text: 'bc: [x,',
-    });
+    const place = { file: 'x.yaml', line: 2, column: 5, length: 3, text: 'bc: [x,' };
+    expect(placeOf('a: 1\nbc: [x,\n y]\n', '[x,\n y]')).toEqual(place);
   });
 
   test('CRLF is no part of a line', () => {
@@ -30,10 +25,8 @@ describe('places', () => {
   test('the end of the file is a place', () => {
     const file = new SourceFile({ file: 'x.yaml' }, 'a: 1');
     expect(file.place({ start: 99, end: 100 })).toMatchObject({ line: 1, column: 5, length: 1 });
-    expect(new SourceFile({ file: 'x.yaml' }, '').place({ start: 0, end: 1 })).toMatchObject({
-      line: 1,
-      column: 1,
-    });
+    const empty = new SourceFile({ file: 'x.yaml' }, '').place({ start: 0, end: 1 });
+    expect(empty).toMatchObject({ line: 1, column: 1 });
   });
 });
 
@@ -53,12 +46,8 @@ describe('secrets in shown lines', () => {
     'smtp_password: ${A:-hunter2}',
     'url: postgres://ada:hunter2@db/state',
   ])('keep these from being shown: %s', (text) => {
-    expect(placeOf(text, 'hunter2')).toEqual({
-      file: 'x.yaml',
-      line: 1,
-      column: text.indexOf('hunter2') + 1,
-      length: 1,
-    });
+    const column = text.indexOf('hunter2') + 1;
+    expect(placeOf(text, 'hunter2')).toEqual({ file: 'x.yaml', line: 1, column, length: 1 });
   });
 
   test.each([
@@ -92,13 +81,9 @@ describe('secrets in shown lines', () => {
 
   test('whatever letters its name is written with', () => {
     for (const name of ['passwörd', 'contraseña', 'пароль', 'パスワード', '𝐩𝐚𝐬𝐬𝐰𝐨𝐫𝐝']) {
-      for (const text of [
-        `${name}: hunter2\nport: x`,
-        `{"${name}": hunter2, port: [}`,
-        `- ${name} : |\n    hunter2\n- x`,
-      ]) {
+      const inMap = [`${name}: hunter2\nport: x`, `{"${name}": hunter2, port: [}`];
+      for (const text of [...inMap, `- ${name} : |\n    hunter2\n- x`])
         expect(placeOf(text, 'hunter2').text ?? '').not.toContain('hunter2');
-      }
     }
   });
 
@@ -141,14 +126,10 @@ test.each([
   ...'größe authorization_level cookie_consent'.split(' '),
 ])('%s does not look secret', (key) => expect(looksSecret(key)).toBe(false));
 
-describe('a line that nobody could read', () => {
-  test('has its place, and is not shown', () => {
-    const place = new SourceFile({ file: 'a.html' }, `a\n${'x'.repeat(200_000)}yz`, false).place({
-      start: 200_002,
-      end: 200_004,
-    });
-    expect(place).toEqual({ file: 'a.html', line: 2, column: 200_001, length: 2 });
-  });
+test('a line that nobody could read has its place, and is not shown', () => {
+  const file = new SourceFile({ file: 'a.html' }, `a\n${'x'.repeat(200_000)}yz`, false);
+  const place = file.place({ start: 200_002, end: 200_004 });
+  expect(place).toEqual({ file: 'a.html', line: 2, column: 200_001, length: 2 });
 });
 
 describe('reading bytes', () => {
