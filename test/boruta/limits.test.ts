@@ -130,13 +130,8 @@ describe('fields that the server ignores', () => {
   test('what is so already is fine in a plan, an object that it is a part of as well', async () => {
     const at = await site();
     const backend = { id: ids.backend, name: 'Company directory' };
-    await at.declare({
-      ...user,
-      username: 'ada@acme.example',
-      federated_metadata: {},
-      backend,
-      group: 'new',
-    });
+    const username = 'ada@acme.example';
+    await at.declare({ ...user, username, federated_metadata: {}, backend, group: 'new' });
     expect((await at.plan()).changes).toMatchObject([{ action: 'update', fields: [{ path: 'group' }] }]);
     await at.declare({ ...user, backend: { ...backend, name: 'other' }, group: 'new' });
     expect((await at.plan()).changes).toMatchObject([{ action: 'blocked', fields: [{ path: 'group' }] }]);

@@ -135,11 +135,8 @@ describe('a warning of a changed template', () => {
 
   it('has one place where its parts can not be told apart', () => {
     const body = `<meta charset="utf-8">${'<img>'.repeat(60)}`;
-    const [warning] = templateWarnings(
-      templateChange({}, { html_content: body }),
-      declaredTemplate({ html_content: body }),
-      { checkTemplate, levels: {}, profile: 'documented' },
-    ).warnings;
+    const change = templateChange({}, { html_content: body });
+    const [warning] = questionable(change, {}, declaredTemplate({ html_content: body })).warnings;
     expect(warning).toMatchObject({ code: 'image-without-alt', place: { line: 3 } });
     expect(warning).not.toHaveProperty('places');
     expect(warning).not.toHaveProperty('morePlaces');
@@ -147,11 +144,7 @@ describe('a warning of a changed template', () => {
 
   it('has no place where the body is that of the server', () => {
     const change = templateChange({ html_content: html }, { txt_content: '{{ b }}' });
-    const { warnings } = templateWarnings(change, declaredTemplate({ txt_content: '{{ b }}' }), {
-      checkTemplate,
-      levels: {},
-      profile: 'documented',
-    });
+    const { warnings } = questionable(change, {}, declaredTemplate({ txt_content: '{{ b }}' }));
     expect(warnings.map(({ code, place }) => [code, place?.line])).toEqual([
       ['placeholder-mismatch', 2],
       ['image-without-alt', undefined],
@@ -165,11 +158,9 @@ describe('problems of declared templates', () => {
       checkTemplate,
       levels: { 'template-syntax': 'error' },
     });
-    expect(
-      problems.map(({ code, severity, places }) => [code, severity, places.map(({ line }) => line)]),
-    ).toEqual([
-      ['template-syntax', 'error', [2]],
-      ['html-charset', 'warning', [3]],
+    expect(problems).toMatchObject([
+      { code: 'template-syntax', severity: 'error', places: [{ line: 2 }] },
+      { code: 'html-charset', severity: 'warning', places: [{ line: 3 }] },
     ]);
   });
 
@@ -183,11 +174,7 @@ describe('problems of declared templates', () => {
     expect(
       checked([declaredTemplate({ txt_content: '{{#a}}' }, true)], { checkTemplate, levels: {} }),
     ).toEqual([]);
-    expect(
-      checked([declaredTemplate({ txt_content: '{{#a}}' })], {
-        checkTemplate,
-        levels: { 'template-syntax': 'off' },
-      }),
-    ).toEqual([]);
+    const declared = [declaredTemplate({ txt_content: '{{#a}}' })];
+    expect(checked(declared, { checkTemplate, levels: { 'template-syntax': 'off' } })).toEqual([]);
   });
 });

@@ -40,10 +40,8 @@ describe('the page of a plan', () => {
           .trim(),
       );
     };
-    const [a, b] = [
-      { id: '1', name: 'a' },
-      { id: '2', name: 'b' },
-    ];
+    const a = { id: '1', name: 'a' };
+    const b = { id: '2', name: 'b' };
     expect(cells([a], [a, b])).toEqual(['(none removed)', '+ b (1 unchanged)']);
     expect(cells([a, b], [b])).toEqual(['− a', '(1 unchanged)']);
     expect(cells([a], [])).toEqual(['− a', '(none)']);

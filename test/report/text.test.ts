@@ -131,10 +131,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
         address: `User/${id}`,
         kind: 'User',
         ...(at === 0 ? { label: 'ada@acme.example' } : {}),
-        warnings: [unknown, { code: 'restores', message: `${id}: only this one` } as const].slice(
-          0,
-          at === 1 ? 2 : 1,
-        ),
+        warnings: at === 1 ? [unknown, { code: 'restores', message: `${id}: only this one` }] : [unknown],
       }),
     );
     const ignored = ids.map((id, at) => ({

@@ -442,10 +442,8 @@ describe('no credential gets into a manifest', () => {
     [ofVars, 'IDOPS_SECRET'],
     [`vars: {x: "\${IDOPS_TOKEN}"}`, 'x'],
   ])('with the configuration %j: ${%s}', async (config, name) => {
-    const { problems, declared } = await found(
-      { 'idops.yaml': `version: 1\n${config}\n`, 'manifests/all.yaml': uses(name) },
-      env,
-    );
+    const given = { 'idops.yaml': `version: 1\n${config}\n`, 'manifests/all.yaml': uses(name) };
+    const { problems, declared } = await found(given, env);
     expect(problems).toMatchObject([{ code: 'credential-variable', severity: 'error' }]);
     expect(problems[0]?.places[0]?.file).toBe(name === 'x' ? 'idops.yaml' : 'manifests/all.yaml');
     expect(JSON.stringify([problems, declared])).not.toContain(canary);
@@ -454,10 +452,8 @@ describe('no credential gets into a manifest', () => {
   it('other variables are fine, and so are vars', async () => {
     const config = `version: 1\nvars: {x: "\${IDOPS_OTHER}"}\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\n`;
     for (const name of ['IDOPS_OTHER', 'x', 'IDOPS_BASE_URL']) {
-      const { codes } = await found(
-        { 'idops.yaml': config, 'manifests/all.yaml': uses(name) },
-        { ...env, IDOPS_OTHER: 'other', IDOPS_BASE_URL: 'https://x' },
-      );
+      const variables = { ...env, IDOPS_OTHER: 'other', IDOPS_BASE_URL: 'https://x' };
+      const { codes } = await found({ 'idops.yaml': config, 'manifests/all.yaml': uses(name) }, variables);
       expect(codes).toEqual([]);
     }
   });
@@ -598,10 +594,8 @@ environments: {prod: {manifests: ["manifests/prod/*.yaml"]}}
 
 describe.skipIf(process.platform === 'win32')('a project in a folder named', () => {
   it.each(['a\\b', 'a\\', '(x)', '[x]*', '!x', '{a,b}', ' a b ', 'a?b'])('%j is read', async (name) => {
-    const cwd = await folderOf(
-      { 'manifests/a.yaml': acme, 'manifests/c\\d/b.yaml': acme.replace('acme', 'b') },
-      name,
-    );
+    const given = { 'manifests/a.yaml': acme, 'manifests/c\\d/b.yaml': acme.replace('acme', 'b') };
+    const cwd = await folderOf(given, name);
     const { problems, declared } = await load(cwd);
     expect(codesOf(problems)).toEqual([]);
     expect(declared).toHaveLength(2);

@@ -49,11 +49,7 @@ describe('what a manifest declares secret', () => {
     const it = await project(files);
     const { stdout } = await it.idops('plan --format json');
     const plan = JSON.parse(stdout);
-    expect(plan.changes.map(({ action }: { action: string }) => action)).toEqual([
-      'update',
-      'update',
-      'update',
-    ]);
+    expect(plan.changes).toMatchObject([{ action: 'update' }, { action: 'update' }, { action: 'update' }]);
     const [, , email] = plan.changes;
     expect(email.fields[0].after).toContain(link);
     expect(email.warnings.map(({ code }: { code: string }) => code)).not.toContain('masked-body');

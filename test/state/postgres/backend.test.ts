@@ -60,11 +60,8 @@ describe.skipIf(noPostgres !== null)(
 
     it('is not read over a connection without the TLS that is asked for', async () => {
       const url = server.url('postgres', { host: 'localhost', query: '?sslmode=verify-full' });
-      await refused(
-        postgresBackend({ url, name: 'a' }).load(serverUrl),
-        'state-unreachable',
-        'does not support SSL connections',
-      );
+      const loading = postgresBackend({ url, name: 'a' }).load(serverUrl);
+      await refused(loading, 'state-unreachable', 'does not support SSL connections');
     });
 
     describe('the records', () => {

@@ -267,11 +267,8 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
         () => lock.confirm(),
       ];
       for (const work of works) {
-        await refused(
-          work(),
-          'locked',
-          /^the lock of the state was lost: somebody else took it over: undo by/,
-        );
+        const why = /^the lock of the state was lost: somebody else took it over: undo by/;
+        await refused(work(), 'locked', why);
       }
       // It may still look.
       expect(await backend.saved()).toEqual(state);
