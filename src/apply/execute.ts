@@ -81,7 +81,7 @@ class Execution {
   #created = new CreatedIds([]);
   /** Outcomes that are being written to the journal. The next change doesn't wait for them. */
   readonly #recording: Promise<void>[] = [];
-  /** The number of tries so far, of changes that are read again before each try. */
+  /** The number of tries so far, of changes that are planned again before the next one. */
   readonly #tried = new Map<Change, number>();
   /** The kinds in which the successor failed, so that the former holder keeps what it has. */
   readonly #failedSuccessions = new Set<KindName>();
@@ -194,14 +194,14 @@ class Execution {
     if (change.requests.length === 0) await recorder.sending(change, null, true);
     const attempt = this.#attempt(kind);
     try {
-      const tried = replan.carries(planned) ? (this.#tried.get(planned) ?? 0) : undefined;
+      const tried = this.#tried.get(planned) ?? (replan.carries(planned) ? 0 : undefined);
       const observedAt = isAsPlanned ? replan.observedAt : performance.now();
       const freshUntil = Math.min(
         kind.readable(profile) ? observedAt + FRESH : Number.POSITIVE_INFINITY,
         performance.now() + this.#untilEnd(planned),
       );
       const sent = await attempt.send(change, freshUntil, tried);
-      if (tried !== undefined && attempt.tried > 0) this.#tried.set(planned, attempt.tried);
+      if (attempt.tried > 0) this.#tried.set(planned, attempt.tried);
       if (sent === EXPIRED) return sent;
       if (!('failure' in sent)) return await this.#end(kind, planned, sent);
       // A change that may have lost something, or has to be sent again, can't wait for the others.

@@ -497,6 +497,17 @@ describe('what waits for so long that it is no longer known to be as it was read
     expect(results).toMatchObject([{ status: 'skipped', error: expect.stringContaining('group') }]);
   });
 
+  it('counts the tries before the wait', async () => {
+    const refused = (attempts: number) => failure(kinds.user, { kind: 'refused', status: 429, attempts });
+    const { log, results } = await run([planned], {
+      replan: { ...anew(async () => planned), observedAt: performance.now() },
+      respond: (_request, _number, tried = 0) =>
+        tried < 3 ? new Expired(refused(tried + 1)) : refused(tried + 1),
+    });
+    expect(of(log, 'PATCH')).toHaveLength(4);
+    expect(results).toMatchObject([{ status: 'failed', httpStatus: 429, attempts: 4 }]);
+  });
+
   it('is not tried for ever', async () => {
     const replan = anew(async () => planned);
     const { log, statuses } = await run([planned], { replan, respond: () => new Expired(undefined) });

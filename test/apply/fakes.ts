@@ -17,6 +17,7 @@ import { planOf } from '../report/plans.js';
 export type Respond = (
   request: WriteRequest,
   number: number,
+  tried: number | undefined,
 ) => Fields | ServerFailure | Expired | Withheld | Promise<Fields>;
 
 export interface Rig {
@@ -68,13 +69,13 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
       listExtra: () => Promise.reject(new Error('nobody asked for this')),
     },
     writer: {
-      async send(request) {
+      async send(request, _permit, _freshUntil, tried) {
         sent += 1;
         busy += 1;
         busiest = Math.max(busiest, busy);
         log.push(`${operations[request.operation].method} ${lastOf(request)}`);
         try {
-          const answer = await rig.respond(request, sent);
+          const answer = await rig.respond(request, sent, tried);
           await Promise.resolve();
           if (answer instanceof Error) throw answer;
           return { status: 200, attempts: 1, data: answer };
