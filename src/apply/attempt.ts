@@ -25,7 +25,7 @@ import {
 import type { Recorder } from './journal-recorder.js';
 import { aimOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
-import { emptied, otherObject, type Verification, verify } from './verify.js';
+import { emptied, misnamed, otherObject, type Verification, verify } from './verify.js';
 
 export interface SendOptions {
   readonly reader: Reader;
@@ -198,7 +198,14 @@ export class Attempt {
             unverified: isRegenerated && typeof now !== 'string' ? [regeneration.field] : [],
           };
     const kept = `the server answered ${status} and kept another value: ${different.join('; ')}`;
-    const wrong = [...(different.length > 0 ? [kept] : []), ...this.#otherServer(change, data)];
+    const wrong = [
+      ...(different.length > 0 ? [kept] : []),
+      // Lists of the server have checked the names before.
+      ...(this.#kind.access?.listed(this.#options.profile) === true
+        ? []
+        : misnamed(this.#kind, change.apply.expected, data)),
+      ...this.#otherServer(change, data),
+    ];
     const isOff = wrong.length > 0;
     return {
       status: isOff ? 'not_converged' : 'applied',

@@ -33,6 +33,25 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
   };
 }
 
+/**
+ * The scopes and roles that an answer shows under another name than was declared beside their id, a sentence each: the server uses only
+ * the id.
+ */
+export function misnamed({ gives }: Kind, expected: Fields, answer: Fields): string[] {
+  if (gives === undefined) return [];
+  const keyed = (fields: Fields) =>
+    gives(fields, {}).map(
+      (holding) => [JSON.stringify([holding.within, holding.type, holding.id]), holding] as const,
+    );
+  const shown = new Map(keyed(answer));
+  return keyed(expected).flatMap(([key, { type, id, name, element }]) => {
+    const called = shown.get(key)?.name;
+    if (id === undefined || name === undefined || called === undefined || called === name) return [];
+    if (holdsSensitive(element.name ?? null)) return [];
+    return [`the ${type} with the id ${id} is called "${called}", not "${name}"`];
+  });
+}
+
 /** The fields that weren't sent, were unknown before and are empty in an answer, in words. */
 export function emptied(fields: readonly string[], { before, expected }: Known, answer: Fields): string[] {
   return fields.flatMap((field) => {

@@ -1,5 +1,6 @@
 import type { Keep, Safety } from '../base/safety.js';
 import { defined, type Fields, holdsSensitive, type Value } from '../base/values.js';
+import { wrongName } from '../kinds/by-name.js';
 import { elementName } from '../kinds/fields.js';
 import type { Holding } from '../kinds/holdings.js';
 import { kindOf, kinds } from '../kinds/index.js';
@@ -34,7 +35,10 @@ export function isPrivilegedHolding(
   return own.some((pattern) => names.some((one) => matchesPattern(pattern, one)));
 }
 
-/** Adds to each change the privileged scopes and roles that it gives. */
+/**
+ * Adds to each change the privileged scopes and roles that it gives. Blocks one that declares another name beside the id of something that
+ * the server, as recorded, calls by a privileged one.
+ */
 export function markPrivileged(
   changes: readonly Change[],
   { safety: { privileged }, state }: Pick<BuildOptions, 'safety' | 'state'>,
@@ -44,6 +48,16 @@ export function markPrivileged(
   const given = changes.map((change) => newHoldings(change, references));
   const names = given.some((holdings) => holdings.length > 0) ? namesById(state) : new Map();
   return changes.map((change, at) => {
+    const misnamed = (given[at] ?? []).find(({ id, type, name, listed, element }) => {
+      const called = names.get(id);
+      if (listed || called === undefined || name === undefined || called.has(name)) return false;
+      if (holdsSensitive(element.name ?? null)) return false;
+      return isPrivilegedHolding(privileged, { type, name: undefined, listed }, called);
+    });
+    if (misnamed !== undefined) {
+      const { type, id = '', name = '' } = misnamed;
+      return withReason(change, wrongName(type, id, [...(names.get(id) ?? [])].join('", "'), name));
+    }
     const privileges = (given[at] ?? [])
       .filter((holding) => isPrivilegedHolding(privileged, holding, names.get(holding.id)))
       .map((holding) => sentenceOf(holding, change));

@@ -152,6 +152,14 @@ describe('an answer', () => {
     expect(results).toMatchObject([{ status: 'not_converged', error }]);
   });
 
+  it('that shows another name beside the id of a scope is no convergence', async () => {
+    const scope = (name: string) => ({ authorized_scopes: [{ id: 's', name, label: 'A' }] });
+    const planned = changeFor(declared('User', { id: 'a' }, scope('a:b')));
+    const { results } = await run([planned], { respond: () => scope('users:manage:all') });
+    const error = expect.stringContaining('the scope with the id s is called "users:manage:all", not "a:b"');
+    expect(results).toMatchObject([{ status: 'not_converged', error }]);
+  });
+
   it('about another object is not believed, and its outcome not known where it can not be read', async () => {
     const { results, outcomes } = await run([user('a')], { respond: () => ({ id: 'b', group: 'staff' }) });
     expect(results).toMatchObject([{ status: 'unknown' }]);

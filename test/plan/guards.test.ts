@@ -37,8 +37,16 @@ function privilegesOf(
 ): readonly string[] {
   const change = changeFor(declared('User', { id }, wanted), { ...known, ...references });
   const options = { safety: { ...defaultSafety, ...safety }, state: { resources } as unknown as State };
-  return markPrivileged([change], options, references).flatMap(({ privileges = [] }) => privileges);
+  return markPrivileged([change], options, references).flatMap(
+    ({ privileges = [], reason }) => reason ?? privileges,
+  );
 }
+
+it('another name beside an id that an answer called privileged is blocked, if there is no list', () => {
+  expect(privilegesOf({ authorized_scopes: [{ ...admin, name: 'harmless' }] }, {})).toEqual([
+    'the scope with the id s1 is called "users:manage:all" on the server, not "harmless": correct the id or the name',
+  ]);
+});
 
 const all = { authorized_scopes: [admin] };
 const byId = { authorized_scopes: [{ id: 's1', label: 'All' }] };
@@ -69,12 +77,7 @@ it.each<[string, Fields, Parameters<typeof privilegesOf>[1], readonly string[]]>
     { references: { scopes } },
     ['gives the scope "users:manage:all"'],
   ],
-  [
-    'an id that an answer called so, if there is no list',
-    { authorized_scopes: [{ ...admin, name: 'harmless' }] },
-    {},
-    ['gives the scope "harmless" (id s1)'],
-  ],
+  ['an id that an answer called so, if there is no list', byId, {}, ['gives the scope "s1"']],
   [
     'a role by its pattern, and what it contains by the list of roles',
     { roles: [{ id: 'r1', name: 'admin' }] },
