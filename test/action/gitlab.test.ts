@@ -148,9 +148,8 @@ describe('the note of a merge request', () => {
     const url = 'https://gitlab.example.com/p/-/pipelines/3';
     const of = { CI_COMMIT_SHA: '0123456789abcdef', CI_PIPELINE_URL: url };
     expect(await noted(api, undefined, of)).toMatchObject({ code: 0 });
-    expect(kept.map(({ body }) => body)).toEqual([
-      `${marker}\n**idops: failed**: there is no plan for commit \`0123456789ab\`. [The pipeline](${url}) says why.\n`,
-    ]);
+    const why = `there is no plan for commit \`0123456789ab\`. [The pipeline](${url}) says why.\n`;
+    expect(kept.map(({ body }) => body)).toEqual([`${marker}\n**idops: failed**: ${why}`]);
     await noted(api, undefined, { CI_PIPELINE_URL: 'javascript:1' });
     expect(kept[0]?.body).toBe(`${marker}\n**idops: failed**: there is no plan for this commit.\n`);
   });
@@ -257,30 +256,25 @@ describe('what approves on GitLab', () => {
   const own = storedPlan('sha256:1', row('a'), row('b', 'adopt'));
   const approved = async (
     answers: Broken['answers'] = {},
-    env: { [name: string]: string } = {},
+    env: Texts = {},
     plan = own,
     notes?: readonly Partial<Note>[],
   ) => {
     const shown = await gitlab([]);
     await noted(shown.api, '# Plan', {}, 'production', { 'plan.json': own });
     const { api, sent } = await gitlab(notes ?? shown.kept, { answers });
-    const ran = await run(api, ['approved', 'plan.json', 'production'], plan, {
-      CI_COMMIT_SHA: commit,
-      CI_COMMIT_BRANCH: 'main',
-      CI_PIPELINE_ID: '41',
-      CI_JOB_TOKEN: 'of-the-job',
-      ...env,
-    });
+    const branch = { CI_COMMIT_SHA: commit, CI_COMMIT_BRANCH: 'main' };
+    const job = { CI_PIPELINE_ID: '41', CI_JOB_TOKEN: 'of-the-job' };
+    const given = { ...branch, ...job, ...env };
+    const ran = await run(api, ['approved', 'plan.json', 'production'], plan, given);
     expect(sent).toEqual([]);
     return ran;
   };
 
   it('is the plan that the merge request kept before it was merged', async () => {
-    const ran = await approved(merged(storedPlan('sha256:1', row('c', 'adopt'), row('a'))));
-    expect(ran).toEqual({
-      code: 0,
-      said: `5 ${head} 21 2026-02-02T08:59:00.000Z\nidops: merge request !5 showed this plan: sha256:1\n`,
-    });
+    const said = `5 ${head} 21 2026-02-02T08:59:00.000Z\nidops: merge request !5 showed this plan: sha256:1\n`;
+    const kept = merged(storedPlan('sha256:1', row('c', 'adopt'), row('a')));
+    expect(await approved(kept)).toEqual({ code: 0, said });
   });
 
   it.each<[string, Parameters<typeof merged>[1], string]>([
@@ -390,14 +384,10 @@ describe('the issue about drift', () => {
 const acme = (label: string) => ({ 'manifests/o.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n` });
 
 describe('apply of a stored plan in a pipeline', () => {
-  const pipeline = (id: number, more: { [name: string]: string } = {}) => ({
-    env: {
-      GITLAB_CI: 'true',
-      CI_PIPELINE_ID: String(id),
-      CI_PIPELINE_URL: `https://gitlab/g/p/-/pipelines/${id}`,
-      ...more,
-    },
-  });
+  const pipeline = (id: number, more: Texts = {}) => {
+    const own = { CI_PIPELINE_ID: String(id), CI_PIPELINE_URL: `https://gitlab/g/p/-/pipelines/${id}` };
+    return { env: { GITLAB_CI: 'true', ...own, ...more } };
+  };
   const approvedBy = (request: number, made: string) => ({
     IDOPS_APPROVAL: `${request} ${head} 21 ${made}T00:00:00.000Z`,
   });

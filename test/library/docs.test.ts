@@ -4,10 +4,7 @@ import { expect, test } from 'vitest';
 import * as library from '../../src/index.js';
 
 /** What a module declares under a name, with the line above it; undefined where it only passes it on. */
-function declared(
-  source: string,
-  name: string,
-): { readonly above: string; readonly body: string } | undefined {
+function declared(source: string, name: string) {
   const found = new RegExp(
     `^(.*)\n(?:export )(?:async )?(?:function|const|class|interface|type) ${name}\\b[^]*?(?=\n\n|$(?![^]))`,
     'm',
@@ -17,14 +14,12 @@ function declared(
 
 test('everything that the library exports has a docstring, and so has each member of its interfaces', async () => {
   const index = await readFile('src/index.ts', 'utf8');
-  const exported = [...index.matchAll(/^export (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm)].flatMap(
-    ([, names = '', from = '']) =>
-      names
-        .split(',')
-        .map((name) => name.replace('type ', '').trim())
-        .filter((name) => name !== '')
-        .map((name) => ({ name, file: join('src', from.replace(/\.js$/, '.ts')) })),
-  );
+  const lists = [...index.matchAll(/^export (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm)];
+  const exported = lists.flatMap(([, names = '', from = '']) => {
+    const file = join('src', from.replace(/\.js$/, '.ts'));
+    const each = names.split(',').map((name) => name.replace('type ', '').trim());
+    return each.filter(Boolean).map((name) => ({ name, file }));
+  });
   expect(exported.length).toBeGreaterThan(50);
   const lacking: string[] = [];
   for (const { name, file } of exported) {

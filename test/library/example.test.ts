@@ -58,19 +58,12 @@ describe('the example for programs', () => {
     const project = join(folder, 'project');
     await cp('examples', project, { recursive: true });
     const plan = join(folder, 'plan.json');
+    const own = { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token };
     const release = (command: string, variables: NodeJS.ProcessEnv = {}): Promise<Ran> =>
-      ran(['out/release.js', command, project, plan], join(folder, 'user'), {
-        IDOPS_BASE_URL: sandbox.url,
-        IDOPS_TOKEN: sandbox.token,
-        ...variables,
-      });
+      ran(['out/release.js', command, project, plan], join(folder, 'user'), { ...own, ...variables });
 
-    const planned = await release('plan');
-    expect(planned).toMatchObject({
-      code: 2,
-      stderr: '',
-      stdout: expect.stringContaining('Organization/acme'),
-    });
+    const stdout = expect.stringContaining('Organization/acme');
+    expect(await release('plan')).toMatchObject({ code: 2, stderr: '', stdout });
     expect(JSON.parse(await readFile(plan, 'utf8'))).toMatchObject({ format_version: 1, apply: {} });
 
     const refused = await release('apply', { IDOPS_TOKEN: 'a-token-of-nobody' });

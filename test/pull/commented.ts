@@ -39,13 +39,7 @@ export const look: fc.Arbitrary<Look> = fc.record({
 
 interface Shape {
   readonly sort: 'list' | 'map';
-  readonly members: readonly {
-    readonly own: boolean;
-    readonly trail: boolean;
-    readonly free: boolean;
-    readonly goes: boolean;
-    readonly inner: Shape | null;
-  }[];
+  readonly members: readonly (Omit<Member, 'id' | 'inner'> & { readonly inner: Shape | null })[];
   readonly come: readonly number[];
 }
 
@@ -88,18 +82,18 @@ export const members: fc.Arbitrary<Members> = shape.map((made) => {
 /** What is said, before or after the changes. */
 export function said({ sort, members: list, come }: Members, when: 'before' | 'after'): Json {
   const all: [string, Json][] = [];
+  const add = (isHere: (behind: number) => boolean): void => {
+    if (when === 'before') return;
+    for (const { id, behind } of come) if (isHere(behind)) all.push([id, sort === 'list' ? { id } : id]);
+  };
   for (const [index, { id, inner, goes }] of list.entries()) {
-    if (when === 'after')
-      for (const one of come)
-        if (one.behind === index) all.push([one.id, sort === 'list' ? { id: one.id } : one.id]);
+    add((behind) => behind === index);
     if (when === 'after' && goes) continue;
     const value = inner === undefined ? null : said(inner, when);
     if (sort === 'map') all.push([id, value ?? id]);
     else all.push([id, { id, ...(value === null ? {} : { inner: value }) }]);
   }
-  if (when === 'after')
-    for (const one of come)
-      if (one.behind >= list.length) all.push([one.id, sort === 'list' ? { id: one.id } : one.id]);
+  add((behind) => behind >= list.length);
   return sort === 'map' ? Object.fromEntries(all) : all.map(([, value]) => value);
 }
 

@@ -24,12 +24,8 @@ describe.each(cases.filter(({ kind, profile }) => kind.readable(profile)))(
             const declared = async () => {
               const loaded = await loadManifests(await load(), { lenient: false, profile });
               expect(loaded.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
-              return new Map(
-                loaded.sources.map(({ path, documents }) => [
-                  path,
-                  documents.map((one) => Object.keys(Object(one.written())).sort()),
-                ]),
-              );
+              const fields = (one: { written(): unknown }) => Object.keys(Object(one.written())).sort();
+              return new Map(loaded.sources.map(({ path, documents }) => [path, documents.map(fields)]));
             };
             const before = await declared();
             const pulling = await pull(await load(), {}, { kinds: [kind.name], asked: {}, force: true });
