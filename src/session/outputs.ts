@@ -3,8 +3,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { realPath } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { isOfState } from '../manifests/access.js';
+import { matchGlobs } from '../manifests/find-manifests.js';
 import { loadManifests } from '../manifests/load.js';
+import { isInside } from '../manifests/symlinks.js';
 import type { Guarded, Project } from '../project/index.js';
+import { shownPath } from '../yaml/source-file.js';
 
 /** A project, and the manifests and bodies that were read. */
 export interface Inputs {
@@ -43,7 +46,7 @@ export async function refuseInputs(
   config: string,
   known: Inputs | (() => Promise<Project>),
 ): Promise<void> {
-  const { files, states } = await guardedIn(known);
+  const { files, states, isManifest } = await guardedIn(known);
   const inputs = new Set((await Promise.all([resolve(config), ...files].map(identity))).flat());
   const kept = (await Promise.all(states.map(namesOf))).flat();
   const problems: Problem[] = [];
@@ -52,22 +55,26 @@ export async function refuseInputs(
     if (names.some((name) => inputs.has(name))) problems.push(refusal(output, 'idops reads it'));
     else if (names.some((name) => kept.some((state) => isOfState(name, state))))
       problems.push(refusal(output, 'it is a state, or belongs to one'));
+    else if (names.some(isManifest))
+      problems.push(refusal(output, 'a glob of the configuration would make it a manifest'));
   }
   refuse(problems);
 }
 
 async function guardedIn(
   known: Inputs | (() => Promise<Project>),
-): Promise<Pick<Guarded, 'files' | 'states'>> {
+): Promise<Pick<Guarded, 'files' | 'states'> & { isManifest(path: string): boolean }> {
   try {
     const project = typeof known === 'function' ? await known() : known.project;
     const read = typeof known === 'function' ? await loadManifests(project, { lenient: true }) : known;
     const { files, states } = project.guarded();
-    return { files: [...files, ...read.files], states };
+    const isManifest = (path: string): boolean =>
+      isInside(path, project.root) && matchGlobs(project, [shownPath(path, project.root)]).size > 0;
+    return { files: [...files, ...read.files], states, isManifest };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     // The command itself reports what is wrong with the project.
-    return { files: [], states: [] };
+    return { files: [], states: [], isManifest: () => false };
   }
 }
 

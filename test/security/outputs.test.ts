@@ -89,6 +89,7 @@ posix('a file that is asked for', () => {
     './manifests/../idops.yaml',
     'manifests/all.yaml',
     'link.yaml',
+    'manifests/new.yaml',
     'bodies/tx.txt',
     '.idops/state.json',
     '.idops/state.json.lock',
