@@ -70,9 +70,8 @@ describe('what a document declares', () => {
   });
 
   test('its place is the first key, also after comments, a byte order mark and CRLF', async () => {
-    const { declared } = await load(
-      '\uFEFF# us\r\n---\r\n\r\n# more\r\nkind: Organization\r\nname: acme\r\n',
-    );
+    const text = '\uFEFF# us\r\n---\r\n\r\n# more\r\nkind: Organization\r\nname: acme\r\n';
+    const { declared } = await load(text);
     expect(declared[0]?.places.of()).toMatchObject({
       line: 5,
       column: 1,
@@ -129,9 +128,8 @@ describe('what a document declares', () => {
   });
 
   test('documents that are fine are still compared when another one is not', async () => {
-    const { problems } = await load(
-      'kind: Organization\nname: a\n---\nkind: nonsense\n---\nkind: Organization\nname: a\n',
-    );
+    const one = 'kind: Organization\nname: a\n';
+    const { problems } = await load([one, 'kind: nonsense\n', one].join('---\n'));
     expect(problems.map(({ code }) => code)).toEqual(['unknown-kind', 'duplicate-object']);
   });
 });
@@ -191,10 +189,8 @@ describe('variables', () => {
   const user = (fields: string) => `kind: User\nid: u1\n${fields}\n`;
 
   test('become the type that the field has', async () => {
-    const { declared, problems } = await load(
-      user(`blocked: \${blocked}\ngroup: \${port}\nbackend: {smtp_port: "\${port}"}`),
-      { config: 'vars: {blocked: true, port: 587}\n' },
-    );
+    const given = user(`blocked: \${blocked}\ngroup: \${port}\nbackend: {smtp_port: "\${port}"}`);
+    const { declared, problems } = await load(given, { config: 'vars: {blocked: true, port: 587}\n' });
     expect(problems).toEqual([]);
     expect(declared[0]?.fields).toEqual({ blocked: true, group: '587', backend: { smtp_port: 587 } });
   });
@@ -209,34 +205,26 @@ describe('variables', () => {
         variables: { IDOPS_BLOCKED: 'true', IDOPS_GROUP: 'staff', SMTP: 'pw', IDOPS_PORT: '' },
       },
     );
-    expect(JSON.parse(JSON.stringify(declared[0]?.fields))).toEqual({
-      blocked: { sensitive: true },
-      group: { sensitive: true },
-      metadata: { a: { value: { sensitive: true } } },
-      backend: { smtp_port: 25 },
-    });
-    expect(reveal(declared[0]?.fields ?? {})).toEqual({
-      blocked: true,
-      group: 'a-staff',
-      metadata: { a: { value: 'pw' } },
-      backend: { smtp_port: 25 },
-    });
+    const [hidden, backend] = [{ sensitive: true }, { smtp_port: 25 }];
+    const shown = { blocked: hidden, group: hidden, metadata: { a: { value: hidden } }, backend };
+    expect(JSON.parse(JSON.stringify(declared[0]?.fields))).toEqual(shown);
+    const meant = { blocked: true, group: 'a-staff', metadata: { a: { value: 'pw' } }, backend };
+    expect(reveal(declared[0]?.fields ?? {})).toEqual(meant);
     expect(Object.fromEntries(secrets)).toEqual({ pw: 'variable', staff: 'variable', true: 'variable' });
   });
 
   test('secret fields are sensitive whatever their source, and null clears them', async () => {
-    const { declared, secrets } = await load(
-      user('backend: {smtp_password: hunter2, ldap_master_password: null}'),
-    );
-    const backend = declared[0]?.fields.backend;
-    expect(backend).toEqual({ smtp_password: expect.any(Sensitive), ldap_master_password: null });
+    const given = user('backend: {smtp_password: hunter2, ldap_master_password: null}');
+    const { declared, secrets } = await load(given);
+    const backend = { smtp_password: expect.any(Sensitive), ldap_master_password: null };
+    expect(declared[0]?.fields.backend).toEqual(backend);
     expect([...secrets]).toEqual([['hunter2', 'declared']]);
   });
 
   test('a name that is not the identity may be sensitive, and stays out of the address', async () => {
-    const { declared, problems } = await load(`kind: Organization\nid: o1\nname: \${IDOPS_NAME}\n`, {
-      variables: { IDOPS_NAME: 'acme' },
-    });
+    const variables = { IDOPS_NAME: 'acme' };
+    const text = `kind: Organization\nid: o1\nname: \${IDOPS_NAME}\n`;
+    const { declared, problems } = await load(text, { variables });
     expect(problems).toEqual([]);
     expect(declared[0]?.identity).toEqual({ id: 'o1' });
     expect(declared[0]?.fields.name).toBeInstanceOf(Sensitive);

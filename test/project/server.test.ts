@@ -47,22 +47,13 @@ describe('the ways to authenticate', () => {
   });
 
   test('client credentials', async () => {
-    const { auth, secrets } = await settings(
-      `  auth:
-    client_credentials:
-      token_url: https://id.example.com/oauth/token
-      client_id: ci
-      client_secret: \${SECRET}
-      scopes: [users:manage:all]
-`,
-      { SECRET: 'hunter2' },
-    );
-    expect(auth).toMatchObject({
-      way: 'client_credentials',
-      address: { href: 'https://id.example.com/oauth/token' },
-      clientId: 'ci',
-      scopes: ['users:manage:all'],
-    });
+    const href = 'https://id.example.com/oauth/token';
+    const server = `  auth:
+    client_credentials: {token_url: "${href}", client_id: ci, client_secret: "\${SECRET}", scopes: ["users:manage:all"]}
+`;
+    const { auth, secrets } = await settings(server, { SECRET: 'hunter2' });
+    const given = { address: { href }, clientId: 'ci', scopes: ['users:manage:all'] };
+    expect(auth).toMatchObject({ way: 'client_credentials', ...given });
     expect(secrets.map(reveal)).toContain('hunter2');
     expect(JSON.stringify(auth)).not.toContain('hunter2');
   });
@@ -98,10 +89,8 @@ describe('the ways to authenticate', () => {
   });
 
   test('a command is handed the variables that it is to get, where they are set', async () => {
-    const { auth } = await settings('  auth: {token_command: [x], pass_env: [HANDED_ON, NOT_SET]}\n', {
-      HANDED_ON: 'abc',
-      OTHER: 'def',
-    });
+    const server = '  auth: {token_command: [x], pass_env: [HANDED_ON, NOT_SET]}\n';
+    const { auth } = await settings(server, { HANDED_ON: 'abc', OTHER: 'def' });
     expect(auth).toMatchObject({ way: 'token_command', passed: { HANDED_ON: 'abc' } });
     expect(auth.way === 'token_command' && Object.keys(auth.passed)).toEqual(['HANDED_ON']);
   });
