@@ -19,9 +19,7 @@ try {
   execFileSync(
     process.execPath,
     ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--outDir', made],
-    {
-      stdio: 'inherit',
-    },
+    { stdio: 'inherit' },
   );
 } catch (failure) {
   process.exit(failure.status ?? 1);

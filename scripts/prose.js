@@ -49,13 +49,7 @@ for (const filePath of globSync(['*.md', 'docs/**/*.md']).sort()) {
     filePath,
     ext: '.md',
     plugins: [{ pluginId: 'markdown', plugin: markdown.default }],
-    rules: [
-      {
-        ruleId: 'terminology',
-        rule: terminology,
-        options: { defaultTerms: false, terms },
-      },
-    ],
+    rules: [{ ruleId: 'terminology', rule: terminology, options: { defaultTerms: false, terms } }],
   });
   for (const { loc, message } of messages)
     console.log(`${filePath}:${loc.start.line}:${loc.start.column} ${message}`);

@@ -14,10 +14,7 @@ interface Block {
 /** What a reader of a page types, in its order. */
 function typed(page: string): Block[] {
   return [...page.matchAll(/^```sh( second-terminal)?\n([\s\S]*?)^```$/gm)].map(
-    ([, second, commands = '']) => ({
-      secondTerminal: second !== undefined,
-      commands,
-    }),
+    ([, second, commands = '']) => ({ secondTerminal: second !== undefined, commands }),
   );
 }
 

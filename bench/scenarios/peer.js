@@ -43,11 +43,7 @@ export async function measure(bench) {
       AUTH0_INCLUDED_ONLY: '["organizations"]',
       NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),
     },
-    server: {
-      reset: () => ask('reset'),
-      count: () => ask('count'),
-      requests: async () => [],
-    },
+    server: { reset: () => ask('reset'), count: () => ask('count'), requests: async () => [] },
   };
   try {
     await bench.compare({

@@ -20,12 +20,7 @@ const generated = [
 export async function pages(): Promise<
   { readonly path: string; readonly is: string; readonly made: string }[]
 > {
-  const makers = {
-    ...actionMakers(),
-    ...(await apiMakers()),
-    ...commandMakers(),
-    ...fieldMakers(),
-  };
+  const makers = { ...actionMakers(), ...(await apiMakers()), ...commandMakers(), ...fieldMakers() };
   return await Promise.all(
     generated.map(async (path) => {
       const is = await readFile(path, 'utf8');

@@ -36,9 +36,5 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
       quiet: true,
     });
   }
-  return {
-    code: failed ? 1 : 0,
-    summary: why === '' ? summary : `${summary}. ${why}`,
-    changed: false,
-  };
+  return { code: failed ? 1 : 0, summary: why === '' ? summary : `${summary}. ${why}`, changed: false };
 }

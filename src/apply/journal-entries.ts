@@ -30,11 +30,7 @@ export function entriesOf({ lines }: JournalContent): Entry[] {
     const answer = answers.at(-1);
     // An answer to a request before the last settles nothing, unless it says that the change failed.
     const settles = answer !== undefined && (sending.last || answer.status !== 'applied');
-    return {
-      sending,
-      answered: settles ? answer : undefined,
-      open: answer === undefined,
-    };
+    return { sending, answered: settles ? answer : undefined, open: answer === undefined };
   });
 }
 

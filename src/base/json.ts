@@ -31,10 +31,7 @@ function holdsNumber(document: unknown): boolean {
   return false;
 }
 
-const numberWriter = {
-  test: (value: unknown) => value instanceof ExactNumber,
-  stringify: String,
-};
+const numberWriter = { test: (value: unknown) => value instanceof ExactNumber, stringify: String };
 
 /** `JSON.stringify` with exact numbers. */
 export function stringifyJson(value: unknown, space?: number): string {

@@ -53,11 +53,7 @@ export function createContext(
     env,
     redactor,
   });
-  const progress = createProgress({
-    output,
-    terminal: drawsBar(stderr, env),
-    now: () => performance.now(),
-  });
+  const progress = createProgress({ output, terminal: drawsBar(stderr, env), now: () => performance.now() });
   signal.addEventListener('abort', () => progress.interrupted());
   const place = () => ({ cwd: process.cwd(), config: options.config });
   // Loaded on use: --help needs none of it.

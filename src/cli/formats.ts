@@ -60,11 +60,7 @@ export function githubFolder(): string {
 }
 
 export function renderOptionsOf({ options, output }: Pick<Context, 'options' | 'output'>): RenderOptions {
-  return {
-    color: output.color.stdout,
-    debug: options.debug === true,
-    folder: githubFolder(),
-  };
+  return { color: output.color.stdout, debug: options.debug === true, folder: githubFolder() };
 }
 
 /** The same for files and standard error. */

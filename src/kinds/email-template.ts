@@ -47,12 +47,7 @@ const traits: ProfileTraits<TemplateTraits> = {
     // A rewritten template gets a new id.
     ignored: ['id'],
     limits: {
-      identity: {
-        type: {
-          known: knownTypes,
-          otherwise: 'this server has no email template of this type',
-        },
-      },
+      identity: { type: { known: knownTypes, otherwise: 'this server has no email template of this type' } },
       filled: { txt_content: BUILT_IN, html_content: BUILT_IN },
     },
     signs: { null: ['id'], resets: true },

@@ -150,11 +150,7 @@ export interface Creation {
     identity: Identity,
     fields: Fields,
     references: References,
-  ): {
-    readonly fields: Fields;
-    readonly warnings?: readonly PlanWarning[];
-    readonly trouble?: string;
-  };
+  ): { readonly fields: Fields; readonly warnings?: readonly PlanWarning[]; readonly trouble?: string };
   /** What the server gives a new object besides its own fields: privileged scopes and roles are guarded. */
   gives?(identity: Identity, references: References): Holding[];
   request(identity: Identity, fields: Fields): WriteRequest;

@@ -40,11 +40,13 @@ const membership = lazy(() =>
     id: organizationId,
     name: optional(identifier(), 'The name of the organization.', 'acme'),
     label: nullish(text(), 'The label of the organization.', 'ACME Corporation'),
-    roles: roles.optional().meta({
-      description: "The user's roles in this organization, as a whole set. Not under boruta.",
-      ...noneTwice,
-      examples: [[{ id: UUID, name: 'billing-admin' }]],
-    }),
+    roles: roles
+      .optional()
+      .meta({
+        description: "The user's roles in this organization, as a whole set. Not under boruta.",
+        ...noneTwice,
+        examples: [[{ id: UUID, name: 'billing-admin' }]],
+      }),
     until: until(),
   }),
 );

@@ -56,10 +56,7 @@ export async function findManifests(
   problems.push(...walk.problems());
   const files = await withoutDuplicates(project, access, [...found].sort(), problems);
   const read = new Set(files.map(({ target }) => target));
-  return {
-    files,
-    unread: () => findUnread({ project, access, walk, ignore, globs, found, read }),
-  };
+  return { files, unread: () => findUnread({ project, access, walk, ignore, globs, found, read }) };
 }
 
 /** Resolves links, so that no manifest is read twice and nothing private is read. */

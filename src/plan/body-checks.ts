@@ -19,10 +19,7 @@ export interface BodyChecks {
 }
 
 export async function bodyChecks(
-  project: {
-    checks(): ChecksSettings;
-    readonly profile: { readonly name: ProfileName };
-  },
+  project: { checks(): ChecksSettings; readonly profile: { readonly name: ProfileName } },
   declared: readonly Declared[],
 ): Promise<BodyChecks> {
   const levels = project.checks();

@@ -124,11 +124,13 @@ export const serverSchema = described(
   { base_url: 'https://id.example.com', profile: 'documented', auth: { token: '${IDOPS_TOKEN}' } },
 );
 
-export const manifestsSchema = z.array(text()).meta({
-  description: 'Globs of manifests, relative to the configuration. "!" excludes.',
-  examples: [['manifests/**/*.yaml', '!manifests/drafts/**']],
-  default: DEFAULT_MANIFESTS,
-});
+export const manifestsSchema = z
+  .array(text())
+  .meta({
+    description: 'Globs of manifests, relative to the configuration. "!" excludes.',
+    examples: [['manifests/**/*.yaml', '!manifests/drafts/**']],
+    default: DEFAULT_MANIFESTS,
+  });
 
 const count = () => z.int().min(0, 'must be 0 or more');
 

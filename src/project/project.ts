@@ -114,10 +114,7 @@ export class Project {
   guarded(): Guarded {
     this.#guarded ??= guardedOf(this.#layers(), this.root);
     const token = this.#tokenFile === undefined ? [] : [resolvePath(this.cwd, this.#tokenFile)];
-    return {
-      ...this.#guarded,
-      files: [resolvePath(this.cwd, this.file), ...token, ...this.#guarded.files],
-    };
+    return { ...this.#guarded, files: [resolvePath(this.cwd, this.file), ...token, ...this.#guarded.files] };
   }
 
   /** The globs of each environment. */

@@ -57,11 +57,7 @@ function warningJson({ code, message, place, places, morePlaces }: PlanWarning):
   return {
     code,
     message,
-    ...defined({
-      place: place && placeJson(place),
-      places: places?.map(placeJson),
-      more_places: morePlaces,
-    }),
+    ...defined({ place: place && placeJson(place), places: places?.map(placeJson), more_places: morePlaces }),
   };
 }
 

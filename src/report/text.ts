@@ -125,14 +125,7 @@ function foldLines(fold: Fold, pen: Pen): string[] {
   return [
     `${markOf(change, pen)} ${paint.bold(foldCount(fold))}${difference}${place === null ? '' : paint.dim(`  in ${place}`)}`,
     ...detailLines(value === undefined ? change : { ...change, fields: [] }, pen),
-    ...wrap(
-      '    ',
-      foldedNames(fold, isGrave(change), {
-        name: nameOf,
-        text: bare,
-        json: '--format json',
-      }),
-    ),
+    ...wrap('    ', foldedNames(fold, isGrave(change), { name: nameOf, text: bare, json: '--format json' })),
   ];
 }
 

@@ -129,13 +129,7 @@ const user = z.object({
   roles,
 });
 
-const template = z.object({
-  id: text,
-  txt_content: text,
-  html_content: text,
-  type: text,
-  backend_id: text,
-});
+const template = z.object({ id: text, txt_content: text, html_content: text, type: text, backend_id: text });
 
 const keyPair = z.object({ id: identifier, public_key: text, is_default: flag });
 
@@ -227,9 +221,7 @@ export const pages = {
   /** Clients with the key that they hold. */
   keyHolder: pageOf(z.object({ id: text, name: text, public_key: text })),
   object: pageOf(resource),
-} satisfies {
-  [resource: string]: Parser<Page<Fields>>;
-};
+} satisfies { [resource: string]: Parser<Page<Fields>> };
 
 function pageOf<T>(row: z.ZodType<T>): Parser<Page<T>> {
   const schema = z.object({ data: z.array(row), ...counts });

@@ -39,12 +39,13 @@ export async function refuseDuplicates(outputs: readonly string[]): Promise<void
 
 /**
  * Refuses outputs that idops reads or writes itself: the configuration, a credential, a manifest, a body, the state, its lock or a
- * journal. Throws a ProblemsError (`output-is-input`).
+ * journal. `outputs` that are new manifests may match a glob. Throws a ProblemsError (`output-is-input`).
  */
 export async function refuseInputs(
   outputs: readonly string[],
   config: string,
   known: Inputs | (() => Promise<Project>),
+  areManifests = false,
 ): Promise<void> {
   const { files, states, isManifest } = await guardedIn(known);
   const inputs = new Set((await Promise.all([resolve(config), ...files].map(identity))).flat());
@@ -55,7 +56,7 @@ export async function refuseInputs(
     if (names.some((name) => inputs.has(name))) problems.push(refusal(output, 'idops reads it'));
     else if (names.some((name) => kept.some((state) => isOfState(name, state))))
       problems.push(refusal(output, 'it is a state, or belongs to one'));
-    else if (names.some(isManifest))
+    else if (!areManifests && names.some(isManifest))
       problems.push(refusal(output, 'a glob of the configuration would make it a manifest'));
   }
   refuse(problems);

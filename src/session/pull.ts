@@ -127,7 +127,7 @@ export async function pull(
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
     const isThere = written.length === 0;
     const config = resolve(project.cwd, project.file);
-    await refuseInputs(written, config, { project, files: manifests.files });
+    await refuseInputs(written, config, { project, files: manifests.files }, true);
     // Files that no configuration names are not in the state.
     const recordFresh = async () => (apart ? [] : await record(fresh.seen, files));
     return {

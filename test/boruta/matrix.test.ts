@@ -81,19 +81,13 @@ describe('users', () => {
           ];
         },
       },
-      {
-        asked: [{ name: 'globex' }],
-        become: set('organizations', () => [{ id: ids.globex, roles: [] }]),
-      },
+      { asked: [{ name: 'globex' }], become: set('organizations', () => [{ id: ids.globex, roles: [] }]) },
     ],
     roles: [
       [{ id: ids.member }],
       { asked: [], become: set('roles', () => []) },
       { asked: null, become: set('roles', () => []) },
-      {
-        asked: [{ name: 'accountant' }],
-        become: set('roles', ({ roles }) => [one(roles, ids.accountant)]),
-      },
+      { asked: [{ name: 'accountant' }], become: set('roles', ({ roles }) => [one(roles, ids.accountant)]) },
       {
         asked: [{ id: ids.accountant }, { name: 'member' }],
         become: set('roles', ({ roles }) => [one(roles, ids.member), one(roles, ids.accountant)]),

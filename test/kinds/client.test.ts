@@ -44,9 +44,7 @@ describe('a client', () => {
     const before = at.row()?.authorized_scopes;
     await succeeded(at.run('apply --yes'));
     const patch = at.sandbox.requests.findLast(({ method }) => method === 'PATCH');
-    expect(patch?.body).toEqual({
-      client: { name: 'Portal', authorized_scopes: [{ id: ids.reportsRead }] },
-    });
+    expect(patch?.body).toEqual({ client: { name: 'Portal', authorized_scopes: [{ id: ids.reportsRead }] } });
     expect(at.row()).toMatchObject({ name: 'Portal', authorized_scopes: before });
     await idle(at);
   });

@@ -41,13 +41,7 @@ describe('the places of a finding', () => {
     expect(planGithub(plan)).toContain('alt text%0Aalso at emails/a.html:8:9, 12:9 and 3 more');
     expect(planGithub(plan)).toContain('file=emails/a.html,line=5,col=9');
     expect(planJson(plan, { debug: false }).changes[0]?.warnings).toEqual([
-      {
-        code: warning.code,
-        message: warning.message,
-        place: several[0],
-        places: several,
-        more_places: 3,
-      },
+      { code: warning.code, message: warning.message, place: several[0], places: several, more_places: 3 },
     ]);
   });
 

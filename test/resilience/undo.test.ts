@@ -89,10 +89,7 @@ describe('undo on the command line', () => {
 
   it('shows no change of an organization within a user, whose PATCH can make none', async () => {
     const at = await project(
-      {
-        'idops.yaml': boruta,
-        'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n`,
-      },
+      { 'idops.yaml': boruta, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n` },
       { profile: 'boruta' },
     );
     const run = runOf((await at.idops(`${apply} --allow-destructive 9`)).stdout);

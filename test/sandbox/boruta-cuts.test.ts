@@ -9,9 +9,7 @@ const patch = ({ ask }: Asking): Promise<Told> => ask('PATCH', path, { user: cha
 
 /** A sandbox whose first PATCH meets a fault. */
 const faulty = (fault: Intercept): Promise<Asking> =>
-  boruta({
-    intercept: ({ method, number }) => (method === 'PATCH' && number === 1 ? fault : undefined),
-  });
+  boruta({ intercept: ({ method, number }) => (method === 'PATCH' && number === 1 ? fault : undefined) });
 
 /** Whether a PATCH got as far as that step. */
 function isDone(asking: Asking, step: number): boolean {

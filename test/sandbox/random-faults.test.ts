@@ -48,9 +48,6 @@ test('500 and 503 are answered, and 503 does nothing', async () => {
 });
 
 test('intercept goes before chance', async () => {
-  const { ask } = await start({
-    faults: { 503: 1 },
-    intercept: () => ({ kind: 'answer', status: 418 }),
-  });
+  const { ask } = await start({ faults: { 503: 1 }, intercept: () => ({ kind: 'answer', status: 418 }) });
   expect((await ask('GET', '/api/organizations')).status).toBe(418);
 });

@@ -91,9 +91,7 @@ export function use(base: string, options: Partial<TransportOptions> = {}): Usin
   const always: Permit = { confirm: async () => {}, holds: () => true };
   return {
     ...rest,
-    writer: {
-      send: (request, freshUntil, permit = always) => writer.send(request, permit, freshUntil),
-    },
+    writer: { send: (request, freshUntil, permit = always) => writer.send(request, permit, freshUntil) },
     pauses,
   };
 }

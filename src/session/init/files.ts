@@ -25,10 +25,7 @@ export interface Choices {
 }
 
 /** The schemas are in the project, so that an editor needs no network. */
-const schemas = {
-  config: 'schemas/idops-config.schema.json',
-  manifest: MANIFEST_SCHEMA,
-} as const;
+const schemas = { config: 'schemas/idops-config.schema.json', manifest: MANIFEST_SCHEMA } as const;
 
 export function schemaFiles(): NewFile[] {
   return (['config', 'manifest'] as const).map((name) => ({

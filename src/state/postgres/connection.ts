@@ -73,11 +73,7 @@ export class Connection implements Statements {
 
   /** Throws what the driver throws, and a ProblemsError if the database can't hold states. */
   static async open({ config, place }: Target, times: Times): Promise<Connection> {
-    const client = new Client({
-      ...config,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-    });
+    const client = new Client({ ...config, keepAlive: true, keepAliveInitialDelayMillis: 10_000 });
     const connection = new Connection(client, place, times);
     const silence = Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' });
     const late = setTimeout(() => connection.destroy(silence), times.connect);

@@ -56,11 +56,13 @@ const organization: KindSample = {
     fc
       .tuple(
         ...[ids.acme, ids.globex, ids.initech, ids.umbrella].map((id, index) =>
-          fc.tuple(word, nullable(profile)).map(([name, label]) => ({
-            id,
-            name: index === 1 || index === 2 ? 'twin' : `${index} ${name}`,
-            label,
-          })),
+          fc
+            .tuple(word, nullable(profile))
+            .map(([name, label]) => ({
+              id,
+              name: index === 1 || index === 2 ? 'twin' : `${index} ${name}`,
+              label,
+            })),
         ),
       )
       .map((organizations) => ({ organizations })),
@@ -132,17 +134,19 @@ function stripNamed(rows: { id: string; name: string | null }[], doc: Doc, chang
 
 const scope: KindSample = {
   server: () =>
-    fc.tuple(...[1, 2, 3].map(() => fc.tuple(word, fc.option(taken), fc.boolean()))).map((rows) => ({
-      scopes: [
-        ...demo().scopes,
-        ...rows.map(([name, label, isPublic], index) => ({
-          id: spare(7, index + 1),
-          name: `${index}:${name}`,
-          label,
-          public: isPublic,
-        })),
-      ],
-    })),
+    fc
+      .tuple(...[1, 2, 3].map(() => fc.tuple(word, fc.option(taken), fc.boolean())))
+      .map((rows) => ({
+        scopes: [
+          ...demo().scopes,
+          ...rows.map(([name, label, isPublic], index) => ({
+            id: spare(7, index + 1),
+            name: `${index}:${name}`,
+            label,
+            public: isPublic,
+          })),
+        ],
+      })),
   rounds({ scopes }) {
     const fields = some({ label: fc.option(taken), public: fc.boolean() });
     return renaming('Scope', scopes, fields, { name: 'new:scope', label: 'New' });
@@ -153,17 +157,19 @@ const scope: KindSample = {
 
 const role: KindSample = {
   server: () =>
-    fc.tuple(...[1, 2, 3].map(() => fc.tuple(word, fc.shuffledSubarray(demo().scopes)))).map((rows) => ({
-      roles: [
-        ...demo().roles,
-        ...rows.map(([name, scopes], index) => ({
-          id: spare(8, index + 1),
-          name: `${index}:${name}`,
-          scopes: scopes.map(({ label: _, ...one }) => one),
-          hidden_scopes: [],
-        })),
-      ],
-    })),
+    fc
+      .tuple(...[1, 2, 3].map(() => fc.tuple(word, fc.shuffledSubarray(demo().scopes))))
+      .map((rows) => ({
+        roles: [
+          ...demo().roles,
+          ...rows.map(([name, scopes], index) => ({
+            id: spare(8, index + 1),
+            name: `${index}:${name}`,
+            scopes: scopes.map(({ label: _, ...one }) => one),
+            hidden_scopes: [],
+          })),
+        ],
+      })),
   rounds({ roles, scopes }) {
     const list = fc
       .shuffledSubarray(scopes)
@@ -329,12 +335,7 @@ const user: KindSample = {
           })),
           backends: backends.flatMap((row) => [
             row,
-            {
-              ...row,
-              id: otherBackend,
-              type: 'Elixir.BorutaIdentity.Accounts.Internal',
-              is_default: false,
-            },
+            { ...row, id: otherBackend, type: 'Elixir.BorutaIdentity.Accounts.Internal', is_default: false },
           ]),
         };
       }),
@@ -415,10 +416,7 @@ const keyPair: KindSample = {
           }),
         ),
       )
-      .map(({ known, next }) => ({
-        known: [...known, ...rotated.known],
-        next: [...next, ...rotated.next],
-      }));
+      .map(({ known, next }) => ({ known: [...known, ...rotated.known], next: [...next, ...rotated.next] }));
   },
   secrets: (profile) => (profile === 'boruta' ? [] : [{ path: ['public_key'], always: false }]),
   strip({ keyPairs }, doc) {
@@ -435,13 +433,15 @@ const emailTemplate: KindSample = {
       .tuple(
         ...['reset_password_instructions', 'tx_code'].map((type, index) =>
           fc.option(
-            fc.tuple(profileText(profile), profileText(profile)).map(([txt_content, html_content]) => ({
-              id: index === 0 ? ids.resetPassword : ids.txCode,
-              backend_id: ids.backend,
-              type,
-              txt_content,
-              html_content,
-            })),
+            fc
+              .tuple(profileText(profile), profileText(profile))
+              .map(([txt_content, html_content]) => ({
+                id: index === 0 ? ids.resetPassword : ids.txCode,
+                backend_id: ids.backend,
+                type,
+                txt_content,
+                html_content,
+              })),
           ),
         ),
       )

@@ -17,34 +17,42 @@ import {
 const roleScopes = fc.array(some({ id: word, name: word, public: fc.boolean() }), { maxLength: 2 });
 
 /** Roles as a manifest names them: by id, by name or by both, none twice. */
-const roles = fc.uniqueArray(fc.nat(5), { maxLength: 3 }).chain((numbers) =>
-  fc.tuple(
-    ...numbers.map((role) =>
-      fc.tuple(fc.nat(2), fc.option(roleScopes, { nil: undefined })).map(
-        ([by, scopes]): Json => ({
-          ...(by === 1 ? {} : { id: `role-${role}` }),
-          ...(by === 0 ? {} : { name: `role ${role}` }),
-          ...(scopes === undefined ? {} : { scopes }),
-        }),
+const roles = fc
+  .uniqueArray(fc.nat(5), { maxLength: 3 })
+  .chain((numbers) =>
+    fc.tuple(
+      ...numbers.map((role) =>
+        fc
+          .tuple(fc.nat(2), fc.option(roleScopes, { nil: undefined }))
+          .map(
+            ([by, scopes]): Json => ({
+              ...(by === 1 ? {} : { id: `role-${role}` }),
+              ...(by === 0 ? {} : { name: `role ${role}` }),
+              ...(scopes === undefined ? {} : { scopes }),
+            }),
+          ),
       ),
     ),
-  ),
-);
+  );
 
-const scopes = fc.uniqueArray(fc.nat(6), { maxLength: 3 }).chain((numbers) =>
-  fc.tuple(
-    ...numbers.map((scope) =>
-      fc.tuple(fc.boolean(), text, fc.option(fc.boolean(), { nil: undefined })).map(
-        ([id, label, open]): Json => ({
-          ...(id ? { id: `scope-${scope}` } : {}),
-          name: `scope:${scope}`,
-          label,
-          ...(open === undefined ? {} : { public: open }),
-        }),
+const scopes = fc
+  .uniqueArray(fc.nat(6), { maxLength: 3 })
+  .chain((numbers) =>
+    fc.tuple(
+      ...numbers.map((scope) =>
+        fc
+          .tuple(fc.boolean(), text, fc.option(fc.boolean(), { nil: undefined }))
+          .map(
+            ([id, label, open]): Json => ({
+              ...(id ? { id: `scope-${scope}` } : {}),
+              name: `scope:${scope}`,
+              label,
+              ...(open === undefined ? {} : { public: open }),
+            }),
+          ),
       ),
     ),
-  ),
-);
+  );
 
 const backendMembers = some({
   name: nullableText,
