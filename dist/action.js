@@ -2895,18 +2895,18 @@ kGetDispatcher}}});var require_pool=__commonJS({"node_modules/undici/lib/dispatc
 kNeedDrain,kAddClient,kGetDispatcher,kRemoveClient}=require_pool_base();var Client2=require_client();var{InvalidArgumentError:InvalidArgumentError2}=require_errors();
 var util=require_util();var{kUrl}=require_symbols();var buildConnector=require_connect();var kOptions=Symbol("options");
 var kConnections=Symbol("connections");var kFactory=Symbol("factory");function defaultFactory(origin3,opts){return new Client2(
-origin3,opts)}var Pool3=class extends PoolBase{constructor(origin3,{connections,factory=defaultFactory,connect:connect2,
+origin3,opts)}var Pool3=class extends PoolBase{constructor(origin3,{connections:connections2,factory=defaultFactory,connect:connect2,
 connectTimeout,tls,maxCachedSessions,socketPath,autoSelectFamily,autoSelectFamilyAttemptTimeout,allowH2,clientTtl,...options}={}){
-if(connections!=null&&(!Number.isFinite(connections)||connections<0)){throw new InvalidArgumentError2("invalid connectio\
-ns")}if(typeof factory!=="function"){throw new InvalidArgumentError2("factory must be a function.")}if(connect2!=null&&typeof connect2!==
-"function"&&typeof connect2!=="object"){throw new InvalidArgumentError2("connect must be a function or an object")}if(typeof connect2!==
-"function"){connect2=buildConnector({...tls,maxCachedSessions,allowH2,socketPath,timeout:connectTimeout,...typeof autoSelectFamily===
-"boolean"?{autoSelectFamily,autoSelectFamilyAttemptTimeout}:void 0,...connect2})}super(options);this[kConnections]=connections||
-null;this[kUrl]=util.parseOrigin(origin3);this[kOptions]={...util.deepClone(options),connect:connect2,allowH2,clientTtl,
-socketPath};this[kOptions].interceptors=options.interceptors?{...options.interceptors}:void 0;this[kFactory]=factory;this.
-on("connect",(origin4,targets)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets){Object.assign(target,{ttl:Date.
-now()})}}});this.on("connectionError",(origin4,targets,error3)=>{for(const target of targets){const idx=this[kClients].indexOf(
-target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].clientTtl;
+if(connections2!=null&&(!Number.isFinite(connections2)||connections2<0)){throw new InvalidArgumentError2("invalid connec\
+tions")}if(typeof factory!=="function"){throw new InvalidArgumentError2("factory must be a function.")}if(connect2!=null&&
+typeof connect2!=="function"&&typeof connect2!=="object"){throw new InvalidArgumentError2("connect must be a function or\
+ an object")}if(typeof connect2!=="function"){connect2=buildConnector({...tls,maxCachedSessions,allowH2,socketPath,timeout:connectTimeout,
+...typeof autoSelectFamily==="boolean"?{autoSelectFamily,autoSelectFamilyAttemptTimeout}:void 0,...connect2})}super(options);
+this[kConnections]=connections2||null;this[kUrl]=util.parseOrigin(origin3);this[kOptions]={...util.deepClone(options),connect:connect2,
+allowH2,clientTtl,socketPath};this[kOptions].interceptors=options.interceptors?{...options.interceptors}:void 0;this[kFactory]=
+factory;this.on("connect",(origin4,targets)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets){Object.assign(
+target,{ttl:Date.now()})}}});this.on("connectionError",(origin4,targets,error3)=>{for(const target of targets){const idx=this[kClients].
+indexOf(target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].clientTtl;
 for(const client3 of this[kClients]){if(clientTtlOption!=null&&clientTtlOption>0&&client3.ttl&&Date.now()-client3.ttl>clientTtlOption){
 this[kRemoveClient](client3)}else if(!client3[kNeedDrain]){return client3}}if(!this[kConnections]||this[kClients].length<
 this[kConnections]){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);this[kAddClient](dispatcher);return dispatcher}}};
@@ -2949,21 +2949,21 @@ trict";var{PoolBase,kClients,kNeedDrain,kAddClient,kGetDispatcher,kRemoveClient}
 var{InvalidArgumentError:InvalidArgumentError2}=require_errors();var util=require_util();var{kUrl}=require_symbols();var buildConnector=require_connect();
 var kOptions=Symbol("options");var kConnections=Symbol("connections");var kFactory=Symbol("factory");var kIndex=Symbol("\
 index");function defaultFactory(origin3,opts){return new Client2(origin3,opts)}var RoundRobinPool=class extends PoolBase{constructor(origin3,{
-connections,factory=defaultFactory,connect:connect2,connectTimeout,tls,maxCachedSessions,socketPath,autoSelectFamily,autoSelectFamilyAttemptTimeout,
-allowH2,clientTtl,...options}={}){if(connections!=null&&(!Number.isFinite(connections)||connections<0)){throw new InvalidArgumentError2(
-"invalid connections")}if(typeof factory!=="function"){throw new InvalidArgumentError2("factory must be a function.")}if(connect2!=
-null&&typeof connect2!=="function"&&typeof connect2!=="object"){throw new InvalidArgumentError2("connect must be a funct\
-ion or an object")}if(typeof connect2!=="function"){connect2=buildConnector({...tls,maxCachedSessions,allowH2,socketPath,
-timeout:connectTimeout,...typeof autoSelectFamily==="boolean"?{autoSelectFamily,autoSelectFamilyAttemptTimeout}:void 0,...connect2})}
-super();this[kConnections]=connections||null;this[kUrl]=util.parseOrigin(origin3);this[kOptions]={...util.deepClone(options),
-connect:connect2,allowH2,clientTtl,socketPath};this[kOptions].interceptors=options.interceptors?{...options.interceptors}:
-void 0;this[kFactory]=factory;this[kIndex]=-1;this.on("connect",(origin4,targets)=>{if(clientTtl!=null&&clientTtl>0){for(const target of targets){
-Object.assign(target,{ttl:Date.now()})}}});this.on("connectionError",(origin4,targets,error3)=>{for(const target of targets){
-const idx=this[kClients].indexOf(target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){const clientTtlOption=this[kOptions].
-clientTtl;const clientsLength=this[kClients].length;if(clientsLength===0){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);
-this[kAddClient](dispatcher);return dispatcher}let checked3=0;while(checked3<clientsLength){this[kIndex]=(this[kIndex]+1)%
-clientsLength;const client3=this[kClients][this[kIndex]];if(clientTtlOption!=null&&clientTtlOption>0&&client3.ttl&&Date.
-now()-client3.ttl>clientTtlOption){this[kRemoveClient](client3);checked3++;continue}if(!client3[kNeedDrain]){return client3}
+connections:connections2,factory=defaultFactory,connect:connect2,connectTimeout,tls,maxCachedSessions,socketPath,autoSelectFamily,
+autoSelectFamilyAttemptTimeout,allowH2,clientTtl,...options}={}){if(connections2!=null&&(!Number.isFinite(connections2)||
+connections2<0)){throw new InvalidArgumentError2("invalid connections")}if(typeof factory!=="function"){throw new InvalidArgumentError2(
+"factory must be a function.")}if(connect2!=null&&typeof connect2!=="function"&&typeof connect2!=="object"){throw new InvalidArgumentError2(
+"connect must be a function or an object")}if(typeof connect2!=="function"){connect2=buildConnector({...tls,maxCachedSessions,
+allowH2,socketPath,timeout:connectTimeout,...typeof autoSelectFamily==="boolean"?{autoSelectFamily,autoSelectFamilyAttemptTimeout}:
+void 0,...connect2})}super();this[kConnections]=connections2||null;this[kUrl]=util.parseOrigin(origin3);this[kOptions]={
+...util.deepClone(options),connect:connect2,allowH2,clientTtl,socketPath};this[kOptions].interceptors=options.interceptors?
+{...options.interceptors}:void 0;this[kFactory]=factory;this[kIndex]=-1;this.on("connect",(origin4,targets)=>{if(clientTtl!=
+null&&clientTtl>0){for(const target of targets){Object.assign(target,{ttl:Date.now()})}}});this.on("connectionError",(origin4,targets,error3)=>{
+for(const target of targets){const idx=this[kClients].indexOf(target);if(idx!==-1){this[kClients].splice(idx,1)}}})}[kGetDispatcher](){
+const clientTtlOption=this[kOptions].clientTtl;const clientsLength=this[kClients].length;if(clientsLength===0){const dispatcher=this[kFactory](
+this[kUrl],this[kOptions]);this[kAddClient](dispatcher);return dispatcher}let checked3=0;while(checked3<clientsLength){this[kIndex]=
+(this[kIndex]+1)%clientsLength;const client3=this[kClients][this[kIndex]];if(clientTtlOption!=null&&clientTtlOption>0&&client3.
+ttl&&Date.now()-client3.ttl>clientTtlOption){this[kRemoveClient](client3);checked3++;continue}if(!client3[kNeedDrain]){return client3}
 checked3++}if(!this[kConnections]||clientsLength<this[kConnections]){const dispatcher=this[kFactory](this[kUrl],this[kOptions]);
 this[kAddClient](dispatcher);return dispatcher}}};module.exports=RoundRobinPool}});var require_agent=__commonJS({"node_modules/undici/lib/dispatcher/agent.js"(exports,module){"use strict";var{InvalidArgumentError:InvalidArgumentError2,
 MaxOriginsReachedError}=require_errors();var{kClients,kRunning,kClose,kDestroy,kDispatch,kUrl}=require_symbols();var DispatcherBase=require_dispatcher_base();
@@ -4740,9 +4740,9 @@ run(Date.now()).changes;if(removed){return removed}}{const removed=this.#deleteO
 .1),1)).changes;if(removed){return removed}}return 0}get size(){const{total}=this.#countEntriesQuery.get();return total}#makeValueUrl(key3){
 return`${key3.origin}/${key3.path}`}#findValue(key3,canBeExpired=false){const url=this.#makeValueUrl(key3);const{headers,
 method}=key3;const values=this.#getValuesQuery.all(url,method);if(values.length===0){return void 0}const now=Date.now();
-for(const value4 of values){if(now>=value4.deleteAt&&!canBeExpired){continue}let matches=true;if(value4.vary){const vary=JSON.
-parse(value4.vary);for(const header2 in vary){if(!headerValueEquals(headers[header2],vary[header2])){matches=false;break}}}
-if(matches){return value4}}return void 0}};function headerValueEquals(lhs,rhs){if(lhs==null&&rhs==null){return true}if(lhs==
+for(const value4 of values){if(now>=value4.deleteAt&&!canBeExpired){continue}let matches2=true;if(value4.vary){const vary=JSON.
+parse(value4.vary);for(const header2 in vary){if(!headerValueEquals(headers[header2],vary[header2])){matches2=false;break}}}
+if(matches2){return value4}}return void 0}};function headerValueEquals(lhs,rhs){if(lhs==null&&rhs==null){return true}if(lhs==
 null&&rhs!=null||lhs!=null&&rhs==null){return false}if(Array.isArray(lhs)&&Array.isArray(rhs)){if(lhs.length!==rhs.length){
 return false}for(let i3=0;i3<lhs.length;i3++){if(lhs[i3]!==rhs[i3]){return false}}return true}return lhs===rhs}}});var require_headers=__commonJS({"node_modules/undici/lib/web/fetch/headers.js"(exports,module){"use strict";var{kConstruct}=require_symbols();
 var{kEnumerableProperty}=require_util();var{iteratorMixin,isValidHeaderName,isValidHeaderValue}=require_util2();var{webidl}=require_webidl();
@@ -6017,8 +6017,8 @@ converters["unsigned long"],defaultValue:()=>defaultReconnectionTime},{key:"disp
 defaultValue:()=>({})}]);module.exports={EventSource,defaultReconnectionTime}}});var require_undici=__commonJS({"node_modules/undici/index.js"(exports,module){"use strict";var Client2=require_client();
 var Dispatcher=require_dispatcher();var Pool3=require_pool();var BalancedPool=require_balanced_pool();var RoundRobinPool=require_round_robin_pool();
 var Agent=require_agent();var ProxyAgent2=require_proxy_agent();var Socks5ProxyAgent=require_socks5_proxy_agent();var EnvHttpProxyAgent=require_env_http_proxy_agent();
-var RetryAgent=require_retry_agent();var H2CClient=require_h2c_client();var errors2=require_errors();var util=require_util();
-var{InvalidArgumentError:InvalidArgumentError2}=errors2;var api=require_api();var buildConnector=require_connect();var MockClient=require_mock_client();
+var RetryAgent=require_retry_agent();var H2CClient=require_h2c_client();var errors=require_errors();var util=require_util();
+var{InvalidArgumentError:InvalidArgumentError2}=errors;var api=require_api();var buildConnector=require_connect();var MockClient=require_mock_client();
 var{MockCallHistory,MockCallHistoryLog}=require_mock_call_history();var MockAgent=require_mock_agent();var MockPool=require_mock_pool();
 var SnapshotAgent=require_snapshot_agent();var mockErrors=require_mock_errors();var RetryHandler=require_retry_handler();
 var{getGlobalDispatcher,setGlobalDispatcher}=require_global2();var DecoratorHandler=require_decorator_handler();var RedirectHandler=require_redirect_handler();
@@ -6030,7 +6030,7 @@ module.exports.DecoratorHandler=DecoratorHandler;module.exports.RedirectHandler=
 {redirect:require_redirect(),responseError:require_response_error(),retry:require_retry(),dump:require_dump(),dns:require_dns(),
 cache:require_cache2(),decompress:require_decompress(),deduplicate:require_deduplicate()};module.exports.cacheStores={MemoryCacheStore:require_memory_cache_store()};
 var SqliteCacheStore=require_sqlite_cache_store();module.exports.cacheStores.SqliteCacheStore=SqliteCacheStore;module.exports.
-buildConnector=buildConnector;module.exports.errors=errors2;module.exports.util={parseHeaders:util.parseHeaders,headerNameToString:util.
+buildConnector=buildConnector;module.exports.errors=errors;module.exports.util={parseHeaders:util.parseHeaders,headerNameToString:util.
 headerNameToString};function makeDispatcher(fn){return(url,opts,handler2)=>{if(typeof opts==="function"){handler2=opts;opts=
 null}if(!url||typeof url!=="string"&&typeof url!=="object"&&!(url instanceof URL)){throw new InvalidArgumentError2("inva\
 lid url")}if(opts!=null&&typeof opts!=="object"){throw new InvalidArgumentError2("invalid opts")}if(opts&&opts.path!=null){
@@ -6193,43 +6193,45 @@ init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});imp
 text5)}function isMap(value4){return typeof value4==="object"&&value4!==null&&!Array.isArray(value4)&&!(value4 instanceof
 Sensitive)&&!(value4 instanceof ExactNumber)}function holdsSensitive(value4){if(value4 instanceof Sensitive)return true;
 if(Array.isArray(value4))return value4.some(holdsSensitive);return isMap(value4)&&Object.values(value4).some(holdsSensitive)}
-function reveal(value4){if(value4 instanceof Sensitive)return value4.reveal();if(Array.isArray(value4))return value4.map(
-reveal);if(isMap(value4))return mapValues(value4,reveal);return value4}function same(a2,b){if(a2 instanceof HashedSecret||
-b instanceof HashedSecret){if(a2 instanceof HashedSecret&&b instanceof HashedSecret)return a2.hash===b.hash;return a2 instanceof
-HashedSecret?a2.matches(reveal(b)):b.matches(reveal(a2))}if(a2 instanceof Sensitive||b instanceof Sensitive)return same(
-reveal(a2),reveal(b));if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&a2.every((item,index)=>same(item,
-b[index]??null))}if(isMap(a2)){if(!isMap(b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).
-length&&keys.every(key3=>Object.hasOwn(b,key3)&&same(a2[key3]??null,b[key3]??null))}if(a2 instanceof ExactNumber||b instanceof
-ExactNumber)return isSameNumber(a2,b);return a2===b}function isSameNumber(a2,b){const[one,other]=[a2,b].map(side3=>typeof side3===
-"number"||side3 instanceof ExactNumber?keptSpelling(String(side3)).replace(/\.0$/,""):void 0);return one!==void 0&&one===
-other}function keptSpelling(text5){if(/^-?\d+$/.test(text5))return text5==="-0"?"0":text5;const double=Number(text5);if(!Number.
-isFinite(double))return text5;if(double===0)return"0.0";const[mantissa="",power="0"]=double.toExponential().split("e");const exponent=Number(
-power);const sign=mantissa.startsWith("-")?"-":"";const digits=mantissa.replace(/[-.]/g,"");const whole2=exponent<0?"0":
-digits.slice(0,exponent+1).padEnd(exponent+1,"0");const rest=exponent<0?`${"0".repeat(-exponent-1)}${digits}`:digits.slice(
-exponent+1)||"0";const plain4=`${sign}${whole2}.${rest}`;const short4=`${sign}${digits.charAt(0)}.${digits.slice(1)||"0"}\
-e${exponent}`;if(plain4.length<=short4.length&&Math.abs(double)<2**53)return plain4;return exponent<0?short4:`${sign}${whole2}`}
-function plainlySame(a2,b){if(typeof a2!=="object"||a2===null)return a2===b;if(typeof b!=="object"||b===null)return false;
-if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&a2.every((item,index)=>plainlySame(item,b[index]))}
-if(!isMap(a2)||!isMap(b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).length&&keys.every(
-key3=>Object.hasOwn(b,key3)&&plainlySame(a2[key3]??null,b[key3]))}function canonical(value4){if(value4 instanceof ExactNumber)
-return value4.text;if(Array.isArray(value4))return`[${value4.map(canonical).join(",")}]`;if(typeof value4==="object"&&value4!==
-null){const members3=Object.keys(value4).sort().map(key3=>`${JSON.stringify(key3)}:${canonical(value4[key3]??null)}`);return`\
-{${members3.join(",")}}`}return JSON.stringify(value4)}function mapValues(map2,change3){const changed2={};for(const key3 of Object.
-keys(map2))put(changed2,key3,change3(map2[key3],key3));return changed2}function groupBy(items,keyOf5){const groups=new Map;
-for(const item of items){const key3=keyOf5(item);const group=groups.get(key3);if(group===void 0)groups.set(key3,[item]);else
-group.push(item)}return groups}function put(object3,key3,value4){if(key3!=="__proto__")object3[key3]=value4;else Object.
-defineProperty(object3,key3,{value:value4,enumerable:true,configurable:true,writable:true})}function append(lists2,key3,...items){
-const list2=lists2.get(key3);if(list2===void 0)lists2.set(key3,[...items]);else list2.push(...items)}function compareText(a2,b){
-return a2<b?-1:a2>b?1:0}function assign(object3,more){return Object.assign({},object3,more)}function defined(object3){const members3=Object.
-entries(object3).filter(([,value4])=>value4!==void 0);return Object.fromEntries(members3)}function lazy(work){let done2;
-return()=>{done2??={result:work()};return done2.result}}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT;
-var init_values=__esm({"src/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;ExactNumber=
-class{text;constructor(text5){if(!jsonNumber.test(text5))throw new TypeError("not a number of JSON");this.text=text5}toJSON(){
-return rawJson?.(this.text)??Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};({rawJSON:rawJson}=
-JSON);Sensitive=class{#value;constructor(value4){this.#value=value4}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.
-custom](){return"(sensitive)"}toString(){return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash5,matches){
-super(null);this.hash=hash5;this.#matches=matches}matches(value4){return this.#matches(value4)}reveal(){throw new Error(
-"a hashed secret has no readable value")}};UNKNOWN_TEXT="(unknown)"}});function parseJson(text5){const plain4=JSON.parse(text5);if(!holdsNumber(plain4)||!suspicious.test(text5))return plain4;
+function holdsHashed(value4){if(value4 instanceof HashedSecret)return true;if(Array.isArray(value4))return value4.some(holdsHashed);
+return isMap(value4)&&Object.values(value4).some(holdsHashed)}function reveal(value4){if(value4 instanceof Sensitive)return value4.
+reveal();if(Array.isArray(value4))return value4.map(reveal);if(isMap(value4))return mapValues(value4,reveal);return value4}
+function same(a2,b){if(a2 instanceof HashedSecret||b instanceof HashedSecret){const[hashed,other]=a2 instanceof HashedSecret?
+[a2,b]:[b,a2];if(other instanceof HashedSecret)return hashed.hash===other.hash;return!holdsHashed(other)&&hashed.matches(
+reveal(other))}if(a2 instanceof Sensitive||b instanceof Sensitive)return same(reveal(a2),reveal(b));if(Array.isArray(a2)){
+return Array.isArray(b)&&a2.length===b.length&&a2.every((item,index)=>same(item,b[index]??null))}if(isMap(a2)){if(!isMap(
+b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).length&&keys.every(key3=>Object.hasOwn(b,
+key3)&&same(a2[key3]??null,b[key3]??null))}if(a2 instanceof ExactNumber||b instanceof ExactNumber)return isSameNumber(a2,
+b);return a2===b}function isSameNumber(a2,b){const[one,other]=[a2,b].map(side3=>typeof side3==="number"||side3 instanceof
+ExactNumber?keptSpelling(String(side3)).replace(/\.0$/,""):void 0);return one!==void 0&&one===other}function keptSpelling(text5){
+if(/^-?\d+$/.test(text5))return text5==="-0"?"0":text5;const double=Number(text5);if(!Number.isFinite(double))return text5;
+if(double===0)return"0.0";const[mantissa="",power="0"]=double.toExponential().split("e");const exponent=Number(power);const sign=mantissa.
+startsWith("-")?"-":"";const digits=mantissa.replace(/[-.]/g,"");const whole2=exponent<0?"0":digits.slice(0,exponent+1).
+padEnd(exponent+1,"0");const rest=exponent<0?`${"0".repeat(-exponent-1)}${digits}`:digits.slice(exponent+1)||"0";const plain4=`${sign}${whole2}\
+.${rest}`;const short4=`${sign}${digits.charAt(0)}.${digits.slice(1)||"0"}e${exponent}`;if(plain4.length<=short4.length&&
+Math.abs(double)<2**53)return plain4;return exponent<0?short4:`${sign}${whole2}`}function plainlySame(a2,b){if(typeof a2!==
+"object"||a2===null)return a2===b;if(typeof b!=="object"||b===null)return false;if(Array.isArray(a2)){return Array.isArray(
+b)&&a2.length===b.length&&a2.every((item,index)=>plainlySame(item,b[index]))}if(!isMap(a2)||!isMap(b))return false;const keys=Object.
+keys(a2);return keys.length===Object.keys(b).length&&keys.every(key3=>Object.hasOwn(b,key3)&&plainlySame(a2[key3]??null,
+b[key3]))}function canonical(value4){if(value4 instanceof ExactNumber)return value4.text;if(Array.isArray(value4))return`\
+[${value4.map(canonical).join(",")}]`;if(typeof value4==="object"&&value4!==null){const members3=Object.keys(value4).sort().
+map(key3=>`${JSON.stringify(key3)}:${canonical(value4[key3]??null)}`);return`{${members3.join(",")}}`}return JSON.stringify(
+value4)}function mapValues(map2,change3){const changed2={};for(const key3 of Object.keys(map2))put(changed2,key3,change3(
+map2[key3],key3));return changed2}function groupBy(items,keyOf5){const groups=new Map;for(const item of items){const key3=keyOf5(
+item);const group=groups.get(key3);if(group===void 0)groups.set(key3,[item]);else group.push(item)}return groups}function put(object3,key3,value4){
+if(key3!=="__proto__")object3[key3]=value4;else Object.defineProperty(object3,key3,{value:value4,enumerable:true,configurable:true,
+writable:true})}function append(lists2,key3,...items){const list2=lists2.get(key3);if(list2===void 0)lists2.set(key3,[...items]);else
+list2.push(...items)}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function assign(object3,more){return Object.assign(
+{},object3,more)}function defined(object3){const members3=Object.entries(object3).filter(([,value4])=>value4!==void 0);return Object.
+fromEntries(members3)}function lazy(work){let done2;return()=>{done2??={result:work()};return done2.result}}var jsonNumber,
+ExactNumber,rawJson,Sensitive,HashedSecret,UNKNOWN_TEXT;var init_values=__esm({"src/base/values.ts"(){"use strict";jsonNumber=
+/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;ExactNumber=class{text;constructor(text5){if(!jsonNumber.test(text5))throw new TypeError(
+"not a number of JSON");this.text=text5}toJSON(){return rawJson?.(this.text)??Number(this.text)}toString(){return this.text}[inspect.
+custom](){return this.text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value4){this.#value=value4}reveal(){
+return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){return"(sensitive)"}};
+HashedSecret=class extends Sensitive{hash;#matches;constructor(hash5,matches2){super(null);this.hash=hash5;this.#matches=
+matches2}matches(value4){return this.#matches(value4)}reveal(){throw new Error("a hashed secret has no readable value")}};
+UNKNOWN_TEXT="(unknown)"}});function parseJson(text5){const plain4=JSON.parse(text5);if(!holdsNumber(plain4)||!suspicious.test(text5))return plain4;
 return parse(text5,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const open7=[
 document2];while(open7.length>0){const next=open7.pop();if(typeof next==="number")return true;if(typeof next!=="object"||
 next===null)continue;if(Array.isArray(next))for(const item of next)open7.push(item);else for(const name3 in next)open7.push(
@@ -6275,8 +6277,9 @@ changes}){return changes.filter(isPrivileged).length}function changesServer(plan
 action:action2}){return action2==="create"||action2==="update"||action2==="delete"||action2==="regenerate"}function leavesRestores({
 warnings}){return warnings.some(({code:code2})=>code2==="restores-left-out")}function withReason(change3,why2){if(why2===
 void 0)return change3;const reason=change3.reason===null?why2:`${change3.reason}; ${why2}`;return{...change3,action:"blo\
-cked",requests:[],destructions:[],reason}}var shares;var init_plan=__esm({"src/plan/plan.ts"(){"use strict";shares=["dri\
-ft","changes"]}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Scope","Role","Organization",
+cked",requests:[],destructions:[],reason}}var none,nothing,shares;var init_plan=__esm({"src/plan/plan.ts"(){"use strict";
+none=Object.freeze([]);nothing={destructions:none,requests:none,fields:none,warnings:none,reason:null};shares=["drift","\
+changes"]}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Scope","Role","Organization",
 "Backend","IdentityProvider","Client","User","KeyPair","EmailTemplate","PageTemplate","ErrorTemplate"]}});var util_exports={};__export(util_exports,{BIGINT_FORMAT_RANGES:()=>BIGINT_FORMAT_RANGES,CONSTANT_CATCH:()=>CONSTANT_CATCH,
 Class:()=>Class,NUMBER_FORMAT_RANGES:()=>NUMBER_FORMAT_RANGES,aborted:()=>aborted,allowsEval:()=>allowsEval,assert:()=>assert,
 assertEqual:()=>assertEqual,assertIs:()=>assertIs,assertNever:()=>assertNever,assertNotEqual:()=>assertNotEqual,assignProp:()=>assignProp,
@@ -7600,17 +7603,18 @@ type.members,path,wanted,{});return whole2("unknown")}if(got instanceof HashedSe
 return whole2(same(wanted,got)?"same":"different");if(holdsHashed(wanted))return whole2("unknown");return whole2(got.matches(
 reveal(normalForm(type,wanted)))?"same":"different")}switch(type.type){case"members":if(!isMap(wanted))return whole2(same(
 wanted,got)?"same":"different");return memberContrasts(type.members,path,wanted,isMap(got)?got:null);case"map":{if(!isMap(
-wanted)||!isMap(got)){return whole2(same(wanted??{},got??{})?"same":"different")}const keys=[...new Set([...Object.keys(
-wanted),...Object.keys(got)])];return keys.map(key3=>{const[isWanted,isThere2]=[Object.hasOwn(wanted,key3),Object.hasOwn(
-got,key3)];const there=isThere2?got[key3]??null:null;const asked=isWanted?wanted[key3]??null:null;return{path:partPath(path,
-key3),type,verdict:same(asked,there)&&isWanted===isThere2?"same":"different",wanted:asked,got:there,...isWanted?isThere2?
-{}:{lacks:"got"}:{lacks:"wanted"}}})}case"list":return listContrasts(type,path,asElements(wanted),asElements(got));case"\
-reference":return whole2(same(idIn(wanted),idIn(got))?"same":"different");case"set":return whole2(contrastSets(type.nested,
-asElements(wanted),got));case"instant":return whole2(same(wanted,got)||sameInstant(wanted,got)?"same":"different");default:
-return whole2(same(wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"different")}}function lackOf({lacks}){if(lacks===
-void 0)return{};return lacks==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types3,path,wanted,got){
-return Object.entries(wanted).flatMap(([name3,member])=>{const there=got===null?null:Object.hasOwn(got,name3)?got[name3]:
-void 0;return contrast(types3[name3]??value,partPath(path,name3),member,there)})}function listContrasts({by,members:members3},path,wanted,got){
+wanted)||!isMap(got))return whole2(same(wanted??{},got??{})?"same":"different");const keys=[...new Set([...Object.keys(wanted),
+...Object.keys(got)])];return keys.map(key3=>{const[isWanted,isThere2]=[Object.hasOwn(wanted,key3),Object.hasOwn(got,key3)];
+const there=isThere2?got[key3]??null:null;const asked=isWanted?wanted[key3]??null:null;return{path:partPath(path,key3),type,
+verdict:same(asked,there)&&isWanted===isThere2?"same":"different",wanted:asked,got:there,...isWanted?isThere2?{}:{lacks:"\
+got"}:{lacks:"wanted"}}})}case"list":return listContrasts(type,path,asElements(wanted),asElements(got));case"reference":
+return whole2(same(idIn(wanted),idIn(got))?"same":"different");case"set":return whole2(contrastSets(type.nested,asElements(
+wanted),got));case"instant":return whole2(same(instantOf(wanted)??wanted,instantOf(got)??got)?"same":"different");default:
+return whole2(same(wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"different")}}function matches(type,wanted,got){
+return contrast(type??value,"",wanted,got).every(({verdict})=>verdict==="same")}function lackOf({lacks}){if(lacks===void 0)
+return{};return lacks==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types3,path,wanted,got){return Object.
+entries(wanted).flatMap(([name3,member])=>{const there=got===null?null:Object.hasOwn(got,name3)?got[name3]:void 0;return contrast(
+types3[name3]??value,partPath(path,name3),member,there)})}function listContrasts({by,members:members3},path,wanted,got){
 const keyed=list2=>new Map(list2.map(one=>[textOf(one[by]),one]));const[goals,there]=[keyed(wanted),keyed(got)];return[...new Set(
 [...goals.keys(),...there.keys()])].flatMap(key3=>{const at3=partPath(path,key3);const[goal,live]=[goals.get(key3),there.
 get(key3)];if(goal===void 0)return Object.entries(live??{}).map(([name3,member])=>({path:partPath(at3,name3),type:members3[name3]??
@@ -7618,125 +7622,127 @@ value,verdict:"different",wanted:null,got:member,lacks:"wanted"}));return member
 function eachWith(by,list2,other,change3){const there=new Map(asElements(other).map(one=>[textOf(one[by]),one]));return asElements(
 list2).map(one=>change3(one,there.get(textOf(one[by]))))}function idIn(reference3){return isMap(reference3)?reference3.id??
 null:reference3}function isCleared(field2){if(Array.isArray(field2))return field2.length===0;return field2===null||isMap(
-field2)&&Object.keys(field2).length===0}function sameInstant(a2,b){return typeof a2==="string"&&typeof b==="string"&&Date.
-parse(a2)===Date.parse(b)}function asElements(set2){return Array.isArray(set2)?set2.filter(isMap):[]}function setParts(declared){
-if(!isMap(declared))return{whole:declared,add:[],remove:[],stay:[]};const part=list2=>Array.isArray(list2)?list2:[];const{
-whole:whole2,add,remove,stay}=declared;return{whole:whole2,add:part(add),remove:part(remove),stay:part(stay)}}function listsOf(declared){
-if(Array.isArray(declared))return[{path:[],list:declared}];if(!isMap(declared))return[];return Object.entries(declared).
-flatMap(([part,list2])=>Array.isArray(list2)?[{path:[part],list:list2}]:[])}function memberKey(element){const key3=isMap(
+field2)&&Object.keys(field2).length===0}function asElements(set2){return Array.isArray(set2)?set2.filter(isMap):[]}function setParts(declared){
+const part=list2=>Array.isArray(list2)?list2:[];if(!isMap(declared))return{whole:declared,add:part([]),remove:part([]),stay:part(
+[])};const{whole:whole2,add,remove,stay}=declared;return{whole:whole2,add:part(add),remove:part(remove),stay:part(stay)}}
+function listsOf(declared){if(Array.isArray(declared))return[{path:[],list:declared}];if(!isMap(declared))return[];return Object.
+entries(declared).flatMap(([part,list2])=>Array.isArray(list2)?[{path:[part],list:list2}]:[])}function membersOf(declared){
+return listsOf(declared).flatMap(({list:list2})=>list2)}function membersAt(field2,declared){return listsOf(declared).flatMap(
+({path,list:list2})=>list2.map((member,index)=>({member,at:[field2,...path,index]})))}function memberKey(element){const key3=isMap(
 element)?element.id??element.name:element;return typeof key3==="string"?key3:void 0}function instantOf(until2){if(typeof until2!==
 "string")return void 0;const at3=new Date(until2);return Number.isNaN(at3.getTime())?void 0:at3.toISOString()}function referenceOf(element){
 if(isMap(element))return element;return isUuid(textOf(element))?{id:element}:{name:element}}function isByMember({type},declared){
-return type==="set"&&isMap(declared)&&setParts(declared).whole===void 0}function membersAmong(set2,named3){const{removed}=matchSets(
-named3,asElements(set2));const others2=new Set(removed);return asElements(set2).filter(element=>!others2.has(element))}function matchSets(wanted,got){
+return type==="set"&&isMap(declared)&&setParts(declared).whole===void 0}function membersAmong(set2,named2){const{removed}=matchSets(
+named2,asElements(set2));const others2=new Set(removed);return asElements(set2).filter(element=>!others2.has(element))}function matchSets(wanted,got){
 const left=new Set(got);const found2={id:queuesBy("id",got),name:queuesBy("name",got)};const keyless={id:got.filter(({id})=>typeof id!==
 "string").length,name:got.filter(({name:name3})=>typeof name3!=="string").length};const pairs=[];const added=[];let decidable=true;
 for(const element of wanted){const key3=typeof element.id==="string"?"id":"name";const queue=found2[key3].get(element[key3]);
 let there=queue?.pop();while(there!==void 0&&!left.has(there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.
 id!=="string")keyless.id-=1;if(typeof there.name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{
 added.push(element);if(keyless[key3]>0)decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.
-id!=="string"&&typeof element.name!=="string")){decidable=false}return{pairs,added,removed,decidable}}function queuesBy(key3,elements2){
+id!=="string"&&typeof element.name!=="string"))decidable=false;return{pairs,added,removed,decidable}}function queuesBy(key3,elements2){
 const queues=new Map;for(const element of elements2.toReversed())append(queues,element[key3],element);return queues}function contrastSets(nested,wanted,got){
 if(got!==null&&!Array.isArray(got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.
-added.length>0||match.removed.length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.
+added.length>0||match.removed.length>0)return match.decidable||wanted.length!==there.length?"different":"unknown";const inner=match.
 pairs.flatMap(pair=>Object.entries(nested).filter(([name3])=>Object.hasOwn(pair.wanted,name3)).flatMap(([name3,type])=>contrast(
 type,name3,pair.wanted[name3]??null,pair.got[name3])));if(inner.some(part=>part.verdict==="different"))return"different";
-return inner.some(part=>part.verdict==="unknown")?"unknown":"same"}function holdsHashed(field2){if(field2 instanceof HashedSecret)
-return true;if(Array.isArray(field2))return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}
-function carried(fields4,names4){return Object.fromEntries(names4.flatMap(name3=>{const field2=fields4[name3];return field2===
-void 0||holdsHashed(field2)?[]:[[name3,field2]]}))}function normalForm(type,field2){if(type.type==="set"&&Array.isArray(
-field2)){const elements2=asElements(field2).map(element=>mapValues(element,(member,name3)=>{const inner=type.nested[name3];
-return inner===void 0?member:normalForm(inner,member)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(
-b)))}if(type.type==="reference"&&isMap(field2)){const{id=null,name:name3=null}=field2;return{id,name:name3}}if(type.type===
-"list"&&Array.isArray(field2))return asElements(field2).sort((a2,b)=>compareText(textOf(a2[type.by]),textOf(b[type.by])));
-if(type.type==="members"&&isMap(field2)){return mapValues(field2,(member,name3)=>normalForm(type.members[name3]??value,member))}
-return field2}function elementKey(element){return`${String(element.id??"")}\0${String(element.name??"")}`}function keyOf({
-id,name:name3}){return typeof id==="string"?`id ${id}`:`name ${String(name3)}`}function elementName(element,confirmed){if(holdsSensitive(
-element))return" (sensitive)";const{id,name:name3}=element;const beside=!confirmed&&typeof name3==="string"&&typeof id===
-"string"&&id!==name3;return` "${String(name3??id)}"${beside?` (id ${id})`:""}`}function partPath(path,key3){return/^[\w-]+$/.
-test(key3)?`${path}.${key3}`:`${path}[${JSON.stringify(key3)}]`}function isSecret(type){return type.type==="value"&&type.
-secret===true}function markSecrets(types3,fields4){return mapValues(fields4,(field2,name3)=>markSecret(types3[name3]??value,
-field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==null){return field2 instanceof Sensitive?field2:new Sensitive(
-reveal(field2))}if(type.type==="reference")return normalForm(type,field2);if(type.type==="list"&&Array.isArray(field2))return field2.
-map(one=>isMap(one)?markSecrets(type.members,one):one);return type.type==="members"&&isMap(field2)?markSecrets(type.members,
-field2):field2}function isBlank(value4){const text5=unwrapped(value4);return typeof text5==="string"&&new RegExp("^\\p{Wh\
-ite_Space}*$","u").test(text5)}function textOf(value4){const text5=unwrapped(value4);return typeof text5==="string"?text5:
-""}function unwrapped(value4){return value4 instanceof Sensitive?value4.reveal():value4}function firstText(...values){return values.
-find(value4=>typeof value4==="string"&&value4.trim()!=="")}function characters(text5){return[...text5].length}var value,
-secret,instant,body,map,reference;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_identifiers();init_values();
-init_names();value={type:"value"};secret={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map={type:"\
-map"};reference={type:"reference"}}});function text(){return union([string2(),fileReference.transform(({file:file2})=>new FileReference(file2))],{error:"expec\
+return inner.some(part=>part.verdict==="unknown")?"unknown":"same"}function comparedMembers(type,field2){if(type.type!==
+"set"||!Array.isArray(field2))return field2;const own6=["id","name",...Object.keys(type.nested)];return field2.map(element=>isMap(
+element)?Object.fromEntries(Object.entries(element).filter(([name3])=>own6.includes(name3))):element)}function withoutForeignSecrets(type,field2){
+return holdsSensitive(field2)?comparedMembers(type,field2):field2}function carried(fields4,names4){return Object.fromEntries(
+names4.flatMap(name3=>{const field2=fields4[name3];return field2===void 0||holdsHashed(field2)?[]:[[name3,field2]]}))}function normalForm(type,field2){
+if(type.type==="set"&&Array.isArray(field2)){const elements2=asElements(field2).map(element=>mapValues(element,(member,name3)=>{
+const inner=type.nested[name3];return inner===void 0?member:normalForm(inner,member)}));return elements2.sort((a2,b)=>compareText(
+elementKey(a2),elementKey(b)))}if(type.type==="reference"&&isMap(field2)){const{id=null,name:name3=null}=field2;return{id,
+name:name3}}if(type.type==="list"&&Array.isArray(field2))return asElements(field2).sort((a2,b)=>compareText(textOf(a2[type.
+by]),textOf(b[type.by])));if(type.type==="members"&&isMap(field2))return mapValues(field2,(member,name3)=>normalForm(type.
+members[name3]??value,member));return field2}function elementKey(element){return`${String(element.id??"")}\0${String(element.
+name??"")}`}function keyOf({id,name:name3}){return typeof id==="string"?`id ${id}`:`name ${String(name3)}`}function elementName(element,confirmed){
+if(holdsSensitive(element))return" (sensitive)";const{id,name:name3}=element;const beside=!confirmed&&typeof name3==="st\
+ring"&&typeof id==="string"&&id!==name3;return` "${String(name3??id)}"${beside?` (id ${id})`:""}`}function partPath(path,key3){
+return/^[\w-]+$/.test(key3)?`${path}.${key3}`:`${path}[${JSON.stringify(key3)}]`}function isSecret(type){return type.type===
+"value"&&type.secret===true}function markSecrets(types3,fields4){return mapValues(fields4,(field2,name3)=>markSecret(types3[name3]??
+value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==null)return field2 instanceof Sensitive?field2:
+new Sensitive(reveal(field2));if(type.type==="reference")return normalForm(type,field2);if(type.type==="list"&&Array.isArray(
+field2))return field2.map(one=>isMap(one)?markSecrets(type.members,one):one);return type.type==="members"&&isMap(field2)?
+markSecrets(type.members,field2):field2}function isBlank(value4){const text5=unwrapped(value4);return typeof text5==="st\
+ring"&&new RegExp("^\\p{White_Space}*$","u").test(text5)}function textOf(value4){const text5=unwrapped(value4);return typeof text5===
+"string"?text5:""}function unwrapped(value4){return value4 instanceof Sensitive?value4.reveal():value4}function firstText(...values){
+return values.find(value4=>typeof value4==="string"&&value4.trim()!=="")}function characters(text5){return[...text5].length}
+var value,secret,instant,body,map,reference;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_identifiers();
+init_values();init_names();value={type:"value"};secret={type:"value",secret:true};instant={type:"instant"};body={type:"b\
+ody"};map={type:"map"};reference={type:"reference"}}});function text(){return union([string2(),fileReference.transform(({file:file2})=>new FileReference(file2))],{error:"expec\
 ted a string or {file: PATH}"})}function identifier(){return string2().min(1,"must not be empty").max(512,"must not be l\
 onger than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is\
- not usable as an id")}function identified(object3){const isIdentified=it=>["id","name"].some(member=>Object(it)[member]!==
-void 0);return object3.refine(isIdentified,'needs an "id" or a "name"').meta(idOrName)}function until(){return optional2(
-union([iso_exports.date(),iso_exports.datetime({offset:true})],{error:"expected a day such as 2027-01-31, or a date-time\
- such as 2027-01-31T12:00:00Z"}),"When the access ends: a day (00:00 UTC) or an instant.","2027-01-31")}function document(kind,about2,shape2,together2={}){
-return strictObject({kind:literal(kind).meta({description:about2}),...shape2}).meta({description:about2,...together2})}function ignorable(traits5){
-const names4=[...new Set(Object.values(traits5).flatMap(({ignored=[]})=>ignored))];const about2="Declared fields that th\
-e server may ignore.";return defaulted(array(_enum(names4)),[],about2,names4.slice(-1))}function setOf(element,what,example){
-const list2=array(element);return union([list2.meta(noneTwice),strictObject({add:list2.optional().meta({description:`The\
- ${what} to have.`,examples:[[example]],...noneTwice}),remove:list2.superRefine((members3,{addIssue})=>{for(const[at3,member]of members3.
-entries()){if(Object(member).until!==void 0)addIssue({code:"custom",path:[at3,"until"],message:NOT_ADDED})}}).optional().
-meta({description:`The ${what} not to have.`,examples:[[example]],...noneTwice})})],{error:`expected a list of ${what}, \
-or {add: [\u2026], remove: [\u2026]}`}).nullable().optional()}function reference2(what,example){return union([identifier(),
-identified(strictObject({id:optional2(identifier(),`The id of the ${what}.`,UUID),name:optional2(identifier(),`The name \
-of the ${what}.`,example)}))]).meta({description:`The id or the name of the ${what}.`,examples:[example]})}function referenceSet(what,example){
-return setOf(reference2(what,example),`${what}s`,example)}function lifecycle(noun){return{create:optional2(boolean2(),`W\
-hether to create the ${noun} if the server doesn't have it. Only under boruta.`,true),state:state(`absent: delete the ${noun}\
-. Only under boruta.`)}}function state(description){return defaulted(_enum(["present","absent"]),"present",description,"\
-absent")}function absentAlone(fields4){return{if:{properties:{state:{const:"absent"}},required:["state"]},then:{properties:Object.
-fromEntries(fields4.map(field2=>[field2,false]))}}}var FileReference,UUID,fileReference,anyObject,idOrName,noneTwice,organizationId,
-roleScope,role,ownRole,roles,NOT_ADDED;var init_schema=__esm({"src/kinds/schema.ts"(){"use strict";init_zod();init_members();
-FileReference=class{file;constructor(file2){this.file=file2}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=
-strictObject({file:string2().min(1).meta({description:"The file, relative to the manifest and inside the project. Its by\
-tes are used unchanged, as UTF-8.",examples:["emails/reset_password.txt"]})});anyObject=record(string2(),unknown());idOrName=
-{anyOf:[{required:["id"]},{required:["name"]}]};noneTwice={uniqueItems:true};organizationId=optional2(identifier(),"The \
-id of the organization. If left out, the name identifies it.",UUID);roleScope=strictObject({id:optional2(text(),"The id \
-of the scope.",UUID),name:optional2(text(),"The name of the scope.","billing:read"),public:optional2(boolean2(),"Whether\
- any client may ask for the scope.",false)});role=strictObject({id:optional2(text(),"The id of the role. Under boruta, t\
-he name can replace it.",UUID),name:optional2(text(),"The name of the role.","billing-admin"),scopes:optional2(array(roleScope),
-"The scopes that the role grants.",[{id:UUID,name:"billing:read"}])});ownRole=identified(role.extend({until:until()}));roles=
-array(identified(role));NOT_ADDED="ends an access that is added, and nothing is added here: leave it out"}});function wordsIn(text5){return text5.trim().split(/\s+/)}function firstFew(names4,most=3){const more=names4.length-most;
+ not usable as an id")}function identified(shape2){const object3=strictObject(shape2);const isIdentified=it=>["id","name"].
+some(member=>Object(it)[member]!==void 0);return object3.refine(isIdentified,'needs an "id" or a "name"').meta(idOrName)}
+function until(){return optional2(union([iso_exports.date(),iso_exports.datetime({offset:true})],{error:"expected a day \
+such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z"}),"When the access ends: a day (00:00 UTC) or an instan\
+t.","2027-01-31")}function document(kind,about2,shape2,together2={}){return strictObject({kind:literal(kind).meta({description:about2}),
+...shape2}).meta({description:about2,...together2})}function ignorable(traits5){const names4=[...new Set(Object.values(traits5).
+flatMap(({ignored=[]})=>ignored))];const about2="Declared fields that the server may ignore.";return defaulted(array(_enum(
+names4)),[],about2,names4.slice(-1))}function setOf(element,what,example){const list2=array(element);return union([list2.
+meta(noneTwice),strictObject({add:list2.optional().meta({description:`The ${what} to have.`,examples:[[example]],...noneTwice}),
+remove:list2.superRefine((members3,{addIssue})=>{for(const[at3,member]of members3.entries()){if(Object(member).until!==void 0)
+addIssue({code:"custom",path:[at3,"until"],message:NOT_ADDED})}}).optional().meta({description:`The ${what} not to have.`,
+examples:[[example]],...noneTwice})})],{error:`expected a list of ${what}, or {add: [\u2026], remove: [\u2026]}`}).nullable().
+optional()}function reference2(what,example){return union([identifier(),identified({id:optional2(identifier(),`The id of\
+ the ${what}.`,UUID),name:optional2(identifier(),`The name of the ${what}.`,example)})]).meta({description:`The id or th\
+e name of the ${what}.`,examples:[example]})}function referenceSet(what,example){return setOf(reference2(what,example),`${what}\
+s`,example)}function lifecycle(noun){return{create:optional2(boolean2(),`Whether to create the ${noun} if the server doe\
+sn't have it. Only under boruta.`,true),state:state(`absent: delete the ${noun}. Only under boruta.`)}}function state(description){
+return defaulted(_enum(["present","absent"]),"present",description,"absent")}function absentAlone(fields4){return{if:{properties:{
+state:{const:"absent"}},required:["state"]},then:{properties:Object.fromEntries(fields4.map(field2=>[field2,false]))}}}var FileReference,
+UUID,fileReference,anyObject,idOrName,noneTwice,organizationId,roleScope,role,ownRole,roles,NOT_ADDED;var init_schema=__esm(
+{"src/kinds/schema.ts"(){"use strict";init_zod();init_members();FileReference=class{file;constructor(file2){this.file=file2}};
+UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"The fil\
+e, relative to the manifest and inside the project. Its bytes are used unchanged, as UTF-8.",examples:["emails/reset_pas\
+sword.txt"]})});anyObject=record(string2(),unknown());idOrName={anyOf:[{required:["id"]},{required:["name"]}]};noneTwice=
+{uniqueItems:true};organizationId=optional2(identifier(),"The id of the organization. If left out, the name identifies i\
+t.",UUID);roleScope=strictObject({id:optional2(text(),"The id of the scope.",UUID),name:optional2(text(),"The name of th\
+e scope.","billing:read"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false)});role=strictObject(
+{id:optional2(text(),"The id of the role. Under boruta, the name can replace it.",UUID),name:optional2(text(),"The name \
+of the role.","billing-admin"),scopes:optional2(array(roleScope),"The scopes that the role grants.",[{id:UUID,name:"bill\
+ing:read"}])});ownRole=identified({...role.shape,until:until()});roles=array(identified(role.shape));NOT_ADDED="ends an \
+access that is added, and nothing is added here: leave it out"}});function wordsIn(text5){return text5.trim().split(/\s+/)}function firstFew(names4,most=3){const more=names4.length-most;
 return`${names4.slice(0,most).join(", ")}${more>0?` and ${more} more`:""}`}function short2(text5){return text5.length>80?
 `${text5.slice(0,79)}\u2026`:text5}function withArticle(noun){return`${/^[aeio]/i.test(noun)?"an":"a"} ${noun}`}var init_words=__esm(
 {"src/base/words.ts"(){"use strict"}});function memberSet(noun,element,example){const expected=`expected the name or id of ${withArticle(noun)}, or an object w\
-ith one`;return setOf(union([identifier(),element],{error:expected}),`${noun}s`,example)}function adds(declared){if(declared===
-void 0||declared===null)return false;const list2="length"in declared?declared:declared.add;return list2!==void 0&&list2.
-length>0}var scope,membership,objects,backend,managed,userSchema,userList,usersSchema,userTraits;var init_user_schema=__esm(
-{"src/kinds/user-schema.ts"(){"use strict";init_zod();init_members();init_values();init_words();init_schema();scope=lazy(
-()=>identified(strictObject({id:optional2(text(),"The id of the scope. Under boruta, the name can replace it.",UUID),name:optional2(
-text(),"The name of the scope.","billing:read"),label:optional2(text(),"The display name.","Read billing"),public:optional2(
-boolean2(),"Whether any client may ask for the scope.",false),until:until()})));membership=lazy(()=>identified(strictObject(
-{id:organizationId,name:optional2(identifier(),"The name of the organization.","acme"),label:nullish2(text(),"The label \
-of the organization.","ACME Corporation"),roles:roles.optional().meta({description:"The user's roles in this organizatio\
-n, as a whole set. Not under boruta.",...noneTwice,examples:[[{id:UUID,name:"billing-admin"}]]}),until:until()})));objects=
-(about2,example)=>nullish2(array(anyObject),about2,[example]);backend=lazy(()=>strictObject({id:nullish2(text(),"The id \
-of the backend.",UUID),name:nullish2(text(),"The name of the backend.","Staff directory"),type:nullish2(text(),"Where th\
-e backend stores users, as the server names it.","ldap"),is_default:nullish2(boolean2(),"Whether it is the default backe\
-nd.",false),create_default_organization:nullish2(boolean2(),"Whether each new user gets an organization.",true),roles:nullish2(
-array(role),"The roles of the backend, as a whole set.",[{id:UUID,name:"member"}]),metadata_fields:objects("The fields t\
-hat users' metadata may have.",{attribute_name:"department",user_editable:false}),federated_servers:objects("Other serve\
-rs that users can sign in with.",{name:"partner"}),verifiable_credentials:objects("The verifiable credentials that it is\
-sues.",{credential_identifier:"EmployeeCard"}),verifiable_presentations:objects("The verifiable presentations that it as\
-ks for.",{presentation_identifier:"EmployeeCard"}),password_hashing_alg:nullish2(text(),"How passwords are hashed.","arg\
-on2"),password_hashing_opts:nullish2(anyObject,"The options of the algorithm.",{m_cost:16}),ldap_pool_size:nullish2(int32(),
-"The number of connections to the directory.",5),ldap_host:nullish2(text(),"The host of the LDAP directory.","ldap.examp\
-le.com"),ldap_user_rdn_attribute:nullish2(text(),"The attribute that identifies a user in the directory.","uid"),ldap_base_dn:nullish2(
-text(),"The base DN of users in the directory.","dc=example,dc=com"),ldap_ou:nullish2(text(),"The organizational unit of\
- users.","ou=people"),ldap_master_dn:nullish2(text(),"The DN that the server signs in with.","cn=idp,dc=example,dc=com"),
-ldap_master_password:nullish2(text(),"The password of ldap_master_dn, always secret. Use a variable.","${LDAP_PASSWORD}"),
-smtp_from:nullish2(text(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(text(),"The mail server.",
-"smtp.example.com"),smtp_username:nullish2(text(),"The user name for the mail server.","idp"),smtp_password:nullish2(text(),
-"The password of smtp_username, always secret. Use a variable.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Whethe\
-r to use TLS from the start.",true),smtp_tls:nullish2(boolean2(),"Whether to use STARTTLS.",false),smtp_port:nullish2(int32(),
-"The port of the mail server.",465),features:nullish2(array(text()),"What the backend can do, as the server names it.",[
-"authenticable"])}));managed=lazy(()=>({metadata:nullish2(anyObject,"Facts about the user. Unmentioned keys stay; null r\
-emoves a key.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(anyObject,"Facts from another serv\
-er. Unmentioned keys stay; null removes a key.",{department:{value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),"\
-Whether the user is blocked from signing in.",false),group:nullish2(text(),"The user's groups, separated by spaces.","st\
-aff"),authorized_scopes:memberSet("scope",scope(),"billing:read").meta({description:"The scopes that the user may get: a\
- list of all, or {add, remove}.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}],{add:["billing:read"]}]}),
+ith one`;return setOf(union([identifier(),element],{error:expected}),`${noun}s`,example)}function adds(declared){const{whole:whole2,
+add}=setParts(declared??null);return[whole2,add].some(list2=>Array.isArray(list2)&&list2.length>0)}var scope,membership,
+objects,backend,managed,userSchema,userList,usersSchema,userTraits;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){
+"use strict";init_zod();init_members();init_values();init_words();init_fields();init_schema();scope=lazy(()=>identified(
+{id:optional2(text(),"The id of the scope. Under boruta, the name can replace it.",UUID),name:optional2(text(),"The name\
+ of the scope.","billing:read"),label:optional2(text(),"The display name.","Read billing"),public:optional2(boolean2(),"\
+Whether any client may ask for the scope.",false),until:until()}));membership=lazy(()=>identified({id:organizationId,name:optional2(
+identifier(),"The name of the organization.","acme"),label:nullish2(text(),"The label of the organization.","ACME Corpor\
+ation"),roles:roles.optional().meta({description:"The user's roles in this organization, as a whole set. Not under borut\
+a.",...noneTwice,examples:[[{id:UUID,name:"billing-admin"}]]}),until:until()}));objects=(about2,example)=>nullish2(array(
+anyObject),about2,[example]);backend=lazy(()=>strictObject({id:nullish2(text(),"The id of the backend.",UUID),name:nullish2(
+text(),"The name of the backend.","Staff directory"),type:nullish2(text(),"Where the backend stores users, as the server\
+ names it.","ldap"),is_default:nullish2(boolean2(),"Whether it is the default backend.",false),create_default_organization:nullish2(
+boolean2(),"Whether each new user gets an organization.",true),roles:nullish2(array(role),"The roles of the backend, as \
+a whole set.",[{id:UUID,name:"member"}]),metadata_fields:objects("The fields that users' metadata may have.",{attribute_name:"\
+department",user_editable:false}),federated_servers:objects("Other servers that users can sign in with.",{name:"partner"}),
+verifiable_credentials:objects("The verifiable credentials that it issues.",{credential_identifier:"EmployeeCard"}),verifiable_presentations:objects(
+"The verifiable presentations that it asks for.",{presentation_identifier:"EmployeeCard"}),password_hashing_alg:nullish2(
+text(),"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(anyObject,"The options of the algorithm.",{m_cost:16}),
+ldap_pool_size:nullish2(int32(),"The number of connections to the directory.",5),ldap_host:nullish2(text(),"The host of \
+the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(text(),"The attribute that identifies a user i\
+n the directory.","uid"),ldap_base_dn:nullish2(text(),"The base DN of users in the directory.","dc=example,dc=com"),ldap_ou:nullish2(
+text(),"The organizational unit of users.","ou=people"),ldap_master_dn:nullish2(text(),"The DN that the server signs in \
+with.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(text(),"The password of ldap_master_dn, always secret. \
+Use a variable.","${LDAP_PASSWORD}"),smtp_from:nullish2(text(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(
+text(),"The mail server.","smtp.example.com"),smtp_username:nullish2(text(),"The user name for the mail server.","idp"),
+smtp_password:nullish2(text(),"The password of smtp_username, always secret. Use a variable.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(
+boolean2(),"Whether to use TLS from the start.",true),smtp_tls:nullish2(boolean2(),"Whether to use STARTTLS.",false),smtp_port:nullish2(
+int32(),"The port of the mail server.",465),features:nullish2(array(text()),"What the backend can do, as the server name\
+s it.",["authenticable"])}));managed=lazy(()=>({metadata:nullish2(anyObject,"Facts about the user. Unmentioned keys stay\
+; null removes a key.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(anyObject,"Facts from anot\
+her server. Unmentioned keys stay; null removes a key.",{department:{value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),
+"Whether the user is blocked from signing in.",false),group:nullish2(text(),"The user's groups, separated by spaces.","s\
+taff"),authorized_scopes:memberSet("scope",scope(),"billing:read").meta({description:"The scopes that the user may get: \
+a list of all, or {add, remove}.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}],{add:["billing:read"]}]}),
 organizations:memberSet("organization",membership(),"acme").meta({description:"The user's organizations: a list of all, \
 or {add, remove}.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"billing-admin"}]}],{add:["acme"]}]}),roles:memberSet(
 "role",ownRole,"auditor").meta({description:"The user's own roles: a list of all, or {add, remove}. Only under boruta.",
@@ -7751,26 +7757,26 @@ removes them.","2026-01-31T12:00:00Z"),...managed(),backend:nullish2(union([iden
 ap, or the name of a backend"}),"The user's backend: its name or id, beside a username; or its settings.",{id:UUID,smtp_relay:"\
 smtp.example.com"}),password:optional2(text(),"A new user's first password, 12 to 80 characters, always secret. Use a va\
 riable.","${ADA_PASSWORD}"),...lifecycle("user")},{anyOf:[{required:["id"]},{required:["username"]}],...absentAlone(Object.
-keys(managed()))}));userList=()=>array(union([identifier(),identified(strictObject({id:optional2(identifier(),"The id of\
- the user.",UUID),name:optional2(identifier(),"The username.","ada@example.com"),backend:optional2(identifier(),"The nam\
-e or id of the backend that has the user.","Staff")}))])).min(1,"must not be empty");usersSchema=lazy(()=>document("User\
-s","The same declaration for many users, listed or matched.",{users:optional2(userList(),"Users by username or id.",["ad\
-a@example.com",{id:UUID}]),match:optional2(strictObject({organization:reference2("organization","acme").optional(),group:optional2(
-string2().regex(/^[^ ]+$/,"must be one word"),"One of the user's groups.","staff"),role:reference2("role","auditor").optional(),
-scope:reference2("scope","billing:read").optional(),backend:reference2("backend","Staff directory").optional()}).refine(
-it=>Object.values(it).some(key3=>key3!==void 0),"needs a condition"),"Selects users who meet all conditions; only their \
-own scopes and roles count.",{organization:"acme",group:"staff"}),except:optional2(userList(),"Users whom match leaves o\
-ut.",["root@example.com"]),at_least:optional2(int().min(1),"The least number of users; fewer are an error.",1),until:until(),
-...managed()},{anyOf:[{required:["users"]},{required:["match"]}],dependentRequired:{except:["match"]}}).refine(({until:until2,
-authorized_scopes,organizations,roles:roles3})=>until2===void 0||[authorized_scopes,organizations,roles3].some(adds),{path:[
-"until"],error:NOT_ADDED}));userTraits={documented:{scopeNeedsLabel:true,hasRoles:false,doubles:false},boruta:{scopeNeedsLabel:false,
-hasRoles:true,doubles:true,read:{title:"show a user",path:"/api/users/:user_id",scope:"users:manage:all"},whole:["metada\
-ta","group","authorized_scopes","organizations","roles"],ignored:["uid","username","totp_registered_at","federated_metad\
-ata","blocked","backend"],instead:{blocked:'take away what the user has with "organizations: []", "authorized_scopes: []\
-" and "roles: []" (this server blocks nobody)'},emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],organizations:[],
-roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},characters:{group:255},
-uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"texts"}}}},signs:{has:[
-"roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});var LDAP,hashFields,backendTexts,serverFields,backendFields,backendShape;var init_backend_schema=__esm({"src/kinds/backe\
+keys(managed()))}));userList=()=>array(union([identifier(),identified({id:optional2(identifier(),"The id of the user.",UUID),
+name:optional2(identifier(),"The username.","ada@example.com"),backend:optional2(identifier(),"The name or id of the bac\
+kend that has the user.","Staff")})])).min(1,"must not be empty");usersSchema=lazy(()=>document("Users","The same declar\
+ation for many users, listed or matched.",{users:optional2(userList(),"Users by username or id.",["ada@example.com",{id:UUID}]),
+match:optional2(strictObject({organization:reference2("organization","acme").optional(),group:optional2(string2().regex(
+/^[^ ]+$/,"must be one word"),"One of the user's groups.","staff"),role:reference2("role","auditor").optional(),scope:reference2(
+"scope","billing:read").optional(),backend:reference2("backend","Staff directory").optional()}).refine(it=>Object.values(
+it).some(key3=>key3!==void 0),"needs a condition"),"Selects users who meet all conditions; only their own scopes and rol\
+es count.",{organization:"acme",group:"staff"}),except:optional2(userList(),"Users whom match leaves out.",["root@exampl\
+e.com"]),at_least:optional2(int().min(1),"The least number of users; fewer are an error.",1),until:until(),...managed()},
+{anyOf:[{required:["users"]},{required:["match"]}],dependentRequired:{except:["match"]}}).refine(({until:until2,authorized_scopes,
+organizations,roles:roles3})=>until2===void 0||[authorized_scopes,organizations,roles3].some(adds),{path:["until"],error:NOT_ADDED}));
+userTraits={documented:{scopeNeedsLabel:true,hasRoles:false,doubles:false},boruta:{scopeNeedsLabel:false,hasRoles:true,doubles:true,
+read:{title:"show a user",path:"/api/users/:user_id",scope:"users:manage:all"},whole:["metadata","group","authorized_sco\
+pes","organizations","roles"],ignored:["uid","username","totp_registered_at","federated_metadata","blocked","backend"],instead:{
+blocked:'take away what the user has with "organizations: []", "authorized_scopes: []" and "roles: []" (this server bloc\
+ks nobody)'},emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],organizations:[],roles:[]},piecemeal:true,
+protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},characters:{group:255},uniqueWords:["gro\
+up"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"texts"}}}},signs:{has:["roles"],lacks:["\
+blocked"],losesSilently:true},unsafe:true}}}});var LDAP,hashFields,backendTexts,serverFields,backendFields,backendShape;var init_backend_schema=__esm({"src/kinds/backe\
 nd-schema.ts"(){"use strict";init_zod();init_members();init_values();init_fields();init_schema();init_user_schema();LDAP=
 "Elixir.BorutaIdentity.Accounts.Ldap";hashFields=["password_hashing_alg","password_hashing_opts"];backendTexts=[...["smt\
 p_from","smtp_relay","smtp_username","smtp_password"],...["ldap_host","ldap_user_rdn_attribute","ldap_base_dn","ldap_ou",
@@ -7816,9 +7822,17 @@ fields4.authorized_scopes,"authorized_scopes"),...rolesIn(fields4.roles,"roles")
 ckend.roles"),...asElements(fields4.organizations).flatMap(membership2=>rolesIn(membership2.roles,`organizations/${keyOf(
 membership2)}`))]}function scopesGiven(fields4,set2,references2){const given=holdingsOf({authorized_scopes:fields4[set2]??
 null},references2);return given.map(holding=>({...holding,within:set2}))}function textIn(value4){const text5=value4===void 0?
-void 0:reveal(value4);return typeof text5==="string"?text5:void 0}var init_holdings=__esm({"src/kinds/holdings.ts"(){"us\
-e strict";init_values();init_fields()}});function lostElements(lists2,{before,asked,now}){return Object.fromEntries(lists2.flatMap(list2=>{const left=now[list2];
-const isEmpty4=left===null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(
+void 0:reveal(value4);return typeof text5==="string"?text5:void 0}function grantsOf(fields4,references2){const{organizations=null,
+authorized_scopes=null,roles:roles3=null}=fields4;const memberships2=asElements(organizations).flatMap(element=>{const path=[
+{field:"organizations",element}];const id=textOrNull(element.id);const name3=(id===null?null:textOrNull(references2.organizations?.
+byId(id)?.name))??textOrNull(element.name);const own6={type:"organization",id,name:name3,via:null,path};return[own6,...held(
+{roles:element.roles??null},references2,name3??id,path)]});return[...memberships2,...held({authorized_scopes,roles:roles3},
+references2,null,[])]}function held(fields4,references2,via,outer){return holdingsOf(fields4,references2).map(({type,id=null,
+name:name3=null,element,through})=>({type,id,name:name3,via:through===void 0?via:through.name??through.id??"",path:[...outer,
+{field:type==="scope"&&through===void 0?"authorized_scopes":"roles",element:through?.element??element}]}))}function textOrNull(value4){
+return typeof value4==="string"?value4:null}var init_holdings=__esm({"src/kinds/holdings.ts"(){"use strict";init_values();
+init_fields()}});function lostElements(lists2,{before,asked,now}){return Object.fromEntries(lists2.flatMap(list2=>{const left=now[list2];
+const isEmpty3=left===null||Array.isArray(left)&&left.length===0;if(!isEmpty3||asked[list2]===void 0)return[];const wanted=new Set(
 asElements(asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]).filter(({id})=>wanted.has(id));return lost2.
 length===0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(
 now);const ids2=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids2.has(id))]}function namesOfLost(lost2){
@@ -7826,28 +7840,27 @@ return Object.entries(lost2).filter(([field2])=>field2!=="id").map(([field2,part
 part).map(({name:name3,id})=>JSON.stringify(name3??id)):[];return names4.length===0?field2:`${field2} (${names4.join(", ")}\
 )`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:mapValues(lost2,(_,field2)=>now[field2]??
 null)}}function stillLost(kind,owed,now){if("before"in owed)return kind.lost?.({...owed,now})??{};const asSeen=field2=>!Object.
-hasOwn(owed.seen,field2)||contrast(kind.fields[field2]??value,field2,owed.seen[field2]??null,now[field2]).every(({verdict})=>verdict===
-"same");const lost2=kind.lost?.({before:owed.lost,asked:owed.lost,now})??{};return Object.fromEntries(Object.entries(lost2).
-filter(([field2])=>asSeen(field2)))}function missingElements(owed,now){const[before,asked]="before"in owed?[owed.before,
-owed.asked]:[owed.lost,owed.lost];const missing2=Object.entries(before).map(([field2,elements2])=>{const wanted=asElements(
-asked[field2]).map(keyOf);const there=asElements(now[field2]).map(keyOf);const isMissing3=key3=>wanted.includes(key3)&&!there.
-includes(key3);return[field2,asElements(elements2).filter(element=>isMissing3(keyOf(element)))]});return Object.fromEntries(
-missing2.filter(([,elements2])=>elements2.length>0))}var init_loss=__esm({"src/kinds/loss.ts"(){"use strict";init_values();
-init_fields()}});function oneDefault(noun){const moves=`moves the default ${noun}`;return{decisive:[DEFAULTS],sequential:true,succession:{
-field:"is_default",among:DEFAULTS,holders:defaultsAmong,moves(former){if(former===void 0)return moves;return former.length===
-0?`${moves}: none is the default now`:`${moves} from ${former.join(" and ")}`},withoutSuccessor:`no other ${noun} of thi\
-s plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new default`,failed:`\
-the new default ${noun} could not be set`},destructions:changes=>changes.some(({path,after:after2})=>path==="is_default"&&
-after2===true)?[moves]:[]}}function defaultsAmong({[DEFAULTS]:defaults3}){return Array.isArray(defaults3)?defaults3.filter(
-id=>typeof id==="string"):void 0}function defaultsOf(rows){return[...rows].flatMap(({id,is_default})=>is_default===true&&
-typeof id==="string"?[id]:[]).sort()}function twoDefaults(declared,noun){const defaults3=declared.filter(({fields:fields4})=>fields4.
-is_default===true);if(defaults3.length<2)return[];return[error("two-defaults",`${defaults3.length} ${noun}s have "is_def\
-ault: true", and a server has one default`,defaults3.map(one=>one.placeOf("is_default")),"keep it on the new default")]}
-function severalDefaults(present3,noun,cure){const defaults3=defaultsAmong(present3)??[];if(defaults3.length<2)return void 0;
-return`the server has ${defaults3.length} default ${noun}s (${defaults3.join(", ")}) and fails when one is set: take the\
- default away from all but one ${cure}, and plan again`}function byServer(noun){const message=`nothing is sent for it: t\
-he server does it when the other ${noun} becomes the default`;return{code:"by-server",message}}var DEFAULTS;var init_one_default=__esm(
-{"src/kinds/one-default.ts"(){"use strict";init_problems();DEFAULTS="defaults"}});function concealed(member,name3=""){if(member!==null&&isSecretMember(name3))return new Sensitive(member);if(Array.isArray(
+hasOwn(owed.seen,field2)||matches(kind.fields[field2],owed.seen[field2]??null,now[field2]);const lost2=kind.lost?.({before:owed.
+lost,asked:owed.lost,now})??{};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}function missingElements(owed,now){
+const[before,asked]="before"in owed?[owed.before,owed.asked]:[owed.lost,owed.lost];const missing2=Object.entries(before).
+map(([field2,elements2])=>{const wanted=asElements(asked[field2]).map(keyOf);const there=asElements(now[field2]).map(keyOf);
+const isMissing3=key3=>wanted.includes(key3)&&!there.includes(key3);return[field2,asElements(elements2).filter(element=>isMissing3(
+keyOf(element)))]});return Object.fromEntries(missing2.filter(([,elements2])=>elements2.length>0))}var init_loss=__esm({
+"src/kinds/loss.ts"(){"use strict";init_values();init_fields()}});function oneDefault(noun){const moves=`moves the default ${noun}`;return{decisive:[DEFAULTS],succession:{field:"is_defau\
+lt",among:DEFAULTS,holders:defaultsAmong,moves(former){if(former===void 0)return moves;return former.length===0?`${moves}\
+: none is the default now`:`${moves} from ${former.join(" and ")}`},withoutSuccessor:`no other ${noun} of this plan beco\
+mes the default, and a server must not be left without one: declare "is_default: true" on the new default`,failed:`the n\
+ew default ${noun} could not be set`},destructions:changes=>changes.some(({path,after:after2})=>path==="is_default"&&after2===
+true)?[moves]:[]}}function defaultsAmong({[DEFAULTS]:defaults3}){return Array.isArray(defaults3)?defaults3.filter(id=>typeof id===
+"string"):void 0}function defaultsOf(rows){return[...rows].flatMap(({id,is_default})=>is_default===true&&typeof id==="st\
+ring"?[id]:[]).sort()}function twoDefaults(declared,noun){const defaults3=declared.filter(({fields:fields4})=>fields4.is_default===
+true);if(defaults3.length<2)return[];const message=`${defaults3.length} ${noun}s have "is_default: true", and a server h\
+as one default`;const places=defaults3.map(one=>one.places.of("is_default"));return[error("two-defaults",message,places,
+"keep it on the new default")]}function severalDefaults(present3,noun,cure){const defaults3=defaultsAmong(present3)??[];
+if(defaults3.length<2)return void 0;return`the server has ${defaults3.length} default ${noun}s (${defaults3.join(", ")})\
+ and fails when one is set: take the default away from all but one ${cure}, and plan again`}function byServer(noun){const message=`\
+nothing is sent for it: the server does it when the other ${noun} becomes the default`;return{code:"by-server",message}}
+var DEFAULTS;var init_one_default=__esm({"src/kinds/one-default.ts"(){"use strict";init_problems();DEFAULTS="defaults"}});function concealed(member,name3=""){if(member!==null&&isSecretMember(name3))return new Sensitive(member);if(Array.isArray(
 member))return member.map(one=>concealed(one));return isMap(member)?mapValues(member,concealed):member}function about(asked,parse11){
 return document2=>{const parsed2=parse11(document2);if("wrong"in parsed2)return parsed2;const{value:value4}=parsed2;if(!isMap(
 value4))return parsed2;const other=Object.entries(asked).find(([member,wanted])=>{const got=Object.hasOwn(value4,member)?
@@ -7875,7 +7888,7 @@ value4=>value4 instanceof ExactNumber?plainNumber(value4.text):value4,int32());i
 refine(isPathParameter,"an id that no path can carry"));texts=maybe(array(string2()));anyObject2=custom(value4=>isMap(value4)&&
 !deeperThan(maxDepth,value4),`expected an object, nested ${maxDepth} levels at most`);object2=maybe(anyObject2);objects2=
 maybe(array(anyObject2));secret2=maybe(string2().transform(value4=>new Sensitive(value4)));setOf2=schema5=>maybe(array(schema5).
-transform(rows=>{const byId=new Map(rows.toReversed().map(row=>[row.id,row]));return rows.filter(row=>row.id==null||byId.
+transform(rows=>{const byId2=new Map(rows.toReversed().map(row=>[row.id,row]));return rows.filter(row=>row.id==null||byId2.
 get(row.id)===row)}));namedScopes=setOf2(object({id:text2,name:text2,public:flag}));roles2=setOf2(object({id:text2,name:text2,
 scopes:namedScopes}));resource=anyObject2.refine(({id})=>id==null||typeof id==="string"&&isPathParameter(id),"an id that\
  no path can carry").transform(row=>mapValues(row,concealed));organization=object({id:identifier2,name:text2,label:text2});
@@ -7936,29 +7949,32 @@ length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of kno
 wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}return best}var import_fastest_levenshtein2;var init_nearest=__esm(
 {"src/base/nearest.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1)}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const ahead=new Ahead(readPage);
 const{rows,found:found2,total}=await listedBy(noun,ahead).finally(()=>ahead.end());if(total===void 0||found2===total)return rows;
-sum=`${found2} ${noun} were listed, total_entries says ${total}`}throw problemError("unstable-list",`the list of ${noun}\
- does not add up after ${PASSES} reads: ${sum}`,"try again when nobody else is writing")}async function listedBy(noun,ahead){
-const byId=new Map;const anonymous=[];let total;let idle=0;for(let number4=1;number4<=MOST_PAGES;number4+=1){const page2=await ahead.
-take(number4);if(number4===1)ahead.last=surePages(page2,page2.rows.length);const before=byId.size;for(const row of page2.
-rows){if(typeof row.id==="string")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page2.
-totalEntries??total;const found2=byId.size+anonymous.length;const pages3=page2.totalPages??pagesFrom(total,page2.pageSize);
-const done2=pages3===void 0?idle>0:number4>=pages3||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete=total!==
-void 0&&found2>=total;if(done2||complete)return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)
-throw endless(noun,`${MOST_ROWS} ${noun}`)}throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most){return problemError(
-"unstable-list",`the list of ${noun} goes on after ${most}`,"check that base_url is the address of an identity server of\
- this API")}function surePages(first,rows){const pages3=first.totalPages??pagesFrom(first.totalEntries,first.pageSize);return Math.
-min(pages3??1,pagesFrom(first.totalEntries,rows)??1,MOST_PAGES)}function pagesFrom(total,size3){return total===void 0||!size3?
-void 0:Math.ceil(total/size3)}var PASSES,IDLE_PAGES,MOST_PAGES,MOST_ROWS,AHEAD,Ahead;var init_listing=__esm({"src/kinds/\
-listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=class{#readPage;#asked=new Map;last=1;#wanted=Number.
-POSITIVE_INFINITY;constructor(readPage){this.#readPage=readPage}async take(number4){for(let next=number4;next===number4||
-next<=this.last&&next<number4+AHEAD;next+=1){if(this.#asked.has(next))continue;this.#asked.set(next,this.#ask(next))}const page2=this.#asked.
-get(number4)??this.#ask(number4);try{return await page2}finally{this.#asked.delete(number4)}}#ask(number4){const page2=this.#readPage(
-number4,()=>number4<=this.#wanted);page2.catch(()=>{this.#wanted=Math.min(this.#wanted,number4)});return page2}async end(){
-this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});async function readRows(name3,read2,parse11,reader){let offered=true;const rows=await readListing(name3,async(number4,wanted)=>{
-const page2=await reader.listExtra(read2,number4,parse11,wanted);if(page2===null)offered=false;return{...page2?.totalEntries===
-void 0?{totalPages:1}:{},...page2,rows:page2?.rows??[]}});return offered?rows:null}var Catalog;var init_catalog=__esm({"\
-src/kinds/catalog.ts"(){"use strict";init_identifiers();init_nearest();init_values();init_listing();Catalog=class _Catalog{#ids=new Map;#names=new Map;#options;#noun;others;created;deleted;#inAnyCase=lazy(
-()=>{const rows=new Map;for(const[name3,same2]of this.#names)append(rows,name3.toLowerCase(),...same2);return rows});anonymous=0;constructor(rows,options={}){
+sum=`${found2} ${noun} were listed, total_entries says ${total}`}const message=`the list of ${noun} does not add up afte\
+r ${PASSES} reads: ${sum}`;throw problemError("unstable-list",message,"try again when nobody else is writing")}async function listedBy(noun,ahead){
+const byId2=new Map;const anonymous=[];let total;let idle=0;for(let number4=1;number4<=MOST_PAGES;number4+=1){const page2=await ahead.
+take(number4);if(number4===1)ahead.last=surePages(page2,page2.rows.length);const before=byId2.size;for(const row of page2.
+rows){if(typeof row.id==="string")byId2.set(row.id,row);else anonymous.push(row)}idle=byId2.size===before?idle+1:0;total=
+page2.totalEntries??total;const found2=byId2.size+anonymous.length;const pages3=page2.totalPages??pagesFrom(total,page2.
+pageSize);const done2=pages3===void 0?idle>0:number4>=pages3||idle>=IDLE_PAGES;if(idle>0)ahead.last=number4;const complete=total!==
+void 0&&found2>=total;if(done2||complete)return{rows:[...byId2.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)
+throw endless(noun,`${MOST_ROWS} ${noun}`)}throw endless(noun,`${MOST_PAGES} pages`)}function endless(noun,most){const hint="\
+check that base_url is the address of an identity server of this API";return problemError("unstable-list",`the list of ${noun}\
+ goes on after ${most}`,hint)}function surePages(first,rows){const pages3=first.totalPages??pagesFrom(first.totalEntries,
+first.pageSize);return Math.min(pages3??1,pagesFrom(first.totalEntries,rows)??1,MOST_PAGES)}function pagesFrom(total,size3){
+return total===void 0||!size3?void 0:Math.ceil(total/size3)}var PASSES,IDLE_PAGES,MOST_PAGES,MOST_ROWS,AHEAD,Ahead;var init_listing=__esm(
+{"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=3;MOST_PAGES=1e4;MOST_ROWS=1e6;AHEAD=20;Ahead=
+class{#readPage;#asked=new Map;last=1;#wanted=Number.POSITIVE_INFINITY;constructor(readPage){this.#readPage=readPage}async take(number4){
+for(let next=number4;next===number4||next<=this.last&&next<number4+AHEAD;next+=1){if(this.#asked.has(next))continue;this.#asked.
+set(next,this.#ask(next))}const page2=this.#asked.get(number4)??this.#ask(number4);try{return await page2}finally{this.#asked.
+delete(number4)}}#ask(number4){const page2=this.#readPage(number4,()=>number4<=this.#wanted);page2.catch(()=>{this.#wanted=
+Math.min(this.#wanted,number4)});return page2}async end(){this.#wanted=0;await Promise.allSettled(this.#asked.values())}}}});function lackText(noun,which,what,creatable){const none2=`the server has no ${noun} ${which}`;return creatable?`${none2}\
+: correct the ${what}, or declare the ${noun} with "create: true"`:`${none2}, and no operation creates one: create it th\
+ere, or correct the ${what}`}async function readRows(name3,read2,parse11,reader){let offered=true;const rows=await readListing(
+name3,async(number4,wanted)=>{const page2=await reader.listExtra(read2,number4,parse11,wanted);if(page2===null)offered=false;
+return{...page2?.totalEntries===void 0?{totalPages:1}:{},...page2,rows:page2?.rows??[]}});return offered?rows:null}var Catalog;
+var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_identifiers();init_nearest();init_values();init_listing();
+Catalog=class _Catalog{#ids=new Map;#names=new Map;#options;#noun;others;created;deleted;#inAnyCase=lazy(()=>{const rows=new Map;
+for(const[name3,same2]of this.#names)append(rows,name3.toLowerCase(),...same2);return rows});anonymous=0;constructor(rows,options={}){
 const{called:called2="name",others:others2={present:new Map,former:new Map}}=options;this.#options=options;this.#noun=options.
 noun??"object";this.others=others2;this.created=options.created??new Map;this.deleted=options.deleted??new Set;for(const row of rows){
 if(typeof row.id!=="string"){this.anonymous+=1;continue}this.#ids.set(identifierKey(row.id),row);const{[called2]:name3}=row;
@@ -7978,73 +7994,72 @@ present:present3,former}=this.others;const key3=identifierKey(id);const called2=
 called2===name3||present3.get(key3)===name3)return"right";const isHeld2=this.byName(name3).length>0||[...present3.values()].
 includes(name3);return!isHeld2&&former.get(key3)?.includes(name3)===true?"stale":"wrong"}presentName(id){const key3=identifierKey(
 id);const name3=this.others.present.get(key3)??this.#ids.get(key3)?.name;return typeof name3==="string"?name3:void 0}find(reference3){
-const byId=this.byId(reference3);return this.#only(reference3,byId===void 0?[]:[byId])}findNamed(name3){return this.#only(
+const byId2=this.byId(reference3);return this.#only(reference3,byId2===void 0?[]:[byId2])}findNamed(name3){return this.#only(
 name3,[])}lacksName(name3){return!this.unsure&&this.named(name3).length===0&&this.#among(name3,this.#former()).length===
 0}#only(reference3,candidates2){const direct=[...candidates2,...this.byName(reference3)];const found2=new Set(direct.length>
-0?direct:this.#among(reference3,this.others.present));const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;
-if(found2.size>1){const ids2=[...found2].map(({id})=>id).join(", ");return`${found2.size} ${this.#noun}s are called "${reference3}\
-" (${ids2}): refer to one by its id`}const[renamed]=this.#among(reference3,this.#former());if(renamed!==void 0){return`t\
-he ${this.#noun} "${reference3}" is called "${String(renamed.name)}" now: refer to it by that name`}return`${this.lacking(
+0?direct:this.#among(reference3,this.others.present));const[only]=found2;if(only!==void 0&&found2.size===1)return only;if(found2.
+size>1){const ids2=[...found2].map(({id})=>id).join(", ");return`${found2.size} ${this.#noun}s are called "${reference3}\
+" (${ids2}): refer to one by its id`}const[renamed]=this.#among(reference3,this.#former());if(renamed!==void 0)return`th\
+e ${this.#noun} "${reference3}" is called "${String(renamed.name)}" now: refer to it by that name`;return`${this.lacking(
 reference3)}${this.proposal(reference3)}`}lacking(reference3){const unsure2=this.unsure?" (its list has rows without an \
 id)":"";return this.#lacks(`"${reference3}"${unsure2}`,isUuid(reference3)?"id":"name")}#former(){return[...this.others.former].
 flatMap(([id,names4])=>names4.map(name3=>[id,name3]))}#among(name3,names4){return[...names4].flatMap(([id,one])=>{const row=this.#ids.
 get(id);return one===name3&&row!==void 0?[row]:[]})}lacksId(id){const now=this.others.replaced?.get(identifierKey(id));return now===
 void 0?this.#lacks(`with the id ${id}`,"id"):`the ${this.#noun} with the id ${id} was deleted and created again with the\
- id ${now}: use that one`}#lacks(which,what){const none2=`the server has no ${this.#noun} ${which}`;return this.#options.
-creatable===true?`${none2}: correct the ${what}, or declare the ${this.#noun} with "create: true"`:`${none2}, and no ope\
-ration creates one: create it there, or correct the ${what}`}}}});function nounOf(name3){return types[name3].noun}function listCalled(noun){return listNames.find(name3=>nounOf(name3)===noun)}
-function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){return error(
-"profile-field",`a server of the profile ${name3} has no list to find ${what} in by name`,[place2],'use the id; if the s\
-erver is a Boruta, set "profile: boruta" under server')}function listScope(name3,profile){return name3==="organizations"?
-operations.listOrganizations.scope:listRead(name3,profile)?.scope}function withListScopes(scopes,names4,profile){const isRead=scopes.
-some(scope3=>READING.has(scope3));const needed3=names4.filter(name3=>!isRead||name3!=="scopes"&&name3!=="roles");return[
-...scopes,...needed3.flatMap(name3=>listScope(name3,profile)??[])]}async function readList(name3,reader,profile){const{parse:parse11,
-holds:holds2,...options}=types[name3];const creatable=profile.creates&&holds2!==void 0;if(name3==="organizations"){const rows2=await readListing(
-name3,(number4,wanted)=>reader.listOrganizations(number4,wanted));return new Catalog(rows2,{...options,creatable})}const read2=listRead(
-name3,profile);const rows=read2===void 0?null:await readRows(name3,read2,parse11,reader);return rows===null?null:new Catalog(
-rows,{...options,creatable})}function holdList(held2,name3,{reader,profile},onRead){const{[name3]:before}=held2;if(before!==
-void 0)return before;const list2=readList(name3,reader,profile);held2[name3]=list2;list2.then(onRead,()=>{});return list2}
-async function heldLists(held2){const references2={};for(const name3 of listNames){const{[name3]:list2}=held2;if(list2!==
-void 0)references2[name3]=await list2}return references2}function afterwards(references2,declared,others2,valueIn){const next={
-...references2};for(const name3 of listNames){const{holds:holds2,deletes}=types[name3];const{[name3]:list2}=references2;
+ id ${now}: use that one`}#lacks(which,what){return lackText(this.#noun,which,what,this.#options.creatable===true)}}}});function nounOf(name3){return types[name3].noun}function listCalled(noun){return listNames.find(name3=>nounOf(name3)===noun)}
+function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){const message=`\
+a server of the profile ${name3} has no list to find ${what} in by name`;const hint='use the id; if the server is a Boru\
+ta, set "profile: boruta" under server';return error("profile-field",message,[place2],hint)}function listScope(name3,profile){
+return name3==="organizations"?operations.listOrganizations.scope:listRead(name3,profile)?.scope}function withListScopes(scopes,names4,profile){
+const isRead=scopes.some(scope3=>READING.has(scope3));const needed3=names4.filter(name3=>!isRead||name3!=="scopes"&&name3!==
+"roles");return[...scopes,...needed3.flatMap(name3=>listScope(name3,profile)??[])]}async function readList(name3,reader,profile){
+const{parse:parse11,holds:holds2,...options}=types[name3];const creatable=profile.creates&&holds2!==void 0;if(name3==="o\
+rganizations"){const rows2=await readListing(name3,(number4,wanted)=>reader.listOrganizations(number4,wanted));return new Catalog(
+rows2,{...options,creatable})}const read2=listRead(name3,profile);const rows=read2===void 0?null:await readRows(name3,read2,
+parse11,reader);return rows===null?null:new Catalog(rows,{...options,creatable})}function holdList(held2,name3,{reader,profile},onRead){
+const{[name3]:before}=held2;if(before!==void 0)return before;const list2=readList(name3,reader,profile);held2[name3]=list2;
+list2.then(onRead,()=>{});return list2}async function heldLists(held2){const references2={};for(const name3 of listNames){
+const{[name3]:list2}=held2;if(list2!==void 0)references2[name3]=await list2}return references2}function afterwards(references2,declared,others2,valueIn){
+const next={...references2};for(const name3 of listNames){const{holds:holds2,deletes}=types[name3];const{[name3]:list2}=references2;
 if(list2==null)continue;if(holds2!==void 0)next[name3]=after(list2,holds2,declared,others2,(...given)=>valueIn(...given,
-next));else if(deletes!==void 0)next[name3]=list2.after({deleted:deletedIds(deletes,declared)})}return next}function deletedIds(kind,declared){
-return new Set(declared.flatMap(one=>one.kind===kind&&one.absent?one.identity.id??[]:[]))}function after(list2,{kind,fields:listed3},declared,others2,valueIn){
-const changed2=new Map;const created=new Map;const deleted=new Set;for(const document2 of declared){if(document2.kind!==
-kind)continue;const{id:given,name:called2=""}=document2.identity;const[row,...alike]=given===void 0?list2.named(called2):
-[list2.byId(given)];if(alike.length>0)continue;if(document2.absent){if(row!==void 0)deleted.add(String(row.id));continue}
-if(row===void 0&&(document2.creates!==true||!isMissing(list2,document2.identity)))continue;const values=Object.fromEntries(
-listed3.flatMap(field2=>{if(document2.fields[field2]===void 0||field2==="name"&&row&&given===void 0)return[];return[[field2,
-valueIn(document2,field2,row??{})]]}));const address4=`${kind}/${called2}`;if(row===void 0)created.set(address4,{id:given??
-plannedId(address4),...values});else if(Object.keys(values).length>0)changed2.set(String(row.id),values)}return list2.after(
-{changed:changed2,created,deleted},others2)}function isMissing(list2,{id,name:name3=""}){if(list2.unsure)return false;return id===
-void 0?list2.lacksName(name3):list2.byId(id)===void 0}var listNames,types,reads,READING;var init_references=__esm({"src/\
-kinds/references.ts"(){"use strict";init_identifiers();init_problems();init_answers();init_operations();init_catalog();init_listing();
-listNames=["organizations","scopes","roles","backends","identityProviders","clients","keyPairs","users"];types={organizations:{
-noun:"organization",parse:pages.organization,holds:{kind:"Organization",fields:["name","label"]}},scopes:{noun:"scope",parse:pages.
-scope,holds:{kind:"Scope",fields:["name","label","public"]}},roles:{noun:"role",parse:pages.role,holds:{kind:"Role",fields:[
-"name","scopes"]}},backends:{noun:"backend",parse:pages.object,holds:{kind:"Backend",fields:["name","type","is_default",
-"create_default_organization","roles","metadata_fields"]}},identityProviders:{noun:"identity provider",parse:pages.object,
-holds:{kind:"IdentityProvider",fields:["name","backend","backend_id"]}},clients:{noun:"client",parse:pages.keyHolder},keyPairs:{
-noun:"key pair",parse:pages.keyPair},users:{noun:"user",parse:pages.user,called:"username",deletes:"User"}};reads={documented:{},
-boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},roles:{title:"list roles",path:"/api/ro\
-les",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/backends",scope:"identity-providers:manage:all"},
-identityProviders:{title:"list identity providers",path:"/api/identity-providers",scope:"identity-providers:manage:all"},
-clients:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"},keyPairs:{title:"list key pairs",path:"/ap\
-i/key-pairs",scope:"clients:manage:all"},users:{title:"list users",path:"/api/users",scope:"users:manage:all",pageSize:1e3}}};
-READING=new Set(["scopes:manage:all","users:manage:all","clients:manage:all","identity-providers:manage:all"])}});function noUser(username,within6=""){return`the server has no user "${username}"${within6}: correct the name, or declare\
+next));else if(deletes!==void 0){const gone=declared.filter(({kind,absent:absent2})=>kind===deletes&&absent2);next[name3]=
+list2.after({deleted:new Set(gone.flatMap(({identity:identity2})=>identity2.id??[]))})}}return next}function after(list2,{
+kind,fields:listed3},declared,others2,valueIn){const changed2=new Map;const created=new Map;const deleted=new Set;for(const document2 of declared){
+if(document2.kind!==kind)continue;const{id:given,name:called2=""}=document2.identity;const[row,...alike]=given===void 0?
+list2.named(called2):[list2.byId(given)];if(alike.length>0)continue;if(document2.absent){if(row!==void 0)deleted.add(String(
+row.id));continue}if(row===void 0&&(document2.creates!==true||!isMissing(list2,document2.identity)))continue;const values=Object.
+fromEntries(listed3.flatMap(field2=>{if(document2.fields[field2]===void 0||field2==="name"&&row&&given===void 0)return[];
+return[[field2,valueIn(document2,field2,row??{})]]}));const address4=`${kind}/${called2}`;if(row===void 0)created.set(address4,
+{id:given??plannedId(address4),...values});else if(Object.keys(values).length>0)changed2.set(String(row.id),values)}return list2.
+after({changed:changed2,created,deleted},others2)}function isMissing(list2,{id,name:name3=""}){if(list2.unsure)return false;
+return id===void 0?list2.lacksName(name3):list2.byId(id)===void 0}var listNames,types,reads,READING;var init_references=__esm(
+{"src/kinds/references.ts"(){"use strict";init_identifiers();init_problems();init_answers();init_operations();init_catalog();
+init_listing();listNames=["organizations","scopes","roles","backends","identityProviders","clients","keyPairs","users"];
+types={organizations:{noun:"organization",parse:pages.organization,holds:{kind:"Organization",fields:["name","label"]}},
+scopes:{noun:"scope",parse:pages.scope,holds:{kind:"Scope",fields:["name","label","public"]}},roles:{noun:"role",parse:pages.
+role,holds:{kind:"Role",fields:["name","scopes"]}},backends:{noun:"backend",parse:pages.object,holds:{kind:"Backend",fields:[
+"name","type","is_default","create_default_organization","roles","metadata_fields"]}},identityProviders:{noun:"identity \
+provider",parse:pages.object,holds:{kind:"IdentityProvider",fields:["name","backend","backend_id"]}},clients:{noun:"clie\
+nt",parse:pages.keyHolder},keyPairs:{noun:"key pair",parse:pages.keyPair},users:{noun:"user",parse:pages.user,called:"us\
+ername",deletes:"User"}};reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage\
+:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/\
+backends",scope:"identity-providers:manage:all"},identityProviders:{title:"list identity providers",path:"/api/identity-\
+providers",scope:"identity-providers:manage:all"},clients:{title:"list clients",path:"/api/clients",scope:"clients:manag\
+e:all"},keyPairs:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},users:{title:"list users",path:"\
+/api/users",scope:"users:manage:all",pageSize:1e3}}};READING=new Set(["scopes:manage:all","users:manage:all","clients:ma\
+nage:all","identity-providers:manage:all"])}});function noUser(username,within6=""){return`the server has no user "${username}"${within6}: correct the name, or declare\
  the user with "create: true"`}function homeOf(backend4,references2){return backend4===void 0?void 0:findIn("backend",backend4,
 references2)}function isIn(home){return row=>home===void 0||idOf(row.backend)===home.id}function onlyNames(byName2,id,candidates2,references2){
 return candidates2.find(names4=>{const found2=byName2.find(names4,references2);return typeof found2!=="string"&&id!==void 0&&
 found2[byName2.id]===id})}function isOwnerGone(identity2,references2){return listNames.some(name3=>{const owner=identity2[nounOf(
 name3).replaceAll(" ","_")];const list2=references2[name3];return owner!==void 0&&list2?.byId(owner)===void 0&&list2?.lacksName(
 owner)===true})}function findIn(noun,wanted,references2){const list2=references2[listCalled(noun)??"organizations"];const{
-id,name:name3}=isMap(wanted)?wanted:isUuid(textOf(wanted))?{id:wanted}:{name:wanted};const byId=typeof id==="string";const text5=String(
-byId?id:name3);if(list2==null)return`the server offers no list of ${noun}s to find "${text5}" in`;const row=byId?list2.byId(
-text5):list2.findNamed(text5);if(typeof row==="string")return row;if(row===void 0)return list2.lacksId(text5);const only2=String(
-row.id);const isRight=name3===void 0||list2.checkName(only2,String(name3))!=="wrong";return isRight?{id:only2}:wrongName(
-noun,only2,String(row.name),String(name3))}function wrongName(noun,id,called2,name3){return`the ${noun} with the id ${id}\
- is called "${called2}" on the server, not "${name3}": correct the id or the name`}function namedReference(list2,id){const name3=list2?.
+id,name:name3}=isMap(wanted)?wanted:isUuid(textOf(wanted))?{id:wanted}:{name:wanted};const byId2=typeof id==="string";const text5=String(
+byId2?id:name3);if(list2==null)return`the server offers no list of ${noun}s to find "${text5}" in`;const row=byId2?list2.
+byId(text5):list2.findNamed(text5);if(typeof row==="string")return row;if(row===void 0)return list2.lacksId(text5);const only=String(
+row.id);const isRight=name3===void 0||list2.checkName(only,String(name3))!=="wrong";return isRight?{id:only}:wrongName(noun,
+only,String(row.name),String(name3))}function wrongName(noun,id,called2,name3){return`the ${noun} with the id ${id} is c\
+alled "${called2}" on the server, not "${name3}": correct the id or the name`}function namedReference(list2,id){const name3=list2?.
 byId(id)?.name;return typeof name3==="string"?{id,name:name3}:{id}}function areNamesUnique(list2,references2){return references2.
 every(one=>!isMap(one)||list2?.byName(String(one.name)).length===1)}function idOf(reference3){return isMap(reference3)?reference3.
 id:void 0}function inBackend({backend:backend4}){if(!isMap(backend4))return"";return` in the backend "${String(backend4.
@@ -8056,8 +8071,8 @@ if(typeof home==="string")return home;const found2=users2.byName(username).filte
 ({id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){
 const candidates2=found2.map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.length} users are calle\
 d "${username}" (${candidates2}): add "backend", or use the id`}const within6=home===void 0?"":` in the backend "${backend4}\
-"`;const other=users2.inAnyCase(username).find(isIn(home));if(other!==void 0){return`the server has the user "${String(other.
-username)}"${within6}, and doesn't tell "${username}" apart from it: write it so`}return`${noUser(username,within6)}${users2.
+"`;const other=users2.inAnyCase(username).find(isIn(home));if(other!==void 0)return`the server has the user "${String(other.
+username)}"${within6}, and doesn't tell "${username}" apart from it: write it so`;return`${noUser(username,within6)}${users2.
 proposal(username)}`},missing({username="",backend:backend4},references2){const{users:users2}=references2;const home=homeOf(
 backend4,references2);if(users2==null||users2.unsure||typeof home==="string")return void 0;if(users2.inAnyCase(username).
 some(isIn(home)))return void 0;return{username,...home===void 0?{}:{backend:home.id}}}}}});import{setImmediate as setImmediate2}from"node:timers/promises";async function allSettled(promises3){const settled=await Promise.
@@ -8072,71 +8087,73 @@ const within6=failure2 instanceof AggregateError?failure2.errors.flatMap(failure
 {"src/base/concurrency.ts"(){"use strict";init_problems();BEGUN=1e3;AFTER=50;Pauses=class{#signal;#since=performance.now();constructor(signal){
 this.#signal=signal}get due(){return this.#signal?.aborted===true||performance.now()-this.#since>=AFTER}async pause(){await setImmediate2();
 await setImmediate2();this.#since=performance.now();if(this.#signal?.aborted)throw interrupted("nothing more was read")}}}});function idsOf(kind,option2,{asked,known:known3}){const wanted=asked[option2]??[];const ids2=wanted.length>0?wanted:known3.
-flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids2)].sort()}function withoutIds(count4,nouns2){
-if(count4===0)return[];return[`${count4} of the server's ${nouns2} ${count4===1?"has":"have"} no id, so idops can't list\
- or pull ${count4===1?"it":"them"}`]}async function observeEach(objects4,observe2){return new Map(await allSettledEach(objects4,
-async object3=>[object3,await observe2(object3.identity)]))}async function readOne({reader,limit:limit2},read2,params,parse11){
-return await limit2(()=>reader.showExtra(read2,params,parse11))}function missing(identity2,noun,profile){const creatable=profile?.
-creates===true;const cure=creatable?`: correct the id, or declare the ${noun} with "create: true"`:", and no operation c\
-reates one: create it there, or correct the id";return{exists:false,identity:identity2,fields:{},trouble:`the server has\
- no ${noun} with the id ${identity2.id}${cure}`,...creatable?{missing:true}:{}}}var init_discovery=__esm({"src/kinds/dis\
-covery.ts"(){"use strict";init_concurrency()}});function creationOf(operation,{body:body2=fields4=>fields4,refuses,...rest}){return{...rest,prepare(_,fields4){const trouble=refuses?.(
-fields4);return trouble===void 0?{fields:fields4}:{fields:fields4,trouble}},request:({id},fields4)=>({operation,params:{},
-body:rest.takesId&&id!==void 0?{id,...body2(fields4)}:body2(fields4)})}}function neverKept({creation}){return creation?.
-needs.flat().find(field2=>creation.once?.includes(field2))}function deletionOf(operation,param,sentence3){return{createdOnly:true,
-verdict:({id=""})=>({action:"delete",fields:[],requests:[{operation,params:{[param]:id}}],destructions:[sentence3]}),exists:({
-exists})=>exists,isBuiltIn:()=>false,traces:()=>[],restored:({id:_,...fields4})=>fields4}}function onlyBoruta(message,place2){
+flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids2)].sort()}function findingOf(id,called2,fields4){
+const identity2={id:String(id)};const live={exists:true,identity:identity2,fields:fields4};return{identity:identity2,called:typeof called2===
+"string"?called2:null,live}}function foundIn(list2,nouns2,find6){if(list2===null)return{found:[],notes:[`the server offe\
+rs no list of ${nouns2}`]};const found2=list2.rows().map(find6);return{found:found2,notes:withoutIds(list2.anonymous,nouns2)}}
+function withoutIds(count4,nouns2){if(count4===0)return[];return[`${count4} of the server's ${nouns2} ${count4===1?"has":
+"have"} no id, so idops can't list or pull ${count4===1?"it":"them"}`]}async function observeEach(objects4,observe2){return new Map(
+await allSettledEach(objects4,async object3=>[object3,await observe2(object3.identity)]))}async function readOne({reader,
+limit:limit2},read2,params,parse11){return await limit2(()=>reader.showExtra(read2,params,parse11))}function missing(identity2,noun,profile){
+const creatable=profile?.creates===true;const trouble=lackText(noun,`with the id ${identity2.id}`,"id",creatable);return{
+exists:false,identity:identity2,fields:{},trouble,...creatable?{missing:true}:{}}}var init_discovery=__esm({"src/kinds/d\
+iscovery.ts"(){"use strict";init_concurrency();init_catalog()}});function creationOf(operation,creating){const{body:body2=fields4=>fields4,refuses,...rest}=creating;return{...rest,prepare(_,fields4){
+const trouble=refuses?.(fields4);return trouble===void 0?{fields:fields4}:{fields:fields4,trouble}},request:({id},fields4)=>({
+operation,params:{},body:rest.takesId&&id!==void 0?{id,...body2(fields4)}:body2(fields4)})}}function neverKept({creation}){
+return creation?.needs.flat().find(field2=>creation.once?.includes(field2))}function deletionOf(operation,param,sentence3){
+return{createdOnly:true,verdict:({id=""})=>({action:"delete",requests:[{operation,params:{[param]:id}}],destructions:[sentence3]}),
+exists:({exists})=>exists,isBuiltIn:()=>false,traces:()=>[],restored:({id:_,...fields4})=>fields4}}function onlyBoruta(message,place2){
 const hint='if the server is a Boruta, set "profile: boruta" under server; otherwise remove it';return error("profile-fi\
 eld",message,[place2],hint)}function unsupportedLifecycle(declared,noun,profile){const{creates,absent:absent2}=declared;
 if(profile.creates||creates!==true&&!absent2)return[];const[what,field2]=absent2?["deletes","state"]:["creates","create"];
 const message=`a server of the profile ${profile.name} has no operation that ${what} ${withArticle(noun)}`;return[onlyBoruta(
-message,declared.placeOf(field2))]}function absentProblems(declared,noun,identifying=[]){const{absent:absent2,fields:fields4}=declared;
+message,declared.places.of(field2))]}function absentProblems(declared,noun,identifying=[]){const{absent:absent2,fields:fields4}=declared;
 const others2=Object.keys(fields4).filter(field2=>!identifying.includes(field2));if(!absent2||others2.length===0)return[];
-return[error("absent-with-fields",`a ${noun} with "state: absent" has no other fields`,others2.map(field2=>declared.placeOf(
-field2)),`remove the fields to delete the ${noun}, or the state to keep it`)]}function usesOf(usedBy2,id,references2,isDeleted){
-return usedBy2.flatMap(({list:list2,field:field2})=>{const rows=[...references2[list2]?.all()??[]].filter(row=>idOf(row[field2])===
-id&&!isDeleted(list2,String(row.id)));const names4=rows.map(row=>firstText(row.username,row.name)??String(row.id));return names4.
-length===0?[]:[`${nounOf(list2)}s use it: ${firstFew(names4)}`]})}function undeletable(reasons){return reasons.length===
-0?void 0:`the server refuses to delete it, since ${reasons.join("; ")}`}var init_lifecycle=__esm({"src/kinds/lifecycle.t\
-s"(){"use strict";init_problems();init_words();init_by_name();init_fields();init_references()}});function uniqueElements(elements2){return[...new Map(elements2.map(element=>[keyOf(element),element])).values()]}function contradictions(field2,noun,parts,at3){
-const{remove=[],...others2}=parts;const removed=new Map(remove.map((element,index)=>[keyOf(element),index]));const first=new Map;
-const twice=[];const both=[];for(const[part,elements2]of Object.entries(others2)){for(const[index,element]of elements2.entries()){
-const key3=keyOf(element);const called2=`the ${noun} "${String(element.name??element.id)}"`;const place2=at3(field2,part,
-index);const other=removed.get(key3);if(other!==void 0)both.push(`${called2} is declared at ${place2} and removed at ${at3(
-field2,"remove",other)}: remove one of the two`);if(part==="stay")continue;const until2=instantOf(element.until);const before=first.
-get(key3);if(before===void 0)first.set(key3,{until:until2,place:place2});else if(before.until!==until2)twice.push(`${called2}\
- ends differently at ${before.place} and ${place2}: declare one end`)}}return[...twice,...both]}function findAll(list2,{
-catalog,noun,own:own6,byMember,strict,live}){if(catalog==null){return{elements:[...list2],troubles:[],sure:live&&catalog===
-void 0&&list2.length===0}}const isShared=name3=>catalog.byName(name3).length>1;const troubles=[];let sure=byMember||own6.
-every(({name:name3})=>typeof name3!=="string"||!isShared(name3));const elements2=list2.map(element=>{const row=typeof element.
-id==="string"?byId(element.id):byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}
-if(typeof row?.name!=="string"||isShared(row.name))sure=false;if(row===void 0)return element;const misnamed=strict?nameConflict(
-noun,element,row,catalog):void 0;if(misnamed!==void 0)troubles.push(misnamed);return asOnServer(element,row,own6)});return{
-elements:elements2,troubles,sure};function byId(id){const row=catalog?.byId(id)??own6.find(one=>one.id===id);if(row!==void 0||
-catalog?.unsure===true)return row;if(!strict)return`the server has no ${noun} with the id ${id} any more, so it can't be\
- restored`;return`${catalog?.lacksId(id)}`}function byName2(name3){const listed3=catalog?.named(name3)??[];const found2=listed3.
-length>0?listed3:own6.filter(one=>one.name===name3);const ids2=[...new Set(found2.flatMap(({id})=>typeof id==="string"?[
-id]:[]))];const[row]=found2;if(row!==void 0&&ids2.length===1)return row;if(ids2.length>1){return`${ids2.length} ${noun}s\
- are called "${name3}" (${ids2.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list ha\
-s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name3}"${unsure2} any more, so it can't be rest\
-ored`;return String(catalog?.findNamed(name3))}}function nameConflict(noun,{id,name:name3},row,catalog){if(typeof name3!==
-"string"||typeof row.name!=="string"||name3===row.name)return void 0;const isListed2=catalog.byId(String(row.id))!==void 0;
-if(isListed2&&catalog.checkName(String(row.id),name3)==="right")return void 0;return wrongName(noun,String(id),catalog.presentName(
-String(row.id))??row.name,name3)}function asOnServer(element,row,own6){const{scopes:_,...declared}=element;const isNew=!own6.
-some(({id})=>id===row.id);return{...declared,...declared.public!==void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&
-row.scopes!==void 0?{scopes:row.scopes}:{},...carried(row,["id"]),...typeof row.name==="string"?{name:row.name}:{}}}var SetResolver;
-var init_resolve_sets=__esm({"src/kinds/resolve-sets.ts"(){"use strict";init_values();init_by_name();init_fields();init_references();
-SetResolver=class{#context;#live;#resolved;#troubles=[];#confirmed=[];#warnings=[];constructor(fields4,context3,live){this.#context=
-context3;this.#live=live;this.#resolved={...fields4}}get result(){return{fields:this.#resolved,troubles:[...new Set(this.#troubles)],
-confirmed:this.#confirmed,warnings:this.#warnings}}warn(field2,message){this.#warnings.push({code:"stale-name",message,field:field2})}take(field2,noun,lookUp2){
-const{[field2]:declared}=this.#resolved;const found2=listsOf(declared).map(({path,list:list2})=>({path,...lookUp2(list2,
-isMap(declared))}));if(found2.length===0)return;this.#troubles.push(...found2.flatMap(one=>one.troubles));if(found2.every(
-({sure})=>sure))this.#confirmed.push(field2);const[only2]=found2;if(Array.isArray(declared))this.#resolved[field2]=only2?.
-elements??[];else{const parts={};for(const{path,elements:elements2}of found2)parts[path[0]??""]=elements2;this.#troubles.
-push(...contradictions(field2,noun,parts,this.#context.at));this.#resolved[field2]=mapValues(parts,uniqueElements)}}takeFrom(field2,name3){
-const{present:present3,wished,references:references2}=this.#context;const noun=nounOf(name3);this.take(field2,noun,(list2,joined3)=>findAll(
-list2.map(referenceOf),{catalog:references2[name3],noun,own:asElements(present3[field2]),byMember:joined3,strict:wished(
-field2),live:this.#live}))}}}});function desired(type,declared,present3,whole2){if(type.type==="set")return desiredSet(declared,present3);if(type.type===
+const message=`a ${noun} with "state: absent" has no other fields`;const places=others2.map(field2=>declared.places.of(field2));
+const hint=`remove the fields to delete the ${noun}, or the state to keep it`;return[error("absent-with-fields",message,
+places,hint)]}function usesOf(usedBy2,id,references2,isDeleted){return usedBy2.flatMap(({list:list2,field:field2})=>{const rows=[
+...references2[list2]?.all()??[]].filter(row=>idOf(row[field2])===id&&!isDeleted(list2,String(row.id)));const names4=rows.
+map(row=>firstText(row.username,row.name)??String(row.id));return names4.length===0?[]:[`${nounOf(list2)}s use it: ${firstFew(
+names4)}`]})}function undeletable(reasons){return reasons.length===0?void 0:`the server refuses to delete it, since ${reasons.
+join("; ")}`}var init_lifecycle=__esm({"src/kinds/lifecycle.ts"(){"use strict";init_problems();init_words();init_by_name();
+init_fields();init_references()}});function contradictions(field2,noun,parts,at3){const{remove=[],...others2}=parts;const removed=new Map(remove.map((element,index)=>[
+keyOf(element),index]));const first=new Map;const twice=[];const both=[];for(const[part,elements2]of Object.entries(others2)){
+for(const[index,element]of elements2.entries()){const key3=keyOf(element);const called2=`the ${noun} "${String(element.name??
+element.id)}"`;const place2=at3(field2,part,index);const other=removed.get(key3);if(other!==void 0)both.push(`${called2}\
+ is declared at ${place2} and removed at ${at3(field2,"remove",other)}: remove one of the two`);if(part==="stay")continue;
+const until2=instantOf(element.until);const before=first.get(key3);if(before===void 0)first.set(key3,{until:until2,place:place2});else if(before.
+until!==until2)twice.push(`${called2} ends differently at ${before.place} and ${place2}: declare one end`)}}return[...twice,
+...both]}function nameConflict(noun,{id,name:name3},row,catalog){if(typeof name3!=="string"||typeof row.name!=="string"||
+name3===row.name)return void 0;const isListed2=catalog.byId(String(row.id))!==void 0;if(isListed2&&catalog.checkName(String(
+row.id),name3)==="right")return void 0;return wrongName(noun,String(id),catalog.presentName(String(row.id))??row.name,name3)}
+function asOnServer(element,row,own6){const{scopes:_,...declared}=element;const isNew=!own6.some(({id})=>id===row.id);return{
+...declared,...declared.public!==void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.
+scopes}:{},...carried(row,["id"]),...typeof row.name==="string"?{name:row.name}:{}}}var SetResolver;var init_resolve_sets=__esm(
+{"src/kinds/resolve-sets.ts"(){"use strict";init_values();init_by_name();init_fields();init_references();SetResolver=class{#context;#live;#resolved;#troubles=[];#confirmed=[];#warnings=[];constructor(fields4,context3,live){
+this.#context=context3;this.#live=live;this.#resolved={...fields4}}get result(){return{fields:this.#resolved,troubles:[...new Set(
+this.#troubles)],confirmed:this.#confirmed,warnings:this.#warnings}}warn(field2,message){this.#warnings.push({code:"stal\
+e-name",message,field:field2})}take(field2,noun,lookUp2){const{[field2]:declared}=this.#resolved;const found2=listsOf(declared).
+map(({path,list:list2})=>({path,...lookUp2(list2,isMap(declared))}));if(found2.length===0)return;this.#troubles.push(...found2.
+flatMap(one=>one.troubles));if(found2.every(({sure})=>sure))this.#confirmed.push(field2);const[only]=found2;if(Array.isArray(
+declared))this.#resolved[field2]=only?.elements??[];else{const parts={};for(const{path,elements:elements2}of found2)parts[path[0]??
+""]=elements2;this.#troubles.push(...contradictions(field2,noun,parts,this.#context.at));const once2=all=>[...new Map(all.
+map(one=>[keyOf(one),one])).values()];this.#resolved[field2]=mapValues(parts,once2)}}takeFrom(field2,name3){const{present:present3,
+wished,references:references2}=this.#context;const own6=asElements(present3[field2]);const search={catalog:references2[name3],
+noun:nounOf(name3),own:own6,strict:wished(field2)};this.take(field2,search.noun,(list2,joined3)=>this.#findAll(list2.map(
+referenceOf),joined3,search))}#findAll(list2,byMember,{catalog,noun,own:own6,strict}){if(catalog==null){return{elements:[
+...list2],troubles:[],sure:this.#live&&catalog===void 0&&list2.length===0}}const isShared=name3=>catalog.byName(name3).length>
+1;const troubles=[];let sure=byMember||own6.every(({name:name3})=>typeof name3!=="string"||!isShared(name3));const elements2=list2.
+map(element=>{const row=typeof element.id==="string"?byId2(element.id):byName2(String(element.name));if(typeof row==="st\
+ring"){troubles.push(row);return element}if(typeof row?.name!=="string"||isShared(row.name))sure=false;if(row===void 0)return element;
+const misnamed2=strict?nameConflict(noun,element,row,catalog):void 0;if(misnamed2!==void 0)troubles.push(misnamed2);return asOnServer(
+element,row,own6)});return{elements:elements2,troubles,sure};function byId2(id){const row=catalog?.byId(id)??own6.find(one=>one.
+id===id);if(row!==void 0||catalog?.unsure===true)return row;if(!strict)return`the server has no ${noun} with the id ${id}\
+ any more, so it can't be restored`;return`${catalog?.lacksId(id)}`}function byName2(name3){const listed3=catalog?.named(
+name3)??[];const found2=listed3.length>0?listed3:own6.filter(one=>one.name===name3);const ids2=[...new Set(found2.flatMap(
+({id})=>typeof id==="string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids2.length===1)return row;if(ids2.length>1)return`${ids2.
+length} ${noun}s are called "${name3}" (${ids2.join(", ")}): refer to one by its id`;const unsure2=catalog?.unsure===true?
+" (its list has rows without an id)":"";if(!strict)return`the server has no ${noun} "${name3}"${unsure2} any more, so it\
+ can't be restored`;return String(catalog?.findNamed(name3))}}}}});function desired(type,declared,present3,whole2){if(type.type==="set")return desiredSet(declared,present3);if(type.type===
 "list"&&Array.isArray(declared)){const merged=(element,live)=>isMap(element)&&isMap(live)?{...live,...element}:element;return eachWith(
 type.by,declared,present3,merged)}if(type.type!=="map"||!isMap(declared))return declared;const kept=Object.entries(declared).
 filter(([,member])=>member!==null);if(whole2)return Object.fromEntries(kept);if(present3===void 0||present3!==null&&!isMap(
@@ -8148,62 +8165,60 @@ const known3=there.get(element);if(known3===void 0)return element;const sets=Obj
 const inner=nested[key3];return inner===void 0?[]:[[key3,asItWillBe({type:inner,wanted:member,got:known3[key3]})]]});return{
 ...carried(element,["id","name"]),...known3,...Object.fromEntries(sets)}})}function desiredSet(declared,present3){const{
 whole:whole2,add,remove,stay}=setParts(declared);if(whole2===void 0&&present3===void 0)return void 0;const kept=membersAmong(
-present3??null,asElements([...stay]));const base=whole2===void 0?asElements(present3):[...asElements(whole2),...kept];const going=new Set(
-membersAmong(base,asElements([...remove])));const staying=base.filter(element=>!going.has(element));const wanted=[...staying,
-...matchSets(asElements([...add]),staying).added];if(present3===void 0)return wanted;const known3=new Map(matchSets(wanted,
-asElements(present3)).pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(element),...element}))}
-var init_desired=__esm({"src/kinds/desired.ts"(){"use strict";init_values();init_fields()}});function idTrouble(identity2,{name:name3,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text5])=>!isName(
-part)&&text5!==void 0&&!isPathParameter(text5));if(unusable!==void 0){return`the ${unusable[0]} ${JSON.stringify(unusable[1])}\
- can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
-nd_id"].find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
- ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name3}): correct it; idops l\
-ist shows the ids`}function isName(part){return["name","username","backend"].includes(part)}function limitProblems(object3,profile,limits2,{
-emptyIsNull=[],limits:own6={}}){const refused2=(message,path,hint)=>error("profile-limit",`${message} (profile ${profile.
-name})`,[object3.placeOf(...path)],hint);return[...idProblems(object3,limits2,own6,refused2),...identityProblems(object3,
-own6,refused2),...lengthProblems(object3,own6,refused2),...emptyProblems(object3,profile,emptyIsNull,own6,refused2),...wordProblems(
-object3,own6,refused2),...elementProblems(object3,own6,refused2),...sizeProblems(object3,limits2,refused2)]}function idProblems({
-identity:identity2,fields:fields4},limits2,{ids:ids2={}},refused2){const own6=["id","backend_id"].map(part=>({id:identity2[part],
-path:[part],most:null}));const inLists=Object.entries(ids2).flatMap(([field2,most])=>listsOf(fields4[field2]).flatMap(({
-path,list:list2})=>list2.map((element,index)=>{const id=isMap(element)?element.id:void 0;return{id,path:[field2,...path,
-index,"id"],most}})));return[...own6,...inLists].flatMap(({id,path,most})=>{const text5=id===void 0?void 0:reveal(id);if(typeof text5!==
-"string"||text5===UNKNOWN_TEXT)return[];if(most!==null)return tooLong(text5,most,path,refused2);if(!limits2.uuids||uuid3.
-test(text5))return[];const lower=text5.toLowerCase();const hint=uuid3.test(lower)?`this server writes its ids in lower c\
-ase: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77";return[refused2(`"${path.join(
-".")}" is not a UUID, as the ids of this server are`,path,hint)]})}function tooLong(text5,most,path,refused2){const length2=characters(
-text5);if(length2<=most)return[];return[refused2(`"${path.join(".")}" has ${length2} characters, and may have ${most}`,path)]}
-function identityProblems({identity:identity2},{identity:parts={}},refused2){return Object.entries(parts).flatMap(([part,
-{known:known3,otherwise}])=>{const{[part]:text5}=identity2;if(text5===void 0||text5===UNKNOWN_TEXT||known3.includes(text5))
-return[];return[refused2(otherwise,[part],`the ${part}s are ${known3.join(", ")}`)]})}function lengthProblems({fields:fields4},{
-characters:limited={}},refused2){return Object.entries(limited).flatMap(([field2,most])=>tooLong(textOf(fields4[field2]),
-most,[field2],refused2))}function emptyProblems(object3,profile,emptyIsNull,{filled={},notEmpty:notEmpty3=[]},refused2){
-const{fields:fields4}=object3;const unfilled=Object.entries(filled).flatMap(([field2,instead])=>{const{[field2]:value4}=fields4;
-if(value4!==null&&!isBlank(value4))return[];const what=value4===null?"null":textOf(value4)===""?"empty":"only white spac\
-e";return[refused2(`"${field2}" can't be ${what}`,[field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{
-if(!isBlank(fields4[field2]))return[];const isEmpty4=textOf(fields4[field2])==="";const message=`${isEmpty4?`an empty "${field2}\
-"`:`a "${field2}" of only white space`} becomes null`;const hint=`write ${field2}: null`;if(notEmpty3.includes(field2))return[
-refused2(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[object3.placeOf(
-field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields4},{uniqueWords=[]},refused2){return uniqueWords.
-flatMap(field2=>{if(fields4[field2]===void 0||isBlank(fields4[field2]))return[];const words7=textOf(fields4[field2]).split(
-" ");const twice=words7.find((word2,index)=>words7.indexOf(word2)!==index);if(twice===void 0)return[];if(twice===""){const message=`\
-"${field2}" has superfluous spaces in two places, which this server reads as a word that is there twice`;return[refused2(
-message,[field2],"remove them")]}const shown4=holdsSensitive(fields4[field2]??null)?"a word":`"${twice}"`;return[refused2(
-`"${field2}" has ${shown4} twice`,[field2],"keep one of the two")]})}function isText(value4){return!Array.isArray(value4)&&
-!isMap(value4)&&typeof reveal(value4)==="string"}function elementProblems({fields:fields4},{elements:elements2={}},refused2){
-return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{const map2=fields4[field2];if(!isMap(map2))return[];
-return Object.entries(map2).flatMap(([key3,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(
-element)||!needs.every(member=>Object.hasOwn(element,member))){const members3=needs.map(member=>`"${member}"`).join(" an\
-d ");const hint=`write it as ${key3}: {${needs.map(member=>`${member}: \u2026`).join(", ")}}`;return[refused2(`an elemen\
-t of "${field2}" must be a map with ${members3}`,[field2,key3],hint)]}return Object.entries(types3).flatMap(([member,type])=>{
-const value4=Object.hasOwn(element,member)?element[member]:void 0;const{words:words7,fits}=memberTypes[type];if(value4===
-void 0||fits(value4))return[];return[refused2(`"${member}" in an element of "${field2}" must be ${words7}`,[field2,key3,
-member])]})})})}function sizeProblems({fields:fields4},limits2,refused2){const bytes=requestSize(fields4);if(bytes<=limits2.
-requestBytes)return[];const[longest=""]=Object.keys(fields4).sort((a2,b)=>size(fields4[b])-size(fields4[a2]));const message=`\
+present3??null,asElements(stay));const base=whole2===void 0?asElements(present3):[...asElements(whole2),...kept];const going=new Set(
+membersAmong(base,asElements(remove)));const staying=base.filter(element=>!going.has(element));const wanted=[...staying,
+...matchSets(asElements(add),staying).added];if(present3===void 0)return wanted;const known3=new Map(matchSets(wanted,asElements(
+present3)).pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(element),...element}))}var init_desired=__esm(
+{"src/kinds/desired.ts"(){"use strict";init_values();init_fields()}});function idTrouble(identity2,{name:name3,limits:limits2}){const unusable=Object.entries(identity2).find(([part,text5])=>![
+"name","username","backend"].includes(part)&&text5!==void 0&&!isPathParameter(text5));if(unusable!==void 0)return`the ${unusable[0]}\
+ ${JSON.stringify(unusable[1])} can't name an object in a path of the API: correct it`;if(limits2?.uuids!==true)return void 0;
+const wrong2=idParts.find(part=>identity2[part]!==void 0&&!uuid3.test(identity2[part]));if(wrong2===void 0)return void 0;
+return`the ${wrong2} ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name3}):\
+ correct it; idops list shows the ids`}function limitProblems(object3,profile,limits2,traits5){const{limits:own6={}}=traits5;
+const refused2=(message,path,hint)=>error("profile-limit",`${message} (profile ${profile.name})`,[object3.places.of(...path)],
+hint);return[...idProblems(object3,limits2,own6,refused2),...identityProblems(object3,own6,refused2),...Object.entries(own6.
+characters??{}).flatMap(([field2,most])=>tooLong(textOf(object3.fields[field2]),most,[field2],refused2)),...emptyProblems(
+object3,profile,traits5,refused2),...wordProblems(object3,own6,refused2),...elementProblems(object3,own6,refused2),...sizeProblems(
+object3,limits2,refused2)]}function idProblems(object3,limits2,{ids:ids2={}},refused2){const{identity:identity2,fields:fields4}=object3;
+const known3={backend_id:fields4.backend_id,...identity2};const own6=idParts.map(part=>({id:known3[part],path:[part],most:null}));
+const inLists=Object.entries(ids2).flatMap(([field2,most])=>membersAt(field2,fields4[field2]).map(({member,at:at3})=>{const id=isMap(
+member)?member.id:void 0;return{id,path:[...at3,"id"],most}}));return[...own6,...inLists].flatMap(({id,path,most})=>{const text5=id===
+void 0?void 0:reveal(id);if(typeof text5!=="string"||text5===UNKNOWN_TEXT)return[];if(most!==null)return tooLong(text5,most,
+path,refused2);if(!limits2.uuids||uuid3.test(text5))return[];const lower=text5.toLowerCase();const hint=uuid3.test(lower)?
+`this server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3\
+e1c2b77";return[refused2(`"${path.join(".")}" is not a UUID, as the ids of this server are`,path,hint)]})}function tooLong(text5,most,path,refused2){
+const length2=characters(text5);if(length2<=most)return[];return[refused2(`"${path.join(".")}" has ${length2} characters\
+, and may have ${most}`,path)]}function identityProblems({identity:identity2},{identity:parts={}},refused2){return Object.
+entries(parts).flatMap(([part,{known:known3,otherwise}])=>{const{[part]:text5}=identity2;if(text5===void 0||text5===UNKNOWN_TEXT||
+known3.includes(text5))return[];return[refused2(otherwise,[part],`the ${part}s are ${known3.join(", ")}`)]})}function emptyProblems(object3,profile,traits5,refused2){
+const{emptyIsNull=[],limits:{filled={},notEmpty:notEmpty3=[]}={}}=traits5;const{fields:fields4}=object3;const unfilled=Object.
+entries(filled).flatMap(([field2,instead])=>{const{[field2]:value4}=fields4;if(value4!==null&&!isBlank(value4))return[];
+const what=value4===null?"null":textOf(value4)===""?"empty":"only white space";return[refused2(`"${field2}" can't be ${what}`,
+[field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields4[field2]))return[];const isEmpty3=textOf(
+fields4[field2])==="";const message=`${isEmpty3?`an empty "${field2}"`:`a "${field2}" of only white space`} becomes null`;
+const hint=`write ${field2}: null`;if(notEmpty3.includes(field2))return[refused2(message,[field2],hint)];return[warning2(
+"becomes-null",`${message} (profile ${profile.name})`,[object3.places.of(field2)],hint)]});return[...unfilled,...nulled]}
+function wordProblems({fields:fields4},{uniqueWords=[]},refused2){return uniqueWords.flatMap(field2=>{if(fields4[field2]===
+void 0||isBlank(fields4[field2]))return[];const words7=textOf(fields4[field2]).split(" ");const twice=words7.find((word2,index)=>words7.
+indexOf(word2)!==index);if(twice===void 0)return[];if(twice===""){const message=`"${field2}" has superfluous spaces in t\
+wo places, which this server reads as a word that is there twice`;return[refused2(message,[field2],"remove them")]}const shown4=holdsSensitive(
+fields4[field2]??null)?"a word":`"${twice}"`;return[refused2(`"${field2}" has ${shown4} twice`,[field2],"keep one of the\
+ two")]})}function isText(value4){return!Array.isArray(value4)&&!isMap(value4)&&typeof reveal(value4)==="string"}function elementProblems({
+fields:fields4},{elements:elements2={}},refused2){return Object.entries(elements2).flatMap(([field2,{needs,types:types3}])=>{
+const map2=fields4[field2];if(!isMap(map2))return[];return Object.entries(map2).flatMap(([key3,element])=>{if(element===
+null||reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.every(member=>Object.hasOwn(element,member))){const members3=needs.
+map(member=>`"${member}"`).join(" and ");const hint=`write it as ${key3}: {${needs.map(member=>`${member}: \u2026`).join(
+", ")}}`;return[refused2(`an element of "${field2}" must be a map with ${members3}`,[field2,key3],hint)]}return Object.entries(
+types3).flatMap(([member,type])=>{const value4=Object.hasOwn(element,member)?element[member]:void 0;const{words:words7,fits}=memberTypes[type];
+if(value4===void 0||fits(value4))return[];return[refused2(`"${member}" in an element of "${field2}" must be ${words7}`,[
+field2,key3,member])]})})})}function sizeProblems({fields:fields4},limits2,refused2){const bytes=requestSize(fields4);if(bytes<=
+limits2.requestBytes)return[];const[longest=""]=Object.keys(fields4).sort((a2,b)=>size(fields4[b])-size(fields4[a2]));const message=`\
 the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused2(message,[longest])]}
 function requestSize(fields4){return Object.entries(fields4).reduce((sum,[name3,value4])=>sum+name3.length+4+size(value4),
-32)}function size(value4){return value4===void 0?0:Buffer.byteLength(stringifyJson(reveal(value4)))}var uuid3,memberTypes;
+32)}function size(value4){return value4===void 0?0:Buffer.byteLength(stringifyJson(reveal(value4)))}var idParts,uuid3,memberTypes;
 var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_identifiers();init_json();init_problems();init_values();
-init_fields();uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{
-words:"a list of texts",fits:value4=>Array.isArray(value4)&&value4.every(isText)}}}});function takenFields(fields4,{ignored=[],emptyIsNull=[],nullBecomes={}}){const taken={};for(const[field2,value4]of Object.
+init_fields();idParts=["id","backend_id","identity_provider_id"];uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes=
+{text:{words:"a text",fits:isText},texts:{words:"a list of texts",fits:value4=>Array.isArray(value4)&&value4.every(isText)}}}});function takenFields(fields4,{ignored=[],emptyIsNull=[],nullBecomes={}}){const taken={};for(const[field2,value4]of Object.
 entries(fields4)){if(ignored.includes(field2))continue;const{[field2]:instead}=nullBecomes;if(emptyIsNull.includes(field2)&&
 isBlank(value4))put(taken,field2,null);else put(taken,field2,value4===null&&instead!==void 0&&!isMap(instead)?instead:value4)}
 return taken}function shownFields({fields:fields4,traits:traits5},answer,{name:name3}){const shown4=markSecrets(fields4,
@@ -8214,112 +8229,136 @@ return ignored===void 0?[]:Object.keys(fields4).filter(field2=>ignored.includes(
 ignored},traits5){return ignoredFields(fields4,traits5).filter(field2=>!ignored.includes(field2))}function ignoredTrouble(kind,declared,live,{
 name:name3}){const shown4={...live?.beside,...live?.fields};const{[name3]:traits5}=kind.traits;const off=unacceptedFields(
 declared,traits5).filter(field2=>{const type=kind.fields[field2]??value;const wanted=desired(type,declared.fields[field2]??
-null,shown4[field2],declared.whole.includes(field2));return wanted===void 0||contrast(type,field2,wanted,shown4[field2]).
-some(({verdict})=>verdict!=="same")});if(off.length===0)return void 0;const names4=off.map(field2=>`"${field2}"`).join("\
-, ");const[instead="change it by other means"]=off.flatMap(field2=>traits5.instead?.[field2]??[]);const cure=`${instead}\
-, or accept its live value with "ignored: [${off.join(", ")}]"`;return`the server ignores ${names4}, and doesn't show th\
-e declared value: ${cure}`}function wholeFields(desired2,present3,{whole:whole2=[],nullBecomes={}}){const fields4={};for(const name3 of whole2){
-const value4=Object.hasOwn(desired2,name3)?desired2[name3]:present3[name3];if(value4!==void 0)fields4[name3]=value4??nullBecomes[name3]??
-null}return fields4}function unknownWhole(noun,whole2,sent2){const unknown3=whole2.filter(field2=>sent2[field2]===void 0);
-if(unknown3.length===0)return void 0;const[names4,them]=[unknown3.join(" and "),unknown3.length===1?"it":"them"];return`\
-the server's answer does not show ${names4} of this ${noun}, and an update that does not send ${them} would reset ${them}\
-: declare ${names4} too`}function profileProblems(declared,profile,{[profile.name]:traits5}){const{limits:limits2}=profile;
-if(limits2===null)return[];return declared.flatMap(object3=>limitProblems(object3,profile,limits2,traits5))}function ignoredProblems(declared,{
-traits:all},{name:name3}){const{[name3]:traits5}=all;return unacceptedFields(declared,traits5).map(field2=>error("ignore\
-d-field",`a server of the profile ${name3} ignores "${field2}", so it can't be changed`,[declared.placeOf(field2)],`${traits5.
-instead?.[field2]??"remove it"}, or accept its live value with "ignored: [${field2}]"`))}var init_rules=__esm({"src/kind\
-s/rules.ts"(){"use strict";init_problems();init_values();init_desired();init_fields();init_limits()}});function resource2(given,own6={}){const{name:name3,noun,list:list2,fields:fields4,sets={},refers:refers2={},usedBy:usedBy2=[],
-param}=given;const{body:bodyOf2=all=>all,beside=()=>({})}=given;const traits5={documented:{},boruta:given.traits};const one={
-title:`show ${withArticle(noun)}`,path:`${given.path}/:${param}`,scope:given.scopes.read};const parse11=given.answer??answers.
-object;const operation=verb=>`${verb}${name3}`;const always=Object.keys(sets);const writes=Object.keys(fields4).filter(field2=>!isSecret(
-fields4[field2]??value)&&!Object.keys(refers2).some(one2=>field2===`${one2}_id`));const schema5=lazy(()=>{const shape2=given.
-shape();const values=Object.keys(shape2).filter(field2=>field2!=="name");const id=optional2(identifier(),`The id of the ${noun}\
-; if left out, the name identifies it.`,UUID);const called2=optional2(identifier(),`The name of the ${noun}. Without an \
-id, it identifies the ${noun}; beside an id, it is the name to set.`,"billing");return document(name3,given.about,{id,name:called2,
-...shape2,...lifecycle(noun)},{...idOrName,...absentAlone(values)})});const shown4=row=>Object.fromEntries(["id",...Object.
-keys(fields4)].flatMap(field2=>row[field2]===void 0?[]:[[field2,normalForm(fields4[field2]??value,row[field2])]]));return{
-name:name3,noun,...given.documented?{}:{only:"boruta"},schema:schema5,identity:["id","name"],fields:fields4,scopes:given.
-scopes,traits:traits5,identities:namedIdentities,check:(declared,profile)=>[...declared.flatMap(one2=>[...(given.documented?
-unsupportedLifecycle:unknownToProfile)(one2,noun,profile),...unnamed(one2,name3),...absentProblems(one2,noun,["name"])]),
-...given.problems?.(declared)??[],...profileProblems(declared,profile,traits5)],deciding:has=>has("id")?["id"]:["id","na\
-me"],called:({name:called2})=>firstText(called2),addressPart:({id,name:called2})=>called2??id??"",naming:namingIn(list2),
-readable:profile=>listScope(list2,profile)!==void 0,listed:list2,usedBy:usedBy2,async observe(objects4,context3){const isAnew=context3.
-alone&&given.cached===true;const isSingle=context3.alone&&!isAnew&&context3.profile.name==="boruta";const index=await(isAnew?
-context3.limit(()=>readList(list2,context3.reader,context3.profile)):context3.list(list2));if(index===null)return new Map;
-return await observeEach(objects4,async identity2=>{const live=lookUp(identity2,index,context3);const{id}=live.identity;
-const all=live.exists?{...shown4(live.fields),...beside(index)}:{};if(!live.exists||id===void 0||!isSingle)return{...live,
-fields:all};const row=await readOne(context3,one,{[param]:id},parse11);if(row===null)return missing(live.identity,noun,context3.
-profile);return{...live,fields:shown4(row)}})},refersTo:({fields:wanted,absent:absent2})=>absent2?usedBy2.map(one2=>one2.
-list):Object.entries({...sets,...refers2}).flatMap(([field2,other])=>wanted[field2]===void 0&&wanted[`${field2}_id`]===void 0?
-[]:[other]),resolve(wanted,context3){const resolver=new SetResolver(wanted,context3,true);for(const[field2,other]of Object.
-entries(sets))resolver.takeFrom(field2,other);const{result}=resolver;const troubles=[...result.troubles];const confirmed=[
-...result.confirmed];const found2={...result.fields};for(const[field2,other]of Object.entries(refers2)){const{[field2]:reference3,
-[`${field2}_id`]:id}=wanted;const{[other]:rows}=context3.references;if(typeof id==="string"&&rows?.unsure===false&&rows.
-byId(id)===void 0)troubles.push(rows.lacksId(id));if(reference3===void 0||reference3===null)continue;const row=findIn(nounOf(
-other),reference3,context3.references);if(typeof row==="string")troubles.push(row);else found2[field2]=namedReference(rows,
-row.id);if(areNamesUnique(rows,[found2[field2],context3.present[field2]]))confirmed.push(field2)}for(const[field2,other]of Object.
-entries(sets)){const ids2=asElements(found2[field2]).map(keyOf);if(new Set(ids2).size<ids2.length)troubles.push(`${field2}\
- has a ${nounOf(other)} twice: remove one`)}return{...result,fields:found2,troubles,confirmed}},decide({declared,present:present3,
-references:references2}){if(!declared.absent||present3.exists===false)return void 0;const{id=""}=present3.identity;const uses=usesOf(
-usedBy2,id,references2,(one2,row)=>references2[one2]?.deleted.has(row)===true);const reason=undeletable([...[given.keeps?.(
-present3.fields,references2[list2])??[]].flat(),...uses]);if(reason===void 0)return void 0;return{action:"blocked",fields:[],
-requests:[],destructions:[],reason}},update({present:present3,desired:desired2}){const params={[param]:present3.identity.
+null,shown4[field2],declared.whole.includes(field2));return wanted===void 0||!matches(type,wanted,shown4[field2])});if(off.
+length===0)return void 0;const names4=off.map(field2=>`"${field2}"`).join(", ");const[instead="change it by other means"]=off.
+flatMap(field2=>traits5.instead?.[field2]??[]);const cure=`${instead}, or accept its live value with "ignored: [${off.join(
+", ")}]"`;return`the server ignores ${names4}, and doesn't show the declared value: ${cure}`}function wholeFields(desired2,present3,{
+whole:whole2=[],nullBecomes={}}){const fields4={};for(const name3 of whole2){const value4=Object.hasOwn(desired2,name3)?
+desired2[name3]:present3[name3];if(value4!==void 0)fields4[name3]=value4??nullBecomes[name3]??null}return fields4}function unknownWhole(noun,whole2,sent2){
+const unknown3=whole2.filter(field2=>sent2[field2]===void 0);if(unknown3.length===0)return void 0;const[names4,them]=[unknown3.
+join(" and "),unknown3.length===1?"it":"them"];return`the server's answer does not show ${names4} of this ${noun}, and a\
+n update that does not send ${them} would reset ${them}: declare ${names4} too`}function profileProblems(declared,profile,traits5){
+const{limits:limits2}=profile;if(limits2===null)return[];return declared.flatMap(object3=>limitProblems(object3,profile,
+limits2,traits5[profile.name]))}function ignoredProblems(declared,{traits:all},{name:name3}){const{[name3]:traits5}=all;
+return unacceptedFields(declared,traits5).map(field2=>{const message=`a server of the profile ${name3} ignores "${field2}\
+", so it can't be changed`;const instead=traits5.instead?.[field2]??"remove it";const hint=`${instead}, or accept its li\
+ve value with "ignored: [${field2}]"`;return error("ignored-field",message,[declared.places.of(field2)],hint)})}var init_rules=__esm(
+{"src/kinds/rules.ts"(){"use strict";init_problems();init_values();init_desired();init_fields();init_limits()}});function resource2(given,own6={}){const{name:name3,noun,list:list2,fields:fields4,sets={},refers:refers2={},usedBy:usedBy2=[],
+param}=given;const{body:bodyOf2=all=>all,beside=()=>({})}=given;const traits5={documented:{},boruta:given.traits};const{
+scope:scope3}=given;const one={title:`show ${withArticle(noun)}`,path:`${given.path}/:${param}`,scope:scope3};const parse11=given.
+answer??answers.object;const operation=verb=>`${verb}${name3}`;const always=Object.keys(sets);const writes=Object.keys(fields4).
+filter(field2=>!isSecret(fields4[field2]??value)&&!Object.keys(refers2).some(one2=>field2===`${one2}_id`));const schema5=lazy(
+()=>{const shape2=given.shape();const values=Object.keys(shape2).filter(field2=>field2!=="name");const id=optional2(identifier(),
+`The id of the ${noun}; if left out, the name identifies it.`,UUID);const called2=optional2(identifier(),`The name of th\
+e ${noun}. Without an id, it identifies the ${noun}; beside an id, it is the name to set.`,"billing");return document(name3,
+given.about,{id,name:called2,...shape2,...lifecycle(noun)},{...idOrName,...absentAlone(values)})});const shown4=row=>Object.
+fromEntries(["id",...Object.keys(fields4)].flatMap(field2=>row[field2]===void 0?[]:[[field2,normalForm(fields4[field2]??
+value,row[field2])]]));return{name:name3,noun,...given.documented?{}:{only:"boruta"},schema:schema5,identity:["id","name"],
+fields:fields4,scope:scope3,traits:traits5,check:(declared,profile)=>[...declared.flatMap(one2=>[...(given.documented?unsupportedLifecycle:
+unknownToProfile)(one2,noun,profile),...unnamed(one2,name3),...absentProblems(one2,noun,["name"])]),...given.problems?.(
+declared)??[],...profileProblems(declared,profile,traits5)],deciding:has=>has("id")?["id"]:["id","name"],called:({name:called2})=>firstText(
+called2),addressPart:({id,name:called2})=>called2??id??"",naming:namingIn(list2),readable:profile=>listScope(list2,profile)!==
+void 0,listed:list2,usedBy:usedBy2,async observe(objects4,context3){const isAnew=context3.alone&&given.cached===true;const isSingle=context3.
+alone&&!isAnew&&context3.profile.name==="boruta";const index=await(isAnew?context3.limit(()=>readList(list2,context3.reader,
+context3.profile)):context3.list(list2));if(index===null)return new Map;return await observeEach(objects4,async identity2=>{
+const live=lookUp(identity2,index,context3);const{id}=live.identity;const all=live.exists?{...shown4(live.fields),...beside(
+index)}:{};if(!live.exists||id===void 0||!isSingle)return{...live,fields:all};const row=await readOne(context3,one,{[param]:id},
+parse11);if(row===null)return missing(live.identity,noun,context3.profile);return{...live,fields:shown4(row)}})},refersTo:({
+fields:wanted,absent:absent2})=>absent2?usedBy2.map(one2=>one2.list):Object.entries({...sets,...refers2}).flatMap(([field2,
+other])=>wanted[field2]===void 0&&wanted[`${field2}_id`]===void 0?[]:[other]),resolve(wanted,context3){const resolver=new SetResolver(
+wanted,context3,true);for(const[field2,other]of Object.entries(sets))resolver.takeFrom(field2,other);const{result}=resolver;
+const troubles=[...result.troubles];const confirmed=[...result.confirmed];const found2={...result.fields};for(const[field2,
+other]of Object.entries(refers2)){const{[field2]:reference3,[`${field2}_id`]:id}=wanted;const{[other]:rows}=context3.references;
+if(typeof id==="string"&&rows?.unsure===false&&rows.byId(id)===void 0)troubles.push(rows.lacksId(id));if(reference3===void 0||
+reference3===null)continue;const row=findIn(nounOf(other),reference3,context3.references);if(typeof row==="string")troubles.
+push(row);else found2[field2]=namedReference(rows,row.id);if(areNamesUnique(rows,[found2[field2],context3.present[field2]]))
+confirmed.push(field2)}for(const[field2,other]of Object.entries(sets)){const ids2=asElements(found2[field2]).map(keyOf);
+if(new Set(ids2).size<ids2.length)troubles.push(`${field2} has a ${nounOf(other)} twice: remove one`)}return{...result,fields:found2,
+troubles,confirmed}},decide({declared,present:present3,references:references2}){if(!declared.absent||present3.exists===false)
+return void 0;const{id=""}=present3.identity;const uses=usesOf(usedBy2,id,references2,(one2,row)=>references2[one2]?.deleted.
+has(row)===true);const reason=undeletable([...[given.keeps?.(present3.fields,references2[list2])??[]].flat(),...uses]);return reason===
+void 0?void 0:{action:"blocked",reason}},update({present:present3,desired:desired2}){const params={[param]:present3.identity.
 id??""};const body2={...carried(present3.fields,always),...desired2};return{requests:[{operation:operation("update"),params,
 body:bodyOf2(body2)}],expected:body2,trouble:unknownWhole(noun,always,body2)}},creation:creationOf(operation("create"),{
 takesId:true,body:bodyOf2,...given.creation,needs:["name",...given.creation?.needs??[]]}),deletion:deletionOf(operation(
-"delete"),param,`deletes the ${noun}${given.deletes??""}`),discovery:{...discoveryIn(list2,`${noun}s`,shown4),writes},destructions:()=>[],
-...own6}}function namedIdentities({identity:{id,name:name3}}){return id===void 0?[`name ${name3}`]:[`id ${id}`]}function unknownToProfile({
-kind,place:place2},noun,{name:name3}){if(name3==="boruta")return[];const message=`a server of the profile ${name3} has n\
-o operations for ${withArticle(noun)}, so ${kind} can't be declared`;return[onlyBoruta(message,place2)]}function unnamed({
-identity:identity2,place:place2},kind){if(identity2.id!==void 0||identity2.name!==void 0)return[];const message=`${withArticle(
-kind)} needs an "id" or a "name"`;return[error("missing-field",message,[place2],"add the name that it has on the server")]}
-function namingIn(name3){return({id,name:given},{[name3]:list2})=>{const row=id===void 0?void 0:list2?.byId(id);const called2=typeof row?.
-name==="string"?row.name:given;const unique=called2!==void 0&&(list2?.byName(called2).length??0)<=1;const byName2=called2===
-void 0?[]:[{name:called2}];const present3=id===void 0?void 0:list2?.presentName(id);const found2=present3===void 0||present3===
-called2?void 0:list2?.findNamed(present3);if(present3!==void 0&&typeof found2==="object"&&found2.id===row?.id)byName2.push(
-{name:present3});const byId=id===void 0?[]:[{id}];const address4=(unique||id===void 0?byName2[0]:void 0)??byId[0]??{};return{
-address:address4,key:byId[0]??address4,all:[...byName2,...byId]}}}function lookUp(identity2,list2,{profile}){const{id,name:name3=""}=identity2;
-const absent2=profile.creates&&isMissing(list2,identity2)?{missing:true}:{};const nothing4={exists:false,identity:identity2,
-fields:{}};if(id===void 0){if(absent2.missing)return{...nothing4,...absent2,trouble:list2.lacking(name3),proposal:()=>list2.
-proposal(name3)};const found2=list2.findNamed(name3);if(typeof found2==="string")return{...nothing4,trouble:found2};return{
-exists:true,identity:assign(identity2,{id:String(found2.id)}),fields:found2}}const row=list2.byId(id);if(row!==void 0)return{
-exists:true,identity:identity2,fields:row};if(list2.unsure)return{exists:true,identity:identity2,fields:{}};return{...nothing4,
-trouble:list2.lacksId(id),...absent2}}function discoveryIn(name3,nouns2,shown4){return{options:{},async find({list:list2}){
-const index=await list2(name3);if(index===null)return{found:[],notes:[`the server offers no list of ${nouns2}`]};return{
-found:index.rows().map(row=>{const identity2={id:String(row.id)};const called2=typeof row.name==="string"?row.name:null;
-return{identity:identity2,called:called2,live:{exists:true,identity:identity2,fields:shown4(row)}}}),notes:withoutIds(index.
-anonymous,nouns2)}},named:{lists:()=>[name3],identity({live:{fields:fields4}},{[name3]:list2}){const{name:called2}=fields4;
-return typeof called2==="string"&&list2?.byName(called2).length===1?{name:called2}:void 0}}}}var init_resource=__esm({"s\
-rc/kinds/resource.ts"(){"use strict";init_members();init_problems();init_values();init_words();init_answers();init_by_name();
-init_discovery();init_fields();init_lifecycle();init_references();init_resolve_sets();init_rules();init_schema()}});function listsOfUser({fields:fields4},profile){const isAlways=userTraits[profile.name].whole?.includes("organizations")===
-true;return Object.entries(listed).flatMap(([field2,list2])=>{const isFilled=listsOf(fields4[field2]).some(one=>one.list.
-length>0);const isNeeded=isFilled||isAlways&&field2==="organizations";return isNeeded&&listScope(list2,profile)!==void 0?
-[list2]:[]})}function resolveUser(fields4,context3){const{references:references2,present:present3,profile,wished}=context3;
-const sets=new SetResolver(fields4,context3,userTraits[profile.name].read!==void 0);sets.takeFrom("authorized_scopes","s\
-copes");sets.takeFrom("roles","roles");const{organizations}=references2;if(organizations!=null){const own6=asElements(present3.
-organizations);const told3=own6.every(({name:name3})=>typeof name3!=="string"||organizations.byName(name3).length<=1);sets.
-take("organizations","organization",(list2,joined3)=>{const warn=message=>sets.warn("organizations",message);const members3=memberships(
-list2,organizations,wished("organizations"),joined3,warn);return{...members3,sure:userTraits[profile.name].hasRoles&&members3.
-sure&&(joined3||told3)}})}return sets.result}function existing(lists2,references2){const kept=Object.entries(lists2).map(
-([field2,list2])=>{const{[listed[field2]??"organizations"]:catalog}=references2;if(!Array.isArray(list2)||catalog==null||
-catalog.unsure)return[field2,list2];const isIn3=({id})=>typeof id==="string"&&catalog.byId(id)!==void 0;return[field2,asElements(
-list2).filter(isIn3)]});return Object.fromEntries(kept.filter(([,list2])=>!Array.isArray(list2)||list2.length>0))}function memberships(references2,index,strict,joined3,warn){
-const troubles=[];const seen=new Set;let sure=true;const elements2=references2.flatMap(reference3=>{const element=isMap(
-reference3)?reference3:{};const row=findMember(reference3,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(
-row.id);if(seen.has(id)&&!joined3){troubles.push(`the organization ${id} is twice in organizations: remove one of the tw\
-o`);return[]}seen.add(id);if(typeof row.name!=="string"||index.byName(row.name).length>1)sure=false;const{name:name3}=element;
-const standing=strict&&typeof name3==="string"?index.checkName(id,name3):"right";const present3=index.presentName(id);if(standing===
-"wrong"){troubles.push(wrongName("organization",id,present3??"",String(name3)))}if(strict&&element.id===void 0&&memberKey(
-reference3)===present3&&present3!==row.name){warn(`this plan renames the organization "${present3}" to "${String(row.name)}\
-": write "${String(row.name)}" here too, or the next plan is blocked`)}if(standing==="stale"){warn(`the organization wit\
-h the id ${id} is called "${String(row.name)}" now, and "${String(name3)}" is a former name: write "${String(row.name)}"`)}
-return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,sure}}
-function findMember(reference3,organizations){if(!isMap(reference3))return organizations.find(String(reference3));if(typeof reference3.
-id!=="string")return organizations.findNamed(String(reference3.name));const row=organizations.byId(reference3.id);if(row!==
-void 0)return row;if(organizations.unsure)return{id:reference3.id};return organizations.lacksId(reference3.id)}var listed;
+"delete"),param,`deletes the ${noun}${given.deletes??""}`),discovery:{...discoveryIn(list2,`${noun}s`,shown4),writes},...own6}}
+function unknownToProfile({kind,places},noun,{name:name3}){if(name3==="boruta")return[];const message=`a server of the p\
+rofile ${name3} has no operations for ${withArticle(noun)}, so ${kind} can't be declared`;return[onlyBoruta(message,places.
+of())]}function unnamed({identity:identity2,places},kind){if(identity2.id!==void 0||identity2.name!==void 0)return[];const message=`${withArticle(
+kind)} needs an "id" or a "name"`;return[error("missing-field",message,[places.of()],"add the name that it has on the se\
+rver")]}function namingIn(name3){return({id,name:given},{[name3]:list2})=>{const row=id===void 0?void 0:list2?.byId(id);
+const called2=typeof row?.name==="string"?row.name:given;const unique=called2!==void 0&&(list2?.byName(called2).length??
+0)<=1;const byName2=called2===void 0?[]:[{name:called2}];const present3=id===void 0?void 0:list2?.presentName(id);const found2=present3===
+void 0||present3===called2?void 0:list2?.findNamed(present3);if(present3!==void 0&&typeof found2==="object"&&found2.id===
+row?.id)byName2.push({name:present3});const byId2=id===void 0?[]:[{id}];const address4=(unique||id===void 0?byName2[0]:void 0)??
+byId2[0]??{};return{address:address4,key:byId2[0]??address4,all:[...byName2,...byId2]}}}function lookUp(identity2,list2,{
+profile}){const{id,name:name3=""}=identity2;const absent2=profile.creates&&isMissing(list2,identity2)?{missing:true}:{};
+const nothing5={exists:false,identity:identity2,fields:{}};if(id===void 0){if(absent2.missing)return{...nothing5,...absent2,
+trouble:list2.lacking(name3),proposal:()=>list2.proposal(name3)};const found2=list2.findNamed(name3);if(typeof found2===
+"string")return{...nothing5,trouble:found2};return{exists:true,identity:assign(identity2,{id:String(found2.id)}),fields:found2}}
+const row=list2.byId(id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(list2.unsure)return{exists:true,
+identity:identity2,fields:{}};return{...nothing5,trouble:list2.lacksId(id),...absent2}}function discoveryIn(name3,nouns2,shown4){
+return{options:{},find:async({list:list2})=>foundIn(await list2(name3),nouns2,row=>findingOf(row.id,row.name,shown4(row))),
+named:{lists:()=>[name3],identity({live:{fields:fields4}},{[name3]:list2}){const{name:called2}=fields4;return typeof called2===
+"string"&&list2?.byName(called2).length===1?{name:called2}:void 0}}}}var init_resource=__esm({"src/kinds/resource.ts"(){
+"use strict";init_members();init_problems();init_values();init_words();init_answers();init_by_name();init_discovery();init_fields();
+init_lifecycle();init_references();init_resolve_sets();init_rules();init_schema()}});function listsOfUser({fields:fields4},profile){const isAlways=userTraits[profile.name].whole?.includes("organizations")===
+true;return Object.entries(listed).flatMap(([field2,list2])=>{const isFilled=membersOf(fields4[field2]).length>0;const isNeeded=isFilled||
+isAlways&&field2==="organizations";return isNeeded&&listScope(list2,profile)!==void 0?[list2]:[]})}function resolveUser(fields4,context3){
+const{references:references2,present:present3,profile,wished}=context3;const sets=new SetResolver(fields4,context3,userTraits[profile.
+name].read!==void 0);sets.takeFrom("authorized_scopes","scopes");sets.takeFrom("roles","roles");const{organizations}=references2;
+if(organizations!=null){const own6=asElements(present3.organizations);const told3=own6.every(({name:name3})=>typeof name3!==
+"string"||organizations.byName(name3).length<=1);sets.take("organizations","organization",(list2,joined3)=>{const warn=message=>sets.
+warn("organizations",message);const members3=memberships(list2,organizations,wished("organizations"),joined3,warn);return{
+...members3,sure:userTraits[profile.name].hasRoles&&members3.sure&&(joined3||told3)}})}return sets.result}function existing(lists2,references2){
+const kept=Object.entries(lists2).map(([field2,list2])=>{const{[listed[field2]??"organizations"]:catalog}=references2;if(!Array.
+isArray(list2)||catalog==null||catalog.unsure)return[field2,list2];const isIn3=({id})=>typeof id==="string"&&catalog.byId(
+id)!==void 0;return[field2,asElements(list2).filter(isIn3)]});return Object.fromEntries(kept.filter(([,list2])=>!Array.isArray(
+list2)||list2.length>0))}function memberships(references2,index,strict,joined3,warn){const troubles=[];const seen=new Set;
+let sure=true;const elements2=references2.flatMap(reference3=>{const element=isMap(reference3)?reference3:{};const row=findMember(
+reference3,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);if(seen.has(id)&&!joined3){
+troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}seen.add(id);if(typeof row.
+name!=="string"||index.byName(row.name).length>1)sure=false;const{name:name3}=element;const standing=strict&&typeof name3===
+"string"?index.checkName(id,name3):"right";const present3=index.presentName(id);if(standing==="wrong")troubles.push(wrongName(
+"organization",id,present3??"",String(name3)));if(strict&&element.id===void 0&&memberKey(reference3)===present3&&present3!==
+row.name){warn(`this plan renames the organization "${present3}" to "${String(row.name)}": write "${String(row.name)}" h\
+ere too, or the next plan is blocked`)}if(standing==="stale"){warn(`the organization with the id ${id} is called "${String(
+row.name)}" now, and "${String(name3)}" is a former name: write "${String(row.name)}"`)}return[{...row,...element,id,...typeof row.
+name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,sure}}function findMember(reference3,organizations){
+if(!isMap(reference3))return organizations.find(String(reference3));if(typeof reference3.id!=="string")return organizations.
+findNamed(String(reference3.name));const row=organizations.byId(reference3.id);if(row!==void 0)return row;if(organizations.
+unsure)return{id:reference3.id};return organizations.lacksId(reference3.id)}function replaceUser({present:present3,desired:desired2,
+profile,references:references2}){const{[profile.name]:traits5}=userTraits;const fields4=wholeFields(desired2,present3.fields,
+traits5);const unknown3=unknownWhole("user",traits5.whole??[],fields4);if(unknown3!==void 0)return blocked(unknown3,fields4);
+const troubles=[];const body2=withIds(fields4,present3.fields,references2,troubles);troubles.push(...unknownMemberships(
+body2,references2.organizations));if(troubles.length>0)return blocked([...new Set(troubles)].join("; "),body2);return{requests:[
+{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],expected:body2,warnings:unlisted2(body2,references2)}}
+function blocked(trouble,expected){return{requests:[],expected,trouble}}function withIds(fields4,present3,references2,troubles){
+const scopes=asElements(present3.authorized_scopes);const roles3=asElements(present3.roles);const identified2=(list2,known3,noun)=>{
+const elements2=asElements(list2).map(element=>identify2(element,known3,noun,troubles));const ids2=elements2.flatMap(({id})=>typeof id===
+"string"?[id]:[]);for(const id of ids2.filter((id2,index)=>ids2.indexOf(id2)!==index))troubles.push(`the ${noun} ${id} i\
+s twice: remove one of the two`);return elements2};return mapValues(fields4,(list2,name3)=>{if(name3==="roles")return identified2(
+list2,roles3,"role");if(name3!=="authorized_scopes")return list2;return identified2(list2,scopes,"scope").map(scope3=>labelled(
+scope3,references2.scopes))})}function identify2(element,known3,noun,troubles){if(typeof element.id==="string")return element;
+const ids2=new Set(known3.flatMap(({id:id2,name:name3})=>name3===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids2;
+if(id!==void 0&&ids2.size===1)return{...element,id};const why2=ids2.size===0?"the user does not have it yet":"several of\
+ the user have this name";troubles.push(`the ${noun} "${String(element.name)}" needs its id: ${why2}, and this server of\
+fers no list to find it in`);return element}function labelled(scope3,catalog){if(scope3.label!==void 0||scope3.name===void 0)
+return scope3;const listed3=typeof scope3.id==="string"?catalog?.byId(scope3.id)?.label:void 0;return{...scope3,label:typeof listed3===
+"string"&&listed3!==""?listed3:scope3.name}}function unlisted2(body2,{scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.
+flatMap(({id,name:name3})=>{if(catalog==null||catalog.unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called2=typeof name3===
+"string"?`"${name3}" (id ${id})`:id;const message=`the user has the ${noun} ${called2}, which the server's list of ${noun}\
+s doesn't show; it is sent unchanged. If the server runs on several nodes that aren't clustered, each may know other ${noun}\
+s`;return[{code:"not-in-list",message}]});const found2=[...strange(asElements(body2.authorized_scopes),scopes,"scope"),...strange(
+asElements(body2.roles),roles3,"role")];return[...new Map(found2.map(warning4=>[warning4.message,warning4])).values()]}function unknownMemberships({
+organizations=null},index){const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)
+return["the list of organizations was not read"];return memberships2.flatMap(element=>{if(typeof element.id==="string"&&
+index.byId(element.id)!==void 0)return[];const name3=typeof element.name==="string"?` ("${element.name}")`:"";return[`th\
+e user is to be a member of the organization ${String(element.id)}${name3}, which the list of organizations does not hav\
+e, and the server would remove all memberships because of it: declare organizations without it, or create it there`]})}var listed;
 var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_by_name();init_fields();
-init_references();init_resolve_sets();init_user_schema();listed={organizations:"organizations",authorized_scopes:"scopes",
-roles:"roles"}}});function moveDefault(id,{is_default,roles:roles3=[]}){if(is_default!==true)return[];const body2={is_default,roles:roles3};
+init_references();init_resolve_sets();init_rules();init_user_schema();listed={organizations:"organizations",authorized_scopes:"\
+scopes",roles:"roles"}}});function moveDefault(id,{is_default,roles:roles3=[]}){if(is_default!==true)return[];const body2={is_default,roles:roles3};
 const request5={operation:"updateBackend",params:{backend_id:id},body:body2};return[request5,request5]}function update({
 present:present3,desired:desired2,changed:changed2}){const{id=""}=present3.identity;const isHash=hashFields.some(field2=>changed2.
 has(field2));const expected={...carried(present3.fields,["roles",...isHash?hashFields:[]]),...desired2};const trouble=troubleOf(
@@ -8345,44 +8384,45 @@ length>0)return`each element of ${field2} needs ${lost2.join(" and ")}`}return v
 var init_backend=__esm({"src/kinds/backend.ts"(){"use strict";init_values();init_backend_schema();init_fields();init_holdings();
 init_loss();init_one_default();init_resource();init_rules();init_user_references();backend3=resource2({name:"Backend",noun:"\
 backend",about:"A backend: where the server stores users, and how it sends them mail.",list:"backends",path:"/api/backen\
-ds",param:"backend_id",scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},fields:backendFields,
-shape:backendShape,traits:{emptyIsNull:backendTexts,nullBecomes:{roles:[]},piecemeal:true,limits:{characters:Object.fromEntries(
-["name",...backendTexts].map(name3=>[name3,255])),filled:{name:null}}},sets:{roles:"roles"},cached:true,body:({is_default:_,
-...rest})=>rest,beside:list2=>({[DEFAULTS]:defaultsOf(list2.all())}),problems:declared=>twoDefaults(declared,"backend"),
-creation:{refuses:fields4=>refusal(fields4,{}),after:moveDefault},deletes:" with its email templates",keeps:({id,is_default},list2)=>is_default!==
-true||defaultsOf(list2?.all()??[]).some(other=>other!==id)?void 0:'it is the default: declare "is_default: true" on anot\
-her backend',usedBy:[{list:"identityProviders",field:"backend"},{list:"users",field:"backend"}]},{...oneDefault("backend"),
-update,lost:traces=>lostElements(["roles"],traces),restorable:existing,gives:({roles:roles3=null},references2)=>holdingsOf(
-{roles:roles3},references2)});hashOptions={argon2:["t_cost","m_cost","parallelism","salt_len","hashlen","argon2_type","f\
-ormat"],bcrypt:["log_rounds","legacy"],pbkdf2:["salt_len","length","format","digest"]};needed={verifiable_credentials:["\
-version","credential_identifier","format","types","claims","display"],verifiable_presentations:["presentation_identifier",
-"presentation_definition"]};directory=["ldap_host","ldap_user_rdn_attribute","ldap_base_dn"]}});function decideRegeneration(input,regeneration3){const{declared,present:present3,changed:changed2}=input;const address4=`${declared.
-kind}/${present3.identity.id}`;const{counter:counter2,field:field2,noun}=regeneration3;const{generation}=declared;if(generation===
-void 0||present3.exists===false)return void 0;const recorded=present3.generation;const nothing4={fields:[],requests:[],destructions:[]};
-const shown4=presentValue(regeneration3,present3.fields,present3.shown);if(present3.pendingRun!==void 0){return{...nothing4,
-action:"blocked",reason:`run ${present3.pendingRun} sent a regeneration whose outcome is not known: look at the ${regeneration3.
-owner}'s ${noun} on the server${shown4} and say what you found with idops runs settle ${present3.pendingRun} ${address4}\
- --done or --not-done; nothing is sent by itself`}}const fields4=[{path:counter2,type:"value",before:recorded,after:generation,
-sensitive:false}];const blocked3=reason=>({...nothing4,fields:fields4,action:"blocked",reason});if(recorded===void 0)return changed2.
-size>0?void 0:{...nothing4,action:"adopt",fields:fields4};const moved=movedValue(present3,address4,regeneration3);if(generation<
-recorded){return blocked3(`${counter2} ${generation} is smaller than the recorded ${recorded}: a generation never goes b\
-ack; declare ${recorded}, or more to regenerate`)}if(generation===recorded){if(changed2.size>0)return void 0;if(moved!==
-void 0){return{...nothing4,action:"unchanged",warnings:[{code:regeneration3.moved,message:moved}]}}const unrecorded=present3.
-fields[field2]!==void 0&&present3.record?.fields[field2]===void 0;return{...nothing4,action:unrecorded?"adopt":"unchange\
-d"}}if(moved!==void 0)return blocked3(moved);if(changed2.size>0){return blocked3(`${counter2} is raised while ${[...changed2].
-join(" and ")} ${changed2.size===1?"differs":"differ"} too, and one plan does one of the two: declare ${counter2} ${recorded}\
-, apply, and raise it then`)}const verdict=regeneration3.verdict(present3.identity,present3.fields,present3.shown,input.
-references);return{...verdict,fields:fields4}}function movedValue({fields:fields4,record:record2},address4,{field:field2,
-noun,owner,brief:brief2=value4=>value4}){const{[field2]:now}=fields4;const{[field2]:then2}=record2?.fields??{};if(record2===
-void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const named3=value4=>value4===null?"none":brief2(value4);
-return`the ${owner}'s ${noun} was ${named3(then2)} when run ${record2.run} recorded it at ${record2.at}, and is ${named3(
-now)} now: it was regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is r\
-egenerated by itself: look at it, and if it is right, forget the record with idops state rm ${address4}: the next apply \
-sends nothing and records the declared number`}function isKnown(value4){return typeof value4==="string"||value4===null}function presentValue({
-field:field2,brief:brief2=value5=>value5},{[field2]:value4},shown4){if(typeof value4!=="string")return"";return shown4[field2]===
-void 0?`, which was ${brief2(value4)} when it was recorded`:`, which is ${brief2(value4)} now`}function counter(what){return optional2(
-int().min(0,"must be 0 or more"),`Raise it to ${what} once. The first number is only recorded.`,1)}var init_regeneration=__esm(
-{"src/kinds/regeneration.ts"(){"use strict";init_zod();init_members()}});function lifetime(most){const message=`must be 1 to ${most} seconds`;const number4=int().min(1,message).max(most,message);
+ds",param:"backend_id",scope:"identity-providers:manage:all",fields:backendFields,shape:backendShape,traits:{emptyIsNull:backendTexts,
+nullBecomes:{roles:[]},piecemeal:true,limits:{characters:Object.fromEntries(["name",...backendTexts].map(name3=>[name3,255])),
+filled:{name:null}}},sets:{roles:"roles"},cached:true,body:({is_default:_,...rest})=>rest,beside:list2=>({[DEFAULTS]:defaultsOf(
+list2.all())}),problems:declared=>twoDefaults(declared,"backend"),creation:{refuses:fields4=>refusal(fields4,{}),after:moveDefault},
+deletes:" with its email templates",keeps:({id,is_default},list2)=>is_default!==true||defaultsOf(list2?.all()??[]).some(
+other=>other!==id)?void 0:'it is the default: declare "is_default: true" on another backend',usedBy:[{list:"identityProv\
+iders",field:"backend"},{list:"users",field:"backend"}]},{...oneDefault("backend"),update,lost:traces=>lostElements(["ro\
+les"],traces),restorable:existing,gives:({roles:roles3=null},references2)=>holdingsOf({roles:roles3},references2)});hashOptions=
+{argon2:["t_cost","m_cost","parallelism","salt_len","hashlen","argon2_type","format"],bcrypt:["log_rounds","legacy"],pbkdf2:[
+"salt_len","length","format","digest"]};needed={verifiable_credentials:["version","credential_identifier","format","type\
+s","claims","display"],verifiable_presentations:["presentation_identifier","presentation_definition"]};directory=["ldap_\
+host","ldap_user_rdn_attribute","ldap_base_dn"]}});function decideRegeneration(input,regeneration2){const{declared,present:present3,changed:changed2}=input;const address4=`${declared.
+kind}/${present3.identity.id}`;const{counter:counter2,field:field2,noun}=regeneration2;const{generation}=declared;if(generation===
+void 0||present3.exists===false)return void 0;const recorded=present3.generation;const shown4=presentValue(regeneration2,
+present3.fields,present3.shown);if(present3.pendingRun!==void 0){return{action:"blocked",reason:`run ${present3.pendingRun}\
+ sent a regeneration whose outcome is not known: look at the ${regeneration2.owner}'s ${noun} on the server${shown4} and\
+ say what you found with idops runs settle ${present3.pendingRun} ${address4} --done or --not-done; nothing is sent by i\
+tself`}}const fields4=[{path:counter2,type:"value",before:recorded,after:generation,sensitive:false}];const blocked3=reason=>({
+action:"blocked",fields:fields4,reason});if(recorded===void 0)return changed2.size>0?void 0:{action:"adopt",fields:fields4};
+const moved=movedValue(present3,address4,regeneration2);if(generation<recorded){return blocked3(`${counter2} ${generation}\
+ is smaller than the recorded ${recorded}: a generation never goes back; declare ${recorded}, or more to regenerate`)}if(generation===
+recorded){if(changed2.size>0)return void 0;if(moved!==void 0)return{action:"unchanged",warnings:[{code:regeneration2.moved,
+message:moved}]};const unrecorded=present3.fields[field2]!==void 0&&present3.record?.fields[field2]===void 0;return{action:unrecorded?
+"adopt":"unchanged"}}if(moved!==void 0)return blocked3(moved);if(changed2.size>0){return blocked3(`${counter2} is raised\
+ while ${[...changed2].join(" and ")} ${changed2.size===1?"differs":"differ"} too, and one plan does one of the two: dec\
+lare ${counter2} ${recorded}, apply, and raise it then`)}return{...regenerate(regeneration2,present3.identity,present3,input.
+references),fields:fields4}}function regenerate({request:request5,destroys},{id=""},{fields:fields4,shown:shown4},references2){
+return{action:"regenerate",requests:[request5(id)],destructions:[destroys(fields4,shown4,references2)]}}function movedValue(present3,address4,regeneration2){
+const{fields:fields4,record:record2}=present3;const{field:field2,noun,owner,brief:brief2=value4=>value4}=regeneration2;const{
+[field2]:now}=fields4;const{[field2]:then2}=record2?.fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===
+now)return void 0;const named2=value4=>value4===null?"none":brief2(value4);return`the ${owner}'s ${noun} was ${named2(then2)}\
+ when run ${record2.run} recorded it at ${record2.at}, and is ${named2(now)} now: it was regenerated by hand, or by a ru\
+n that this state, an older copy perhaps, doesn't know of; nothing is regenerated automatically: look at it, and if it i\
+s right, forget the record with idops state rm ${address4}: the next apply sends nothing and records the declared number`}
+function isKnown(value4){return typeof value4==="string"||value4===null}function presentValue({field:field2,brief:brief2=value5=>value5},{
+[field2]:value4},shown4){if(typeof value4!=="string")return"";return shown4[field2]===void 0?`, which was ${brief2(value4)}\
+ when it was recorded`:`, which is ${brief2(value4)} now`}function counter(what){return optional2(int().min(0,"must be 0\
+ or more"),`Raise it to ${what} once. The first number is only recorded.`,1)}var init_regeneration=__esm({"src/kinds/reg\
+eneration.ts"(){"use strict";init_zod();init_members()}});function lifetime(most){const message=`must be 1 to ${most} seconds`;const number4=int().min(1,message).max(most,message);
 const expected="expected seconds, or a number with a unit: s, m, h or d";const form=/^\d+[smhd]?$/;const withUnit=string2().
 regex(form,expected).transform(given=>Number.parseInt(given,10)*(seconds[given.at(-1)??""]??1)).pipe(number4);return union(
 [number4,withUnit],{error:({input})=>typeof input==="number"||form.test(String(input))?message:expected})}var grantTypes,
@@ -8433,13 +8473,13 @@ anyObject,"Anything else about the client, as JSON; the whole object.",{contact:
 ()=>{const fields4=shape();return document("Client","An application that gets tokens. Under the profile documented, only\
  its DID can be regenerated.",{id:identifier().meta({description:"The id of the client.",examples:[UUID]}),did_generation:counter(
 "regenerate the DID"),...fields4,...lifecycle("client")},absentAlone(["did_generation",...Object.keys(fields4)]))})}});function undocumentedFields(declared,{name:name3}){if(name3==="boruta")return[];return Object.keys(declared.fields).map(
-field2=>onlyBoruta(`the documented API has no "${field2}" of a client; it only regenerates the DID`,declared.placeOf(field2)))}
-function unfitAlgorithms(declared){const{fields:given}=declared;const{key_pair_type:key3}=given;if(!isMap(key3))return[];
-return unfitFields(given,key3).map(({field:field2,message,hint})=>error("profile-limit",message,[declared.placeOf(field2)],
-hint))}function unfitFields(given,{type}){const[wrong2,right]=type==="ec"?["RS","ES"]:["ES","RS"];return["id_token_signa\
-ture_alg","userinfo_signed_response_alg"].flatMap(field2=>{const{[field2]:algorithm}=given;if(typeof algorithm!=="string"||
-!algorithm.startsWith(wrong2))return[];const message=`"${field2}" is ${algorithm}, which a key of the type ${String(type)}\
- can't sign with`;return[{field:field2,message,hint:`use HS, or ${right} algorithms`}]})}function unfitTrouble(given,key3){
+field2=>{const message=`the documented API has no "${field2}" of a client; it only regenerates the DID`;return onlyBoruta(
+message,declared.places.of(field2))})}function unfitAlgorithms(declared){const{fields:given}=declared;const{key_pair_type:key3}=given;
+if(!isMap(key3))return[];return unfitFields(given,key3).map(({field:field2,message,hint})=>error("profile-limit",message,
+[declared.places.of(field2)],hint))}function unfitFields(given,{type}){const[wrong2,right]=type==="ec"?["RS","ES"]:["ES",
+"RS"];return["id_token_signature_alg","userinfo_signed_response_alg"].flatMap(field2=>{const{[field2]:algorithm}=given;if(typeof algorithm!==
+"string"||!algorithm.startsWith(wrong2))return[];const message=`"${field2}" is ${algorithm}, which a key of the type ${String(
+type)} can't sign with`;return[{field:field2,message,hint:`use HS, or ${right} algorithms`}]})}function unfitTrouble(given,key3){
 const[unfit]=isMap(key3)?unfitFields(given,key3):[];return unfit&&`${unfit.message}: ${unfit.hint}`}function refusal2(given){
 const{key_pair_type:key3={type:"rsa"},id_token_signature_alg:algorithm}=given;const unfit=unfitTrouble(given,key3);if(unfit!==
 void 0||!isMap(key3))return unfit;if(Number(key3.modulus_size??MODULUS)<MODULUS)return`the server takes a modulus_size o\
@@ -8451,91 +8491,86 @@ references;const{key_pair_id:pair}=wanted;const isLost=typeof pair==="string"&&k
 keyPairs!=null?[keyPairs.lacksId(pair)]:[];const given=provider===void 0||provider===null?rest:{...rest,identity_provider:[
 provider]};const resolver=new SetResolver(given,context3,true);resolver.takeFrom("authorized_scopes","scopes");resolver.
 takeFrom("identity_provider","identityProviders");const{fields:resolved2,troubles,confirmed,...result}=resolver.result;const[
-found2]=asElements(resolved2.identity_provider);const id=typeof found2?.id==="string"?found2.id:void 0;const named3=id===
-void 0?void 0:namedReference(identityProviders,id);const references2=[...elementsOf(resolved2.authorized_scopes),...asElements(
-resolved2.identity_provider)];const nameless3=references2.filter(({id:id2})=>typeof id2!=="string");const unlisted3=nameless3.
+found2]=asElements(resolved2.identity_provider);const id=typeof found2?.id==="string"?found2.id:void 0;const named2=id===
+void 0?void 0:namedReference(identityProviders,id);const references2=[resolved2.authorized_scopes,resolved2.identity_provider].
+flatMap(membersOf);const nameless3=asElements(references2).filter(({id:id2})=>typeof id2!=="string");const unlisted3=nameless3.
 map(({name:name3})=>`no list of the server has "${String(name3)}": declare the id`);return{...result,troubles:[...troubles.
-length>0?troubles:unlisted3,...lost2],confirmed:areNamesUnique(identityProviders,[named3,context3.present.identity_provider])?
-[...confirmed,"identity_provider"]:confirmed,fields:{...resolved2,...named3===void 0?{}:{identity_provider:named3}}}}function elementsOf(declared){
-return isMap(declared)?Object.values(declared).flatMap(asElements):asElements(declared)}function sent(given){const{authorized_scopes:scopes,
-identity_provider:provider}=given;return{...given,...scopes===void 0?{}:{authorized_scopes:asElements(scopes).map(({id=null})=>({
-id}))},...idOf(provider)===void 0?{}:{identity_provider:{id:idOf(provider)??null}}}}function update2({present:present3,desired:desired2,
-changed:changed2}){const expected={...carried(present3.fields,["authorized_scopes"]),...desired2};const params={client_id:present3.
-identity.id??""};const message="the client keeps its present key until its key pair is regenerated, which idops does not\
- do";const lifetime2=changed2.has("access_token_ttl")?Number(desired2.access_token_ttl):0;const unfit=lifetime2>MOST_UPDATED?
-`the server takes an access_token_ttl of ${lifetime2} seconds for a new client alone, and at most ${MOST_UPDATED} in an \
-update: declare ${MOST_UPDATED} or fewer`:unfitTrouble(carried(desired2,[...changed2]),present3.fields.key_pair_type??null);
-return{requests:[{operation:"updateClient",params,body:sent(expected)}],expected,...changed2.has("key_pair_type")?{warnings:[
-{code:"keeps-key",message}]}:{},trouble:unknownWhole("client",["authorized_scopes"],expected)??unfit}}async function find(context3){
-const{asked,profile,reader}=context3;const all=listRead("clients",profile);const rows=all===void 0?null:await readRows("\
-clients",all,pages.client,reader);if(rows!==null){const clients=new Catalog(rows);return{found:clients.rows().map(asFinding),
-notes:withoutIds(clients.anonymous,"clients")}}const{read:read2}=traits[profile.name];if(read2===void 0)return{found:[],
-notes:[]};const ids2=idsOf("Client","client",context3);const shown4=await allSettled(ids2.map(async id=>{const client3=await readOne(
-context3,read2,{client_id:id},answers.wholeClient);return client3===null?[]:[asFinding({...client3,id})]}));const unnamed2="\
-the server offers no list of clients, so only those are found that a manifest, the state or --client ID names";return{found:shown4.
-flat(),notes:(asked.client??[]).length>0?[]:[unnamed2]}}function asFinding(client3){const identity2={id:String(client3.id)};
-const called2=typeof client3.name==="string"?client3.name:null;const{secret:_,...fields4}=shownClient(client3);return{identity:identity2,
-called:called2,live:{exists:true,identity:identity2,fields:fields4}}}var traits,plainFields,fields,refers,regeneration,client2,
-MODULUS,MOST_UPDATED;var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_concurrency();init_problems();init_values();
-init_answers();init_by_name();init_catalog();init_client_schema();init_discovery();init_fields();init_holdings();init_lifecycle();
-init_references();init_regeneration();init_resolve_sets();init_rules();traits={documented:{},boruta:{read:{title:"show a\
- client",path:"/api/clients/:client_id",scope:"clients:manage:all"},emptyIsNull:["name","public_client_id","logo_uri","j\
-wks_uri","jwt_public_key"],piecemeal:true,protects:true,limits:{ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,
-secret:255,logo_uri:255,jwks_uri:255},filled:{secret:"leave it out to keep the present one; the server would leave the c\
-lient without one"}},unsafe:true}};plainFields=[...["name","redirect_uris","supported_grant_types","authorize_scope"],...[
-"access_token_ttl","id_token_ttl","refresh_token_ttl"],...["authorization_code_ttl","authorization_request_ttl"],...["co\
-nfidential","pkce","enforce_dpop","enforce_tx_code","public_refresh_token","public_revoke"],...["public_client_id","chec\
-k_public_client_id"],...["token_endpoint_auth_methods","token_endpoint_jwt_auth_alg","jwt_public_key"],...["key_pair_typ\
-e","id_token_signature_alg","userinfo_signed_response_alg"],...["response_mode","trusted_authorities","trusted_hosts"],...[
-"agent_token_ttl","authorized_resources","jwks_uri","logo_uri","metadata"]];fields={...Object.fromEntries(plainFields.map(
-field2=>[field2,value])),secret,identity_provider:reference,key_pair_id:value,authorized_scopes:set()};refers={authorized_scopes:"\
-scopes",identity_provider:"identityProviders",key_pair_id:"keyPairs"};regeneration={command:true,counter:"did_generation",
-owner:"client",field:"did",name:"name",noun:"DID",moved:"did-moved",verdict:({id=""},present3,shown4)=>({action:"regener\
-ate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:id}}],destructions:[`regenerates the DID${presentValue(
-{field:"did"},present3,shown4)}`]}),same:did=>`the DID is the same as before (${did}): the server derives it from the cl\
-ient's key, which did not change`};client2={name:"Client",noun:"client",schema:clientSchema,identity:["id"],fields,decisive:[
-"did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identity:identity2})=>[`id ${identity2.
-id}`],check:(declared,profile)=>[...declared.flatMap(one=>[...undocumentedFields(one,profile),...absentProblems(one,"cli\
-ent"),...unsupportedLifecycle(one,"client",profile),...unfitAlgorithms(one)]),...profileProblems(declared,profile,traits)],
-addressPart:({id})=>id??"",called:({name:name3})=>firstText(name3),readable:({name:name3})=>traits[name3].read!==void 0,
-async observe(objects4,context3){const{read:read2}=traits[context3.profile.name];if(read2===void 0)return new Map;return await observeEach(
-objects4,async identity2=>{const shown4=await readOne(context3,read2,{client_id:identity2.id??""},answers.wholeClient);return shown4===
-null?missing(identity2,"client",context3.profile):{exists:true,identity:identity2,fields:shownClient(shown4)}})},refersTo:({
-fields:wanted})=>Object.entries(refers).flatMap(([field2,list2])=>wanted[field2]===void 0?[]:[list2]),resolve,decide:input=>decideRegeneration(
-input,regeneration),update:update2,creation:creationOf("createClient",{takesId:true,needs:["identity_provider"],once:["k\
-ey_pair_id"],body:sent,refuses:refusal2}),deletion:deletionOf("deleteClient","client_id","deletes the client, with its s\
-ecret and its keys"),regeneration,gives:(given,references2)=>scopesGiven(given,"authorized_scopes",references2),discovery:{
-options:{client:"id"},find,writes:[...plainFields,"identity_provider","authorized_scopes"]},destructions:()=>[]};MODULUS=
-2048;MOST_UPDATED=300}});function altered(declared,changes){return{...declared,...changes,get place(){return declared.place},get declaredAt(){return declared.
-declaredAt},placeOf:(...path)=>declared.placeOf(...path),placeWithin:(field2,part)=>declared.placeWithin(field2,part)}}var init_declared=__esm(
-{"src/kinds/declared.ts"(){"use strict"}});function ownedBy(list2){const noun=nounOf(list2);const name3=noun.replaceAll(" ","_");const id=`${name3}_id`;const byName2={
+length>0?troubles:unlisted3,...lost2],confirmed:areNamesUnique(identityProviders,[named2,context3.present.identity_provider])?
+[...confirmed,"identity_provider"]:confirmed,fields:{...resolved2,...named2===void 0?{}:{identity_provider:named2}}}}function sent(given){
+const{authorized_scopes:scopes,identity_provider:provider}=given;return{...given,...scopes===void 0?{}:{authorized_scopes:asElements(
+scopes).map(({id=null})=>({id}))},...idOf(provider)===void 0?{}:{identity_provider:{id:idOf(provider)??null}}}}function update2({
+present:present3,desired:desired2,changed:changed2}){const expected={...carried(present3.fields,["authorized_scopes"]),...desired2};
+const params={client_id:present3.identity.id??""};const message="the client keeps its present key until its key pair is \
+regenerated, which idops does not do";const lifetime2=changed2.has("access_token_ttl")?Number(desired2.access_token_ttl):
+0;const unfit=lifetime2>MOST_UPDATED?`the server takes an access_token_ttl of ${lifetime2} seconds for a new client alon\
+e, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`:unfitTrouble(carried(desired2,[...changed2]),
+present3.fields.key_pair_type??null);return{requests:[{operation:"updateClient",params,body:sent(expected)}],expected,...changed2.
+has("key_pair_type")?{warnings:[{code:"keeps-key",message}]}:{},trouble:unknownWhole("client",["authorized_scopes"],expected)??
+unfit}}async function find(context3){const{asked,profile,reader}=context3;const all=listRead("clients",profile);const rows=all===
+void 0?null:await readRows("clients",all,pages.client,reader);if(rows!==null)return foundIn(new Catalog(rows),"clients",
+asFinding);const{read:read2}=traits[profile.name];if(read2===void 0)return{found:[],notes:[]};const ids2=idsOf("Client",
+"client",context3);const shown4=await allSettled(ids2.map(async id=>{const client3=await readOne(context3,read2,{client_id:id},
+answers.wholeClient);return client3===null?[]:[asFinding({...client3,id})]}));const unnamed2="the server offers no list \
+of clients, so only those are found that a manifest, the state or --client ID names";return{found:shown4.flat(),notes:(asked.
+client??[]).length>0?[]:[unnamed2]}}function asFinding(client3){const{secret:_,...fields4}=shownClient(client3);return findingOf(
+client3.id,client3.name,fields4)}var traits,plainFields,fields,refers,didRegeneration,client2,MODULUS,MOST_UPDATED;var init_client=__esm(
+{"src/kinds/client.ts"(){"use strict";init_concurrency();init_problems();init_values();init_answers();init_by_name();init_catalog();
+init_client_schema();init_discovery();init_fields();init_holdings();init_lifecycle();init_references();init_regeneration();
+init_resolve_sets();init_rules();traits={documented:{},boruta:{read:{title:"show a client",path:"/api/clients/:client_id",
+scope:"clients:manage:all"},emptyIsNull:["name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],piecemeal:true,
+protects:true,limits:{ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,secret:255,logo_uri:255,jwks_uri:255},
+filled:{secret:"leave it out to keep the present one; the server would leave the client without one"}},unsafe:true}};plainFields=
+[...["name","redirect_uris","supported_grant_types","authorize_scope"],...["access_token_ttl","id_token_ttl","refresh_to\
+ken_ttl"],...["authorization_code_ttl","authorization_request_ttl"],...["confidential","pkce","enforce_dpop","enforce_tx\
+_code","public_refresh_token","public_revoke"],...["public_client_id","check_public_client_id"],...["token_endpoint_auth\
+_methods","token_endpoint_jwt_auth_alg","jwt_public_key"],...["key_pair_type","id_token_signature_alg","userinfo_signed_\
+response_alg"],...["response_mode","trusted_authorities","trusted_hosts"],...["agent_token_ttl","authorized_resources","\
+jwks_uri","logo_uri","metadata"]];fields={...Object.fromEntries(plainFields.map(field2=>[field2,value])),secret,identity_provider:reference,
+key_pair_id:value,authorized_scopes:set()};refers={authorized_scopes:"scopes",identity_provider:"identityProviders",key_pair_id:"\
+keyPairs"};didRegeneration={counter:"did_generation",owner:"client",field:"did",name:"name",noun:"DID",moved:"did-moved",
+request:id=>({operation:"regenerateDid",params:{client_id:id}}),destroys:(present3,shown4)=>`regenerates the DID${presentValue(
+{field:"did"},present3,shown4)}`,same:did=>`the DID is the same as before (${did}): the server derives it from the clien\
+t's key, which did not change`};client2={name:"Client",noun:"client",schema:clientSchema,identity:["id"],fields,decisive:[
+"did"],scope:"clients:manage:all",traits,check:(declared,profile)=>[...declared.flatMap(one=>[...undocumentedFields(one,
+profile),...absentProblems(one,"client"),...unsupportedLifecycle(one,"client",profile),...unfitAlgorithms(one)]),...profileProblems(
+declared,profile,traits)],addressPart:({id})=>id??"",called:({name:name3})=>firstText(name3),readable:({name:name3})=>traits[name3].
+read!==void 0,async observe(objects4,context3){const{read:read2}=traits[context3.profile.name];if(read2===void 0)return new Map;
+return await observeEach(objects4,async identity2=>{const shown4=await readOne(context3,read2,{client_id:identity2.id??""},
+answers.wholeClient);return shown4===null?missing(identity2,"client",context3.profile):{exists:true,identity:identity2,fields:shownClient(
+shown4)}})},refersTo:({fields:wanted})=>Object.entries(refers).flatMap(([field2,list2])=>wanted[field2]===void 0?[]:[list2]),
+resolve,decide:input=>decideRegeneration(input,didRegeneration),update:update2,creation:creationOf("createClient",{takesId:true,
+needs:["identity_provider"],once:["key_pair_id"],body:sent,refuses:refusal2}),deletion:deletionOf("deleteClient","client\
+_id","deletes the client, with its secret and its keys"),regeneration:didRegeneration,gives:(given,references2)=>scopesGiven(
+given,"authorized_scopes",references2),discovery:{options:{client:"id"},find,writes:[...plainFields,"identity_provider",
+"authorized_scopes"]}};MODULUS=2048;MOST_UPDATED=300}});function ownedBy(list2){const noun=nounOf(list2);const name3=noun.replaceAll(" ","_");const id=`${name3}_id`;const byName2={
 id,names:[name3],lists:()=>[list2],find({[name3]:called2="",...rest},references2){const found2=findIn(noun,called2,references2);
 return typeof found2==="string"?found2:{...rest,[id]:found2.id}}};const nameOf3=(identity2,{[list2]:owners})=>{const called2=owners?.
-byId(identity2[id]??"")?.name;return typeof called2==="string"?called2:void 0};const named3={lists:()=>[list2],identity({
+byId(identity2[id]??"")?.name;return typeof called2==="string"?called2:void 0};const named2={lists:()=>[list2],identity({
 identity:identity2},references2){const{[id]:owner,type=""}=identity2;const called2=nameOf3(identity2,references2);return called2===
 void 0?void 0:onlyNames(byName2,owner,[{[name3]:called2,type}],references2)}};const kind={byName:byName2,within:id,addressPart({
 [name3]:called2="",[id]:owner=called2,type=""}){return`${/[/%]/.test(owner)?encodeURIComponent(owner):owner}/${type}`},naming(identity2,references2){
 const{[list2]:owners}=references2;const called2=nameOf3(identity2,references2);if(called2===void 0||owners?.byName(called2).
 length!==1)return{address:identity2,key:identity2,all:[identity2]};const byOwner={[name3]:called2,type:identity2.type??""};
 const isNew=owners.created.has(identity2[id]??"");return{address:isNew?byOwner:identity2,key:identity2,all:[identity2,byOwner]}}};
-return{kind,named:named3}}function ownerProblems({kind,identity:identity2,place:place2},{id,names:[name3=""]}){const isNameless=identity2[name3]===
+return{kind,named:named2}}function ownerProblems({kind,identity:identity2,places},{id,names:[name3=""]}){const isNameless=identity2[name3]===
 void 0;if(identity2[id]===void 0!==isNameless)return[];const message=`${withArticle(kind)} needs either "${id}" or "${name3}\
-"`;return[error("missing-field",message,[place2],isNameless?"add one of the two":"remove one of the two")]}var init_owned=__esm(
-{"src/kinds/owned.ts"(){"use strict";init_problems();init_words();init_by_name();init_references()}});function templateDeletion({noun,bodies:bodies2,request:request5,becomes}){const textsIn2=fields4=>bodies2.filter(body2=>typeof fields4[body2]===
+"`;const hint=isNameless?"add one of the two":"remove one of the two";return[error("missing-field",message,[places.of()],
+hint)]}var init_owned=__esm({"src/kinds/owned.ts"(){"use strict";init_problems();init_words();init_by_name();init_references()}});function templateDeletion({noun,bodies:bodies2,request:request5,becomes}){const textsIn2=fields4=>bodies2.filter(body2=>typeof fields4[body2]===
 "string");return{verdict:(identity2,fields4,profile)=>({action:"delete",fields:textsIn2(fields4).map(path=>({path,type:"\
 body",before:fields4[path],after:null,sensitive:false,becomes:becomes(profile)})),requests:[request5(identity2)],destructions:[
 `deletes the ${noun}`]}),exists:({exists,fields:fields4})=>exists&&typeof fields4.id==="string",isBuiltIn:({id})=>id===null,
-traces:answer=>["id",...bodies2].map(part=>typeof answer[part]==="string"?answer[part]:""),restored:fields4=>carried(fields4,
-textsIn2(fields4))}}function decideTemplate({declared,present:present3,profile},deletion2){if(!declared.absent)return void 0;
-const{exists,identity:identity2,fields:fields4,asDeleted}=present3;if(exists!==false&&typeof fields4.id==="string"&&!asDeleted)
-return deletion2.verdict(identity2,fields4,profile);return{action:"unchanged",fields:[],requests:[],destructions:[]}}function shownTemplate(identity2,shown4){
-return{exists:shown4!==null,identity:identity2,fields:{...shown4}}}async function findTemplates(identities,show,remark){
-const found2=await allSettled(identities.map(async identity2=>{const live=await show(identity2);const builtIn=live.fields.
-id===null?{remark}:{};return live.exists?[{identity:identity2,called:null,...builtIn,live}]:[]}));return found2.flat()}var init_template=__esm(
-{"src/kinds/template.ts"(){"use strict";init_concurrency();init_fields()}});function unidentified(template2,profile){const{backend_id,backend:backend4}=template2.identity;if(backend4===void 0||backend_id!==
+traces:answer=>["id",...bodies2].map(part=>typeof answer[part]==="string"?answer[part]:""),restored:fields4=>Object.fromEntries(
+bodies2.flatMap(body2=>{const text5=fields4[body2];return typeof text5==="string"||text5 instanceof Sensitive?[[body2,text5]]:
+[]}))}}function decideTemplate({declared,present:present3,profile},deletion2){if(!declared.absent)return void 0;const{exists,
+identity:identity2,fields:fields4,asDeleted}=present3;if(exists!==false&&typeof fields4.id==="string"&&!asDeleted)return deletion2.
+verdict(identity2,fields4,profile);return{action:"unchanged"}}function shownTemplate(identity2,shown4){return{exists:shown4!==
+null,identity:identity2,fields:{...shown4}}}async function findTemplates(identities,show,remark){const found2=await allSettled(
+identities.map(async identity2=>{const live=await show(identity2);const builtIn=live.fields.id===null?{remark}:{};return live.
+exists?[{identity:identity2,called:null,...builtIn,live}]:[]}));return found2.flat()}var init_template=__esm({"src/kinds\
+/template.ts"(){"use strict";init_concurrency();init_values()}});function unidentified(template2,profile){const{backend_id,backend:backend4}=template2.identity;if(backend4===void 0||backend_id!==
 void 0||listRead("backends",profile)!==void 0)return ownerProblems(template2,owned.kind.byName);return[unlisted(profile,
-"a backend",template2.placeOf("backend"))]}function notThere({backend_id="",type=""},next){return`the server answers 404\
- for it: it has no backend with the id ${backend_id}, or no email template of the type ${type}, ${next}`}function rewrite({
+"a backend",template2.places.of("backend"))]}function notThere({backend_id="",type=""},next){return`the server answers 4\
+04 for it: it has no backend with the id ${backend_id}, or no email template of the type ${type}, ${next}`}function rewrite({
 present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params=paramsOf(present3.
 identity);const fields4=wholeFields(desired2,present3.fields,traits2[profile.name]);const trouble=unknownWhole("email te\
 mplate",halves,fields4);if(trouble!==void 0)return{requests:[],expected:fields4,trouble};const kept=Object.keys(fields4).
@@ -8551,31 +8586,31 @@ some(([field2,sent2])=>same(sent2,now[field2]??null)))return{};const fallen=Obje
 null,was)}));return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}async function showTemplate(identity2,{reader,
 limit:limit2}){const{backend_id,type=""}=identity2;const isOwned=backend_id!==void 0;return shownTemplate(identity2,isOwned?
 await limit2(()=>reader.showTemplate(backend_id,type)):null)}async function find2(context3){const{asked,known:known3}=context3;
-const{backend:wanted=[],type:types3=[]}=asked;const named3=known3.filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);
-const backends=wanted.length>0?wanted:await backendsOf(context3,named3);const identities=[...new Set(backends)].sort().flatMap(
-backend_id=>{const own6=named3.flatMap(one=>one.backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>
+const{backend:wanted=[],type:types3=[]}=asked;const named2=known3.filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);
+const backends=wanted.length>0?wanted:await backendsOf(context3,named2);const identities=[...new Set(backends)].sort().flatMap(
+backend_id=>{const own6=named2.flatMap(one=>one.backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>
 0?types3:[...knownTypes,...own6])].sort(compareText).map(type=>({backend_id,type}))});const show=identity2=>showTemplate(
 identity2,context3);const unnamed2="no backend is known, so no email template can be found: name backends with --backend\
  ID";if(backends.length>0)return{found:await findTemplates(identities,show,"the built-in text"),notes:[]};return{found:[],
-notes:[unnamed2],unasked:"no backend is known, so no template was read"}}async function backendsOf({list:list2,profile},named3){
-const known3=named3.flatMap(({backend_id})=>backend_id??[]);if(listRead("backends",profile)===void 0)return known3;const own6=await list2(
+notes:[unnamed2],unasked:"no backend is known, so no template was read"}}async function backendsOf({list:list2,profile},named2){
+const known3=named2.flatMap(({backend_id})=>backend_id??[]);if(listRead("backends",profile)===void 0)return known3;const own6=await list2(
 "backends");const shown4=own6??await list2("users");const ids2=[...shown4?.all()??[]].map(row=>own6===null?idOf(row.backend):
 row.id);return[...known3,...ids2.flatMap(id=>typeof id==="string"?[id]:[])]}function bodyProblem(template2,half){const text5=textOf(
 template2.fields[half]);if(text5===""||!isBlank(text5))return void 0;const message=`"${half}" is only white space, which\
  can't be the body of an email`;const hint='write the text, or declare "state: absent" to delete the template';return error(
-"body-blank",message,[template2.placeOf(half)],hint)}function withUsableBodies(template2){const fields4=Object.entries(template2.
-fields).filter(([field2])=>bodyProblem(template2,field2)===void 0);return altered(template2,{fields:Object.fromEntries(fields4)})}
-var knownTypes,BUILT_IN,traits2,halves,schema,owned,paramsOf,deletion,emailTemplate,NOTHING_TO_DELETE,NOT_CREATED,NOT_THERE;
-var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_members();init_problems();init_values();
-init_by_name();init_declared();init_discovery();init_fields();init_lifecycle();init_owned();init_references();init_rules();
-init_schema();init_template();knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN=
-'to go back to the built-in text, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{
-halvesFallBack:true,allBuiltIn:true,whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,
-otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{
-null:["id"],resets:true},unsafe:true}};halves=["txt_content","html_content"];schema=lazy(()=>document("EmailTemplate","A\
-n email template of a backend, in Mustache.",{backend_id:optional2(identifier(),"The id of the backend whose template it\
- is.",UUID),backend:optional2(identifier(),"The name or id of the backend, instead of backend_id, if the profile lists b\
-ackends.","Staff directory"),type:identifier().meta({description:"The type of the email, as the server names it.",examples:knownTypes}),
+"body-blank",message,[template2.places.of(half)],hint)}function withUsableBodies(template2){const fields4=Object.entries(
+template2.fields).filter(([field2])=>bodyProblem(template2,field2)===void 0);return{...template2,fields:Object.fromEntries(
+fields4)}}var knownTypes,BUILT_IN,traits2,halves,schema,owned,paramsOf,deletion,emailTemplate,NOTHING_TO_DELETE,NOT_CREATED,
+NOT_THERE;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_members();init_problems();init_values();
+init_by_name();init_discovery();init_fields();init_lifecycle();init_owned();init_references();init_rules();init_schema();
+init_template();knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to\
+ the built-in text, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,
+allBuiltIn:true,whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"\
+this server has no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],
+resets:true},unsafe:true}};halves=["txt_content","html_content"];schema=lazy(()=>document("EmailTemplate","An email temp\
+late of a backend, in Mustache.",{backend_id:optional2(identifier(),"The id of the backend whose template it is.",UUID),
+backend:optional2(identifier(),"The name or id of the backend, instead of backend_id, if the profile lists backends.","S\
+taff directory"),type:identifier().meta({description:"The type of the email, as the server names it.",examples:knownTypes}),
 id:optional2(text(),"The id of the template. The backend and the type identify it.",UUID),txt_content:nullish2(text(),"T\
 he body in plain text.",{file:"emails/reset_password.txt"}),html_content:nullish2(text(),"The body in HTML.",{file:"emai\
 ls/reset_password.html"}),state:state("absent deletes the template, so the server uses its built-in text."),ignored:ignorable(
@@ -8583,25 +8618,24 @@ traits2)},{...absentAlone(["id",...halves]),oneOf:[{required:["backend_id"]},{re
 ackends");paramsOf=({backend_id="",type=""})=>({backend_id,template_type:type});deletion={...templateDeletion({noun:"tem\
 plate",bodies:halves,request:identity2=>({operation:"deleteTemplate",params:paramsOf(identity2)}),becomes:({name:name3})=>traits2[name3].
 allBuiltIn?"built-in":"gone"}),prunedUnasked:true};emailTemplate={name:"EmailTemplate",noun:"email template",schema,identity:[
-"backend_id","backend","type"],...owned.kind,fields:{id:value,txt_content:body,html_content:body},scopes:{read:"identity\
--providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({identity:{backend_id,backend:backend4,
-type}})=>[JSON.stringify([backend_id??null,backend4??null,type])],check:(declared,profile)=>[...declared.flatMap(template2=>unidentified(
-template2,profile)),...declared.flatMap(template2=>absentProblems(template2,"template")),...declared.flatMap(template2=>halves.
-flatMap(half=>bodyProblem(template2,half)??[])),...profileProblems(declared.map(withUsableBodies),profile,traits2)],readable:()=>true,
-email:{txt:"txt_content",html:"html_content",type:"type"},deletion,observe:(objects4,context3)=>observeEach(objects4,identity2=>showTemplate(
+"backend_id","backend","type"],...owned.kind,fields:{id:value,txt_content:body,html_content:body},scope:"identity-provid\
+ers:manage:all",traits:traits2,check:(declared,profile)=>[...declared.flatMap(template2=>unidentified(template2,profile)),
+...declared.flatMap(template2=>absentProblems(template2,"template")),...declared.flatMap(template2=>halves.flatMap(half=>bodyProblem(
+template2,half)??[])),...profileProblems(declared.map(withUsableBodies),profile,traits2)],readable:()=>true,email:{txt:"\
+txt_content",html:"html_content",type:"type"},deletion,observe:(objects4,context3)=>observeEach(objects4,identity2=>showTemplate(
 identity2,context3)),decide(input){const verdict=decideTemplate(input,deletion);const{exists,identity:identity2}=input.present;
 const isStrange=exists===false&&identity2.backend_id!==void 0&&traits2[input.profile.name].allBuiltIn;return verdict&&isStrange?
 {...verdict,warnings:[{code:"not-there",message:notThere(identity2,NOTHING_TO_DELETE)}]}:verdict},update(input){if(input.
-present.exists===false&&traits2[input.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input.present.
-identity,NOT_CREATED)}}if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
+present.exists===false&&traits2[input.profile.name].allBuiltIn)return{requests:[],expected:{},trouble:notThere(input.present.
+identity,NOT_CREATED)};if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present:present3,desired:desired2}=input;
 const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
 const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
 return{requests:[{operation:"updateTemplate",params:paramsOf(present3.identity),body:{...template2,type,backend_id}}],expected:template2,
 ...present3.exists===false?{warnings:[NOT_THERE]}:{}}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"\
 type"},find:find2,named:owned.named,writes:["txt_content","html_content"],files:{folder:"emails",endings:{txt_content:"t\
-xt",html_content:"html"}}},destructions:()=>[]};NOTHING_TO_DELETE="so there is nothing to delete; is backend_id right, a\
-nd type?";NOT_CREATED="and no operation creates one; correct backend_id or type, or create the backend there";NOT_THERE=
-{code:"not-there",message:"the server has no such email template; the update is sent anyway"}}});var flags,fields2,identityProvider;var init_identity_provider=__esm({"src/kinds/identity-provider.ts"(){"use strict";init_zod();
+xt",html_content:"html"}}}};NOTHING_TO_DELETE="so there is nothing to delete; is backend_id right, and type?";NOT_CREATED=
+"and no operation creates one; correct backend_id or type, or create the backend there";NOT_THERE={code:"not-there",message:"\
+the server has no such email template; the update is sent anyway"}}});var flags,fields2,identityProvider;var init_identity_provider=__esm({"src/kinds/identity-provider.ts"(){"use strict";init_zod();
 init_members();init_problems();init_by_name();init_fields();init_resource();init_schema();flags={check_password:"Whether\
  users sign in with their password. Default on the server: true.",choose_session:"Whether users choose among their sessi\
 ons. Default on the server: true.",totpable:"Whether users can set up one-time passwords.",enforce_totp:"Whether users m\
@@ -8611,342 +8645,292 @@ Whether users can edit their data.",consentable:"Whether users are asked for con
 ers must confirm their email address."};fields2={name:value,backend:reference,backend_id:value,...Object.fromEntries(Object.
 keys(flags).map(name3=>[name3,value]))};identityProvider=resource2({name:"IdentityProvider",noun:"identity provider",about:"\
 An identity provider: how users of a backend sign in to clients.",list:"identityProviders",path:"/api/identity-providers",
-param:"identity_provider_id",scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},fields:fields2,
-shape:()=>({backend:optional2(identifier(),"The backend with its users, by name or id.","Staff directory"),backend_id:optional2(
-identifier(),"The id of the backend, instead of backend.",UUID),...Object.fromEntries(Object.entries(flags).map(([name3,
-about2])=>[name3,optional2(boolean2(),about2,true)]))}),traits:{protects:true,limits:{characters:{name:255},filled:{name:null}}},
-creation:{needs:[["backend","backend_id"]]},refers:{backend:"backends"},body:({backend:backend4,...rest})=>{const id=idOf(
-backend4);return id===void 0?rest:{...rest,backend_id:id}},problems:declared=>declared.filter(({fields:{backend:backend4,
-backend_id}})=>backend4!==void 0&&backend_id!==void 0).map(one=>error("wrong-value",'an IdentityProvider has either "bac\
-kend" or "backend_id"',[one.placeOf("backend"),one.placeOf("backend_id")],"remove one of the two")),deletes:" with its p\
-age templates"})}});function heirs({public_key:key3},clients){if(clients==null||typeof key3!=="string")return"the clients that hold it get t\
+param:"identity_provider_id",scope:"identity-providers:manage:all",fields:fields2,shape:()=>({backend:optional2(identifier(),
+"The backend with its users, by name or id.","Staff directory"),backend_id:optional2(identifier(),"The id of the backend\
+, instead of backend.",UUID),...Object.fromEntries(Object.entries(flags).map(([name3,about2])=>[name3,optional2(boolean2(),
+about2,true)]))}),traits:{protects:true,limits:{characters:{name:255},filled:{name:null}}},creation:{needs:[["backend","\
+backend_id"]]},refers:{backend:"backends"},body:({backend:backend4,...rest})=>{const id=idOf(backend4);return id===void 0?
+rest:{...rest,backend_id:id}},problems:declared=>declared.filter(({fields:{backend:backend4,backend_id}})=>backend4!==void 0&&
+backend_id!==void 0).map(({places})=>{const message='an IdentityProvider has either "backend" or "backend_id"';const both=[
+places.of("backend"),places.of("backend_id")];return error("wrong-value",message,both,"remove one of the two")}),deletes:"\
+ with its page templates"})}});function heirs({public_key:key3},clients){if(clients==null||typeof key3!=="string")return"the clients that hold it get t\
 he new one";const holders=clients.rows().filter(({public_key:held2})=>held2===key3);if(holders.length===0)return"no clie\
-nt holds it";const named3=holders.map(({id,name:name3})=>typeof name3==="string"?`"${name3}" (Client/${id})`:`Client/${id}`);
-return`the clients that hold it get the new one: ${named3.join(", ")}`}function rotations(declared,{name:name3}){if(name3===
+nt holds it";const named2=holders.map(({id,name:name3})=>typeof name3==="string"?`"${name3}" (Client/${id})`:`Client/${id}`);
+return`the clients that hold it get the new one: ${named2.join(", ")}`}function rotations(declared,{name:name3}){if(name3===
 "boruta")return[];return declared.filter(({generation})=>generation!==void 0).map(pair=>onlyBoruta("the documented API h\
-as no operation that rotates a key pair",pair.placeOf("rotation")))}function move({present:present3,desired:desired2}){const asked=desired2.
-is_default===true;const expected={is_default:asked};const trouble=severalDefaults(present3.fields,"key pair","by hand, w\
-ith is_default: false");if(trouble!==void 0)return{requests:[],expected,trouble};if(!asked)return{requests:[],expected,warnings:[
-byServer("key pair")]};const isFirst=(defaultsAmong(present3.fields)??[]).length===0;const requests=[request(present3.identity,
-expected)];return{requests,expected,warnings:isFirst?[EXTRA_PAIR]:[]}}function request({id=""},body2){return{operation:"\
-updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects4,context3){const{[context3.profile.
-name]:{read:read2}}=traits3;const all=listRead("keyPairs",context3.profile);if(all===void 0)return new Map;const list2=await readOne(
-context3,all,{},answers.keyPairs)??[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults3=defaultsOf(list2);
-return await observeEach(objects4,async identity2=>{const shown4=byId.get(identity2.id)??(read2===void 0?null:await readOne(
-context3,read2,{key_pair_id:identity2.id??""},answers.keyPair));if(shown4===null)return missing(identity2,"key pair");return{
-exists:true,identity:identity2,fields:shownPair(shown4,defaults3)}})}function shownPair({is_default,...rest},defaults3){
+as no operation that rotates a key pair",pair.places.of("rotation")))}function move({present:present3,desired:desired2}){
+const asked=desired2.is_default===true;const expected={is_default:asked};const trouble=severalDefaults(present3.fields,"\
+key pair","by hand, with is_default: false");if(trouble!==void 0)return{requests:[],expected,trouble};if(!asked)return{requests:[],
+expected,warnings:[byServer("key pair")]};const isFirst=(defaultsAmong(present3.fields)??[]).length===0;const requests=[
+request(present3.identity,expected)];return{requests,expected,warnings:isFirst?[EXTRA_PAIR]:[]}}function request({id=""},body2){
+return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}function shownPair({is_default,...rest},defaults3){
 const known3=is_default===void 0?{}:{is_default:is_default===true};return{...rest,...known3,[DEFAULTS]:[...defaults3]}}async function find3({
-list:list2}){const pairs=await list2("keyPairs");if(pairs===null)return{found:[],notes:["the server offers no list of ke\
-y pairs"]};const defaults3=defaultsOf(pairs.all());const found2=pairs.rows().map(pair=>{const identity2={id:String(pair.
-id)};const remark=pair.is_default===true?{remark:"the default"}:{};const live={exists:true,identity:identity2,fields:shownPair(
-pair,defaults3)};return{identity:identity2,called:null,...remark,live}});return{found:found2,notes:withoutIds(pairs.anonymous,
-"key pairs")}}var traits3,schema2,regeneration2,keyPair2,EXTRA_PAIR;var init_key_pair=__esm({"src/kinds/key-pair.ts"(){"\
-use strict";init_zod();init_identifiers();init_members();init_values();init_answers();init_discovery();init_fields();init_lifecycle();
-init_one_default();init_references();init_regeneration();init_rules();init_schema();traits3={documented:{movesDefault:false},
-boruta:{movesDefault:true,read:{title:"show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},ignored:[
-"public_key"],nullBecomes:{is_default:false},unsafe:true}};schema2=lazy(()=>document("KeyPair","A key pair that the serv\
-er signs with.",{id:identifier().meta({description:"The id of the key pair.",examples:[UUID]}),public_key:nullish2(text(),
-"The public key in PEM form. Boruta ignores it.",{file:"keys/signing.pub.pem"}),is_default:nullish2(boolean2(),"Whether \
-it is the default key pair. Moving the default is destructive.",true),rotation:counter("give the key pair a new key"),ignored:ignorable(
-traits3)}));regeneration2={counter:"rotation",owner:"key pair",field:"public_key",name:"",noun:"key",brief:fingerprint,moved:"\
-key-moved",verdict:({id=""},present3,shown4,references2)=>({action:"regenerate",fields:[],requests:[{operation:"rotateKe\
-yPair",params:{key_pair_id:id}}],destructions:[`rotates the key${presentValue(regeneration2,present3,shown4)}: ${heirs(present3,
-references2?.clients)}`]}),same:()=>"the key is the same as before"};keyPair2={name:"KeyPair",noun:"key pair",schema:schema2,
-identity:["id"],fields:{public_key:value,is_default:value},scopes:{read:"clients:manage:all",write:"clients:manage:all"},
-traits:traits3,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[...profileProblems(declared,
-profile,traits3),...rotations(declared,profile),...twoDefaults(declared,"key pair")],addressPart:({id})=>id??"",readable:profile=>listRead(
-"keyPairs",profile)!==void 0,listed:"own",...oneDefault("key pair"),decisive:[DEFAULTS,"public_key"],observe:observeKeyPairs,
-refersTo:({generation})=>generation===void 0?[]:["clients"],decide:input=>decideRegeneration(input,regeneration2),regeneration:regeneration2,
-update(input){if(traits3[input.profile.name].movesDefault)return move(input);const{present:present3,desired:desired2,changed:changed2}=input;
-const body2=Object.fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.
-has(field2)));return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find3}};EXTRA_PAIR=
-{code:"extra-key-pair",message:"no key pair is the default now, and the server creates one more when the first is set"}}});function update3({present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const body2={id,...carried(
+list:list2}){const pairs=await list2("keyPairs");const defaults3=defaultsOf(pairs?.all()??[]);return foundIn(pairs,"key \
+pairs",pair=>({...findingOf(pair.id,null,shownPair(pair,defaults3)),...pair.is_default===true?{remark:"the default"}:{}}))}
+var traits3,schema2,regeneration,keyPair2,EXTRA_PAIR;var init_key_pair=__esm({"src/kinds/key-pair.ts"(){"use strict";init_zod();
+init_identifiers();init_members();init_values();init_answers();init_discovery();init_fields();init_lifecycle();init_one_default();
+init_references();init_regeneration();init_rules();init_schema();traits3={documented:{movesDefault:false},boruta:{movesDefault:true,
+read:{title:"show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},ignored:["public_key"],nullBecomes:{
+is_default:false},unsafe:true}};schema2=lazy(()=>document("KeyPair","A key pair that the server signs with.",{id:identifier().
+meta({description:"The id of the key pair.",examples:[UUID]}),public_key:nullish2(text(),"The public key in PEM form. Bo\
+ruta ignores it.",{file:"keys/signing.pub.pem"}),is_default:nullish2(boolean2(),"Whether it is the default key pair. Mov\
+ing the default is destructive.",true),rotation:counter("give the key pair a new key"),ignored:ignorable(traits3)}));regeneration=
+{counter:"rotation",owner:"key pair",field:"public_key",name:"",noun:"key",brief:fingerprint,moved:"key-moved",request:id=>({
+operation:"rotateKeyPair",params:{key_pair_id:id}}),destroys:(present3,shown4,references2)=>`rotates the key${presentValue(
+regeneration,present3,shown4)}: ${heirs(present3,references2?.clients)}`,same:()=>"the key is the same as before"};keyPair2=
+{name:"KeyPair",noun:"key pair",schema:schema2,identity:["id"],fields:{public_key:value,is_default:value},scope:"clients\
+:manage:all",traits:traits3,check:(declared,profile)=>[...profileProblems(declared,profile,traits3),...rotations(declared,
+profile),...twoDefaults(declared,"key pair")],addressPart:({id})=>id??"",readable:profile=>listRead("keyPairs",profile)!==
+void 0,listed:"own",...oneDefault("key pair"),decisive:[DEFAULTS,"public_key"],async observe(objects4,context3){const{read:read2}=traits3[context3.
+profile.name];const all=listRead("keyPairs",context3.profile);if(all===void 0)return new Map;const list2=await readOne(context3,
+all,{},answers.keyPairs)??[];const byId2=new Map(list2.map(pair=>[pair.id,pair]));const defaults3=defaultsOf(list2);return await observeEach(
+objects4,async identity2=>{const shown4=byId2.get(identity2.id)??(read2===void 0?null:await readOne(context3,read2,{key_pair_id:identity2.
+id??""},answers.keyPair));if(shown4===null)return missing(identity2,"key pair");return{exists:true,identity:identity2,fields:shownPair(
+shown4,defaults3)}})},refersTo:({generation})=>generation===void 0?[]:["clients"],decide:input=>decideRegeneration(input,
+regeneration),regeneration,update(input){if(traits3[input.profile.name].movesDefault)return move(input);const{present:present3,
+desired:desired2,changed:changed2}=input;const body2=Object.fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!==
+"is_default"||asked===true||changed2.has(field2)));return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{
+options:{},find:find3}};EXTRA_PAIR={code:"extra-key-pair",message:"no key pair is the default now, and the server create\
+s one more when the first is set"}}});function update3({present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const body2={id,...carried(
 present3.fields,["name","label"]),...desired2};const{whole:whole2=[]}=organization2.traits[profile.name];return{requests:[
 {operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,trouble:unknownWhole("organizati\
 on",whole2,body2)}}var traits4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();
 init_members();init_answers();init_fields();init_resource();init_rules();init_schema();traits4={whole:["name","label"],emptyIsNull:[
 "label"],limits:{characters:{name:255,label:255},filled:{name:null},notEmpty:["label"]}};organization2=resource2({name:"\
 Organization",noun:"organization",about:"An organization that users can belong to.",documented:true,list:"organizations",
-path:"/api/organizations",param:"organization_id",scopes:{read:"users:manage:all",write:"users:manage:all"},fields:{name:value,
-label:value},shape:()=>({name:optional2(union([identifier(),text()],{error:"expected a string"}),"The name. Without an i\
-d, it identifies the organization; beside an id, it is the name to set.","acme"),label:nullish2(text(),"The display name\
-.","ACME Corporation")}),traits:traits4,answer:answers.organization,creation:{takesId:false,withoutId:"the server choose\
-s the id of a new organization: leave out the id"},deletes:", and ends all memberships in it"},{keepsFormerNames:true,update:update3})}});function pages2({name:name3,noun,about:about2,path,scope:scope3,types:types3,type,owner}){const{byName:byName2}=owner?.kind??
-{};const ownerParts=byName2===void 0?[]:[byName2.id,...byName2.names];const traits5={documented:{},boruta:{limits:{identity:{
-type:{known:types3,otherwise:`this server has no ${noun} of this type`}},filled:{content:'to go back to the built-in pag\
-e, declare "state: absent"'}}}};const schema5=lazy(()=>document(name3,about2,{...owner?.shape(),type:type.meta({description:`\
-The type of the ${noun}.`,examples:types3.slice(0,3)}),content:nullish2(text(),"The page, in HTML and Mustache.",{file:`\
-pages/${types3[1]}.html`}),state:state(`Absent: delete the ${noun}, so that the server uses its built-in one.`)},{...absentAlone(
-["content"]),...owner===void 0?{}:{oneOf:ownerParts.map(part=>({required:[part]}))}}));const within6=byName2?.id;const paramsOf2=identity2=>({
-...within6===void 0?{}:{[within6]:identity2[within6]??""},template_type:identity2.type??""});const read2={title:`show ${withArticle(
-noun)}`,path:`${path}/:template_type`,scope:scope3};const show=async(identity2,context3)=>{const isOwned=within6===void 0||
-identity2[within6]!==void 0;return shownTemplate(identity2,isOwned?await readOne(context3,read2,paramsOf2(identity2),answers.
-object):null)};const deletion2={...templateDeletion({noun,bodies:["content"],request:identity2=>({operation:`delete${name3}`,
-params:paramsOf2(identity2)}),becomes:()=>"built-in"}),createdOnly:true};return{name:name3,noun,only:"boruta",schema:schema5,
-identity:[...ownerParts,"type"],fields:{content:body},scopes:{read:scope3,write:scope3},traits:traits5,identities:({identity:identity2})=>[
-JSON.stringify(Object.entries(identity2).sort())],check:(declared,profile)=>[...declared.flatMap(one=>[...unknownToProfile(
-one,noun,profile),...byName2===void 0?[]:ownerProblems(one,byName2),...absentProblems(one,noun)]),...profileProblems(declared,
-profile,traits5)],addressPart:({type:type2=""})=>type2,...owner?.kind,readable:profile=>profile.name==="boruta",email:{txt:"",
-html:"content",type:"type",page:owner===void 0?{}:{layout:"layout"}},observe:(objects4,context3)=>observeEach(objects4,async identity2=>{
-const live=await show(identity2,context3);const{[within6??""]:id=""}=identity2;const list2=context3.holds("identityProvi\
-ders")?await context3.list("identityProviders"):null;const name4=list2?.byId(id)?.name;return typeof name4==="string"?{...live,
-names:{[id]:name4}}:live}),decide:input=>decideTemplate(input,deletion2),update({present:{exists,identity:identity2},desired:desired2}){
-const request5={operation:`update${name3}`,params:paramsOf2(identity2),body:desired2,confirm:{from:{}}};if(exists!==false)
-return{requests:[request5],expected:desired2};const trouble=`the server answers 404 for it: it has no ${noun} of the typ\
-e ${identity2.type}, or not what it belongs to`;return{requests:[],expected:{},trouble}},deletion:deletion2,discovery:{options:{
-type:"type"},find:async context3=>({found:await findTemplates(await pagesOf(context3,types3,within6),identity2=>show(identity2,
-context3),"the built-in page"),notes:[]}),...owner===void 0?{}:{named:owner.named},writes:["content"],files:{folder:"pag\
-es",endings:{content:"html"}}},destructions:()=>[]}}async function pagesOf({list:list2,asked},types3,within6){const rows=within6===
-void 0?[]:(await list2("identityProviders"))?.rows()??[];const owners=within6===void 0?[{}]:rows.map(({id})=>({[within6]:String(
-id)}));const wanted=(asked.type??[]).length===0?types3:types3.filter(type=>asked.type?.includes(type));return owners.flatMap(
-owner=>wanted.toSorted(compareText).map(type=>({...owner,type})))}var pageTypes,errorTypes,owned2,pageTemplate,errorTemplate;
-var init_page_template=__esm({"src/kinds/page-template.ts"(){"use strict";init_zod();init_members();init_values();init_words();
-init_answers();init_discovery();init_fields();init_lifecycle();init_owned();init_resource();init_rules();init_schema();init_template();
-pageTypes=[...["layout","new_session","choose_session","new_registration","edit_user","new_reset_password"],...["edit_re\
-set_password","new_confirmation_instructions","new_totp_registration"],...["new_totp_authentication","new_webauthn_regis\
-tration","new_webauthn_authentication"],...["new_consent","credential_offer","cross_device_presentation"]];errorTypes=["\
-400","401","403","404","500"];owned2=ownedBy("identityProviders");pageTemplate=pages2({name:"PageTemplate",noun:"page te\
-mplate",about:"A page of an identity provider, in Mustache.",path:"/api/identity-providers/:identity_provider_id/templat\
-es",scope:"identity-providers:manage:all",types:pageTypes,type:identifier(),owner:{...owned2,shape:()=>({identity_provider_id:optional2(
-identifier(),"The id of the identity provider whose page it is.",UUID),identity_provider:optional2(identifier(),"The nam\
-e or id of the identity provider, instead of identity_provider_id.","Company accounts")})}});errorTemplate=pages2({name:"\
-ErrorTemplate",noun:"error template",about:"A page that the server shows for an HTTP error, in Mustache.",path:"/api/con\
-figuration/error-templates",scope:"configuration:manage:all",types:errorTypes,type:union([identifier(),int().transform(String)],
-{error:"expected a status such as 404"})})}});var role2;var init_role=__esm({"src/kinds/role.ts"(){"use strict";init_members();init_fields();init_holdings();init_resource();
+path:"/api/organizations",param:"organization_id",scope:"users:manage:all",fields:{name:value,label:value},shape:()=>({name:optional2(
+union([identifier(),text()],{error:"expected a string"}),"The name. Without an id, it identifies the organization; besid\
+e an id, it is the name to set.","acme"),label:nullish2(text(),"The display name.","ACME Corporation")}),traits:traits4,
+answer:answers.organization,creation:{takesId:false,withoutId:"the server chooses the id of a new organization: leave ou\
+t the id"},deletes:", and ends all memberships in it"},{keepsFormerNames:true,update:update3})}});function pages2({name:name3,noun,about:about2,path,scope:scope3,types:types3,type,owner}){const{byName:byName2}=owner?.kind??
+{};const ownerParts=byName2===void 0?[]:[byName2.id,...byName2.names];const identity2={type:{known:types3,otherwise:`thi\
+s server has no ${noun} of this type`}};const filled={content:'to go back to the built-in page, declare "state: absent"'};
+const traits5={documented:{},boruta:{limits:{identity:identity2,filled}}};const schema5=lazy(()=>document(name3,about2,{
+...owner?.shape(),type:type.meta({description:`The type of the ${noun}.`,examples:types3.slice(0,3)}),content:nullish2(text(),
+"The page, in HTML and Mustache.",{file:`pages/${types3[1]}.html`}),state:state(`Absent: delete the ${noun}, so that the\
+ server uses its built-in one.`)},{...absentAlone(["content"]),...owner===void 0?{}:{oneOf:ownerParts.map(part=>({required:[
+part]}))}}));const within6=byName2?.id;const paramsOf2=identity3=>({...within6===void 0?{}:{[within6]:identity3[within6]??
+""},template_type:identity3.type??""});const read2={title:`show ${withArticle(noun)}`,path:`${path}/:template_type`,scope:scope3};
+const show=async(identity3,context3)=>{const isOwned=within6===void 0||identity3[within6]!==void 0;return shownTemplate(
+identity3,isOwned?await readOne(context3,read2,paramsOf2(identity3),answers.object):null)};const deletion2={...templateDeletion(
+{noun,bodies:["content"],request:identity3=>({operation:`delete${name3}`,params:paramsOf2(identity3)}),becomes:()=>"buil\
+t-in"}),createdOnly:true};return{name:name3,noun,only:"boruta",schema:schema5,identity:[...ownerParts,"type"],fields:{content:body},
+scope:scope3,traits:traits5,check:(declared,profile)=>[...declared.flatMap(one=>[...unknownToProfile(one,noun,profile),...byName2===
+void 0?[]:ownerProblems(one,byName2),...absentProblems(one,noun)]),...profileProblems(declared,profile,traits5)],addressPart:({
+type:type2=""})=>type2,...owner?.kind,readable:profile=>profile.name==="boruta",email:{txt:"",html:"content",type:"type",
+page:owner===void 0?{}:{layout:"layout"}},observe:(objects4,context3)=>observeEach(objects4,async identity3=>{const live=await show(
+identity3,context3);const{[within6??""]:id=""}=identity3;const list2=context3.holds("identityProviders")?await context3.
+list("identityProviders"):null;const name4=list2?.byId(id)?.name;return typeof name4==="string"?{...live,names:{[id]:name4}}:
+live}),decide:input=>decideTemplate(input,deletion2),update({present:{exists,identity:identity3},desired:desired2}){const request5={
+operation:`update${name3}`,params:paramsOf2(identity3),body:desired2,confirm:{from:{}}};if(exists!==false)return{requests:[
+request5],expected:desired2};const trouble=`the server answers 404 for it: it has no ${noun} of the type ${identity3.type}\
+, or not what it belongs to`;return{requests:[],expected:{},trouble}},deletion:deletion2,discovery:{options:{type:"type"},
+async find(context3){const all=await pagesOf(context3,types3,within6);return{found:await findTemplates(all,one=>show(one,
+context3),"the built-in page"),notes:[]}},...owner===void 0?{}:{named:owner.named},writes:["content"],files:{folder:"pag\
+es",endings:{content:"html"}}}}}async function pagesOf({list:list2,asked},types3,within6){const rows=within6===void 0?[]:
+(await list2("identityProviders"))?.rows()??[];const owners=within6===void 0?[{}]:rows.map(({id})=>({[within6]:String(id)}));
+const wanted=(asked.type??[]).length===0?types3:types3.filter(type=>asked.type?.includes(type));return owners.flatMap(owner=>wanted.
+toSorted(compareText).map(type=>({...owner,type})))}var pageTypes,errorTypes,owned2,pageTemplate,errorTemplate;var init_page_template=__esm(
+{"src/kinds/page-template.ts"(){"use strict";init_zod();init_members();init_values();init_words();init_answers();init_discovery();
+init_fields();init_lifecycle();init_owned();init_resource();init_rules();init_schema();init_template();pageTypes=[...["l\
+ayout","new_session","choose_session","new_registration","edit_user","new_reset_password"],...["edit_reset_password","ne\
+w_confirmation_instructions","new_totp_registration"],...["new_totp_authentication","new_webauthn_registration","new_web\
+authn_authentication"],...["new_consent","credential_offer","cross_device_presentation"]];errorTypes=["400","401","403",
+"404","500"];owned2=ownedBy("identityProviders");pageTemplate=pages2({name:"PageTemplate",noun:"page template",about:"A \
+page of an identity provider, in Mustache.",path:"/api/identity-providers/:identity_provider_id/templates",scope:"identi\
+ty-providers:manage:all",types:pageTypes,type:identifier(),owner:{...owned2,shape:()=>({identity_provider_id:optional2(identifier(),
+"The id of the identity provider whose page it is.",UUID),identity_provider:optional2(identifier(),"The name or id of th\
+e identity provider, instead of identity_provider_id.","Company accounts")})}});errorTemplate=pages2({name:"ErrorTemplat\
+e",noun:"error template",about:"A page that the server shows for an HTTP error, in Mustache.",path:"/api/configuration/e\
+rror-templates",scope:"configuration:manage:all",types:errorTypes,type:union([identifier(),int().transform(String)],{error:"\
+expected a status such as 404"})})}});var role2;var init_role=__esm({"src/kinds/role.ts"(){"use strict";init_members();init_fields();init_holdings();init_resource();
 init_schema();role2=resource2({name:"Role",noun:"role",about:"A role: scopes that users get together.",list:"roles",path:"\
-/api/roles",param:"role_id",scopes:{read:"scopes:manage:all",write:"scopes:manage:all"},fields:{name:value,scopes:set()},
-shape:()=>({scopes:optional2(referenceSet("scope","billing:read"),"The scopes of the role: a list of all, or {add, remov\
-e}.",["billing:read"])}),traits:{limits:{characters:{name:255},filled:{name:null}}},sets:{scopes:"scopes"},deletes:", an\
-d takes it from users and backends"},{gives:(fields4,references2)=>scopesGiven(fields4,"scopes",references2),takes({id,...before},after2){
-const role3={type:"role",id:String(id),name:String(before.name),listed:true,element:{},within:""};const kept=new Set(scopesGiven(
-{...before,...after2},"scopes",{}).map(scope3=>scope3.id));return[...after2===null?[role3]:[],...scopesGiven(before,"sco\
-pes",{}).filter(scope3=>after2===null||!kept.has(scope3.id)).map(scope3=>({...scope3,through:role3}))]}})}});var scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_fields();init_resource();
+/api/roles",param:"role_id",scope:"scopes:manage:all",fields:{name:value,scopes:set()},shape:()=>({scopes:optional2(referenceSet(
+"scope","billing:read"),"The scopes of the role: a list of all, or {add, remove}.",["billing:read"])}),traits:{limits:{characters:{
+name:255},filled:{name:null}}},sets:{scopes:"scopes"},deletes:", and takes it from users and backends"},{gives:(fields4,references2)=>scopesGiven(
+fields4,"scopes",references2),takes({id,...before},after2){const role3={type:"role",id:String(id),name:String(before.name),
+listed:true,element:{},within:""};const kept=new Set(scopesGiven({...before,...after2},"scopes",{}).map(scope3=>scope3.id));
+return[...after2===null?[role3]:[],...scopesGiven(before,"scopes",{}).filter(scope3=>after2===null||!kept.has(scope3.id)).
+map(scope3=>({...scope3,through:role3}))]}})}});var scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_fields();init_resource();
 init_schema();scope2=resource2({name:"Scope",noun:"scope",about:"A scope that users, roles and clients can get.",list:"s\
-copes",path:"/api/scopes",param:"scope_id",scopes:{read:"scopes:manage:all",write:"scopes:manage:all"},fields:{name:value,
-label:value,public:value},shape:()=>({label:nullish2(text(),"The display name.","Read bills"),public:optional2(boolean2(),
-"Whether any client may ask for the scope.",false)}),traits:{emptyIsNull:["label"],protects:true,limits:{characters:{name:255,
-label:255},filled:{name:null}}},creation:{refuses:({name:name3})=>typeof name3==="string"&&/[\t-\r ]/.test(name3)?'the n\
-ame of a scope has no space: use a colon, as in "bills:read"':void 0,withoutId:"roles keep a hidden row for a deleted sc\
-ope, and would have this one again: leave out the id, so that it gets a new one"},deletes:", and takes it from users, ro\
-les and clients"},{gives:({name:name3})=>typeof name3==="string"?[{type:"scope",id:void 0,name:name3,listed:true,element:{
-name:name3},within:"name"}]:[],takes:({id,name:name3},after2)=>typeof id==="string"&&(after2===null||after2.name!==void 0&&
-after2.name!==name3)?[{type:"scope",id,name:String(name3),listed:true,element:{id},within:"name"}]:[]})}});function grantsOf(fields4,references2){const{organizations=null,authorized_scopes=null,roles:roles3=null}=fields4;const memberships2=asElements(
-organizations).flatMap(element=>{const path=[{field:"organizations",element}];const id=textOrNull(element.id);const name3=(id===
-null?null:textOrNull(references2.organizations?.byId(id)?.name))??textOrNull(element.name);const own6={type:"organizatio\
-n",id,name:name3,via:null,path};return[own6,...held({roles:element.roles??null},references2,name3??id,path)]});return[...memberships2,
-...held({authorized_scopes,roles:roles3},references2,null,[])]}function held(fields4,references2,via,outer){return holdingsOf(
-fields4,references2).map(({type,id=null,name:name3=null,element,through})=>({type,id,name:name3,via:through===void 0?via:
-through.name??through.id??"",path:[...outer,{field:type==="scope"&&through===void 0?"authorized_scopes":"roles",element:through?.
-element??element}]}))}function textOrNull(value4){return typeof value4==="string"?value4:null}var init_grants=__esm({"sr\
-c/kinds/grants.ts"(){"use strict";init_fields();init_holdings()}});function lifecycleProblems(user4,profile){return[...absentProblems(user4,"user",["username","backend","password"]),...unsupportedLifecycle(
-user4,"user",profile),...profile.creates?newUserProblems(user4):[]]}function newUserProblems(user4){const{creates,identity:{
-username=""},fields:fields4}=user4;const password=textOf(fields4.password);const length2=characters(password);const isUsable=password===
-UNKNOWN_TEXT||length2===0||length2>=12&&length2<=80;const refused2=(message,field2)=>error("profile-limit",`${message} (\
-profile boruta)`,[user4.placeOf(field2)]);return[...isUsable?[]:[refused2(`"password" has ${length2} characters, and mus\
-t have 12 to 80`,"password")],...creates!==true||username===""||/^\S{0,158}@\S+$/.test(username)||username===UNKNOWN_TEXT?
-[]:[refused2("the username of a new user must have an @, no space","username")]]}function decideDeletion({declared,present:{
-exists,beside}}){const backend4=beside?.backend??null;if(!declared.absent||exists!==true||!isMap(backend4)||backend4.type!==
-LDAP)return void 0;const reason="users of an LDAP backend are deleted in its directory";return{action:"blocked",fields:[],
-requests:[],destructions:[],reason}}async function findUser(identity2,{list:list2}){if(identity2.id!==void 0)return{exists:true,
-identity:identity2,fields:{}};const backends=identity2.backend===void 0?{}:{backends:await list2("backends")};const references2={
-users:await list2("users"),...backends};const nothing4={exists:false,identity:identity2,fields:{}};if(isOwnerGone(identity2,
-references2)||userByName.missing?.(identity2,references2)!==void 0)return{...nothing4,missing:true,trouble:noUser(identity2.
-username??"")};const found2=userByName.find(identity2,references2);if(typeof found2==="string")return{...nothing4,trouble:found2};
-return{exists:true,identity:assign(identity2,found2),fields:{}}}var lists,userCreation,userDeletion;var init_user_creation=__esm(
-{"src/kinds/user-creation.ts"(){"use strict";init_problems();init_values();init_backend_schema();init_by_name();init_fields();
-init_holdings();init_lifecycle();lists=["authorized_scopes","organizations","roles"];userCreation={takesId:false,needs:[
-"username","backend","password"],withoutId:"the server chooses the id of a new user: declare the username and the backen\
-d, and leave out the id",once:["password"],prepare:({backend:backend4=""},fields4,{backends})=>{const row=backends?.byId(
-backend4);const twice=lists.find(list2=>{const ids2=asElements(fields4[list2]).map(({id})=>id);return new Set(ids2).size<
-ids2.length});if(row?.type===LDAP){return{fields:fields4,trouble:`an LDAP backend takes no new users: add the user to it\
-s directory`}}if(twice!==void 0)return{fields:fields4,trouble:`an element of ${twice} is there twice: remove one`};const{
-create_default_organization:hasDefault,metadata_fields:known3}=row??{};const sent2={...fields4};const warnings=[];const leave=(what,why2)=>{
-const message=`${why2}, so ${what} can't be sent with the new user: plan and apply again to set it`;warnings.push({code:"\
-follows",message})};if(hasDefault===true&&fields4.organizations!==void 0){delete sent2.organizations;leave("organization\
-s","the backend gives each new user an organization of their own")}const{metadata}=fields4;if(Array.isArray(known3)&&isMap(
-metadata)){const names4=new Set(asElements(known3).map(({attribute_name})=>attribute_name));sent2.metadata=Object.fromEntries(
-Object.entries(metadata).filter(([key3])=>names4.has(key3)));const others2=Object.keys(metadata).filter(key3=>!names4.has(
-key3));const which=`metadata.${others2.join(", metadata.")}`;if(others2.length>0)leave(which,"the metadata_fields of the\
- backend have no such field")}return{fields:sent2,warnings}},gives({backend:backend4=""},references2){const{backends}=references2;
-const row=backends?.byId(backend4);if(row===void 0)return[];const by=`the backend${elementName(row,areNamesUnique(backends,
-[row]))}`;return holdingsOf({"backend.roles":row.roles??null},references2).map(one=>({...one,by}))},request:({username="",
-backend:backend4=""},fields4)=>({operation:"createUser",params:{},beside:{backend_id:backend4},body:{username,...mapValues(
-fields4,(field2,name3)=>lists.includes(name3)?asElements(field2).map(({id=null})=>({id})):field2)}})};userDeletion=deletionOf(
-"deleteUser","user_id","deletes the user; an organization that the server made for them stays")}});function userProblems(user4,profile){const{scopeNeedsLabel,hasRoles,doubles}=userTraits[profile.name];return[...unidentified2(
+copes",path:"/api/scopes",param:"scope_id",scope:"scopes:manage:all",fields:{name:value,label:value,public:value},shape:()=>({
+label:nullish2(text(),"The display name.","Read bills"),public:optional2(boolean2(),"Whether any client may ask for the \
+scope.",false)}),traits:{emptyIsNull:["label"],protects:true,limits:{characters:{name:255,label:255},filled:{name:null}}},
+creation:{refuses:({name:name3})=>typeof name3==="string"&&/[\t-\r ]/.test(name3)?'the name of a scope has no space: use\
+ a colon, as in "bills:read"':void 0,withoutId:"roles keep a hidden row for a deleted scope, and would have this one aga\
+in: leave out the id, so that it gets a new one"},deletes:", and takes it from users, roles and clients"},{gives:({name:name3})=>typeof name3===
+"string"?[{type:"scope",id:void 0,name:name3,listed:true,element:{name:name3},within:"name"}]:[],takes:({id,name:name3},after2)=>typeof id===
+"string"&&(after2===null||after2.name!==void 0&&after2.name!==name3)?[{type:"scope",id,name:String(name3),listed:true,element:{
+id},within:"name"}]:[]})}});function lifecycleProblems(user4,profile){return[...absentProblems(user4,"user",["username","backend","password"]),...unsupportedLifecycle(
+user4,"user",profile),...profile.creates?newUserProblems(user4):[]]}function newUserProblems(user4){const{creates,identity:identity2,
+fields:fields4}=user4;const{username=""}=identity2;const password=textOf(fields4.password);const length2=characters(password);
+const isUsable=password===UNKNOWN_TEXT||length2===0||length2>=12&&length2<=80;const refused2=(message,field2)=>error("pr\
+ofile-limit",`${message} (profile boruta)`,[user4.places.of(field2)]);return[...isUsable?[]:[refused2(`"password" has ${length2}\
+ characters, and must have 12 to 80`,"password")],...creates!==true||username===""||/^\S{0,158}@\S+$/.test(username)||username===
+UNKNOWN_TEXT?[]:[refused2("the username of a new user must have an @, no space","username")]]}function decideDeletion({declared,
+present:{exists,beside}}){const backend4=beside?.backend??null;if(!declared.absent||exists!==true||!isMap(backend4)||backend4.
+type!==LDAP)return void 0;return{action:"blocked",reason:"users of an LDAP backend are deleted in its directory"}}async function findUser(identity2,{
+list:list2}){if(identity2.id!==void 0)return{exists:true,identity:identity2,fields:{}};const backends=identity2.backend===
+void 0?{}:{backends:await list2("backends")};const references2={users:await list2("users"),...backends};const nothing5={
+exists:false,identity:identity2,fields:{}};if(isOwnerGone(identity2,references2)||userByName.missing?.(identity2,references2)!==
+void 0)return{...nothing5,missing:true,trouble:noUser(identity2.username??"")};const found2=userByName.find(identity2,references2);
+if(typeof found2==="string")return{...nothing5,trouble:found2};return{exists:true,identity:assign(identity2,found2),fields:{}}}
+var lists,userCreation,userDeletion;var init_user_creation=__esm({"src/kinds/user-creation.ts"(){"use strict";init_problems();
+init_values();init_backend_schema();init_by_name();init_fields();init_holdings();init_lifecycle();lists=["authorized_sco\
+pes","organizations","roles"];userCreation={takesId:false,needs:["username","backend","password"],withoutId:"the server \
+chooses the id of a new user: declare the username and the backend, and leave out the id",once:["password"],prepare:({backend:backend4=""},fields4,{
+backends})=>{const row=backends?.byId(backend4);const twice=lists.find(list2=>{const ids2=asElements(fields4[list2]).map(
+({id})=>id);return new Set(ids2).size<ids2.length});if(row?.type===LDAP)return{fields:fields4,trouble:`an LDAP backend t\
+akes no new users: add the user to its directory`};if(twice!==void 0)return{fields:fields4,trouble:`an element of ${twice}\
+ is there twice: remove one`};const{create_default_organization:hasDefault,metadata_fields:known3}=row??{};const sent2={
+...fields4};const warnings=[];const leave=(what,why2)=>{const message=`${why2}, so ${what} can't be sent with the new us\
+er: plan and apply again to set it`;warnings.push({code:"follows",message})};if(hasDefault===true&&fields4.organizations!==
+void 0){delete sent2.organizations;leave("organizations","the backend gives each new user an organization of their own")}
+const{metadata}=fields4;if(Array.isArray(known3)&&isMap(metadata)){const names4=new Set(asElements(known3).map(({attribute_name})=>attribute_name));
+sent2.metadata=Object.fromEntries(Object.entries(metadata).filter(([key3])=>names4.has(key3)));const others2=Object.keys(
+metadata).filter(key3=>!names4.has(key3));const which=`metadata.${others2.join(", metadata.")}`;if(others2.length>0)leave(
+which,"the metadata_fields of the backend have no such field")}return{fields:sent2,warnings}},gives({backend:backend4=""},references2){
+const{backends}=references2;const row=backends?.byId(backend4);if(row===void 0)return[];const by=`the backend${elementName(
+row,areNamesUnique(backends,[row]))}`;return holdingsOf({"backend.roles":row.roles??null},references2).map(one=>({...one,
+by}))},request:({username="",backend:backend4=""},fields4)=>({operation:"createUser",params:{},beside:{backend_id:backend4},
+body:{username,...mapValues(fields4,(field2,name3)=>lists.includes(name3)?asElements(field2).map(({id=null})=>({id})):field2)}})};
+userDeletion=deletionOf("deleteUser","user_id","deletes the user; an organization that the server made for them stays")}});function userProblems(user4,profile){const{scopeNeedsLabel,hasRoles,doubles}=userTraits[profile.name];return[...unidentified2(
 user4,profile),...lifecycleProblems(user4,profile),...contradictions2(user4),...scopeNeedsLabel?unlabelledScopes(user4):
 [],...hasRoles?membershipRoles(user4):unknownRoles(user4),...doubles?respelledNumbers(user4):[],...Object.entries(user4.
 fields).flatMap(([field2,value4])=>repeatedElements(user4,field2,value4))]}function unidentified2(user4,profile){const{identity:identity2,
-fields:fields4,covers:covers2}=user4;const lacks=(message,place2,hint)=>[error("missing-field",message,[place2],hint)];const notFound=(what,...at3)=>listRead(
-"users",profile)===void 0?[unlisted(profile,what,user4.placeOf(...at3))]:[];if(covers2===void 0){if(identity2.id!==void 0)
-return typeof fields4.backend==="string"?[wrongBackend(user4.placeOf("backend"))]:[];if(identity2.username!==void 0)return notFound(
-"a user","username");const hint="add the username that the user has on the server, or the id";return lacks('a User needs\
- an "id" or a "username"',user4.place,hint)}const{named:named3,match,except}=covers2;return[...named3.length===0&&match===
-void 0?lacks('a Users document needs "users" or "match"',user4.place,"name the users, or say which match"):[],...except!==
-void 0&&match===void 0?lacks('"except" needs "match"',user4.placeOf("except"),"remove it, or say which users match"):[],
-...named3.flatMap(({username},index)=>username===void 0?[]:notFound("a user","users",index)),...match===void 0?[]:notFound(
-"matching users","match")]}function wrongBackend(place2){const hint="the name of a backend helps to find a user by usern\
-ame; an id needs no help";return error("wrong-type",'beside an id, "backend" must be a map',[place2],hint)}function contradictions2(user4){
-return Object.entries(user4.fields).flatMap(([field2,declared])=>{if(!isMap(declared))return[];const{add,remove}=setParts(
-declared);const removed=new Map(remove.map((element,index)=>[memberKey(element),index]));return add.flatMap((element,index)=>{
-const key3=memberKey(element);const other=removed.get(key3);if(key3===void 0||other===void 0)return[];const places=[user4.
-placeOf(field2,"add",index),user4.placeOf(field2,"remove",other)];return[duplicate(`"${key3}" is both added to and remov\
-ed from ${field2}`,places)]})})}function duplicate(message,places){return error("duplicate-element",message,places,"remo\
-ve one of the two")}function unknownRoles(user4){if(user4.fields.roles===void 0)return[];const message='the documented A\
-PI has no "roles" of a user; only those of its organizations';return[onlyBoruta(message,user4.placeOf("roles"))]}function membershipRoles(user4){
-const message="Boruta ignores the roles inside a membership: roles belong to the user";const hint='move them to the "rol\
-es" of the user, beside "organizations"';return listsOf(user4.fields.organizations).flatMap(({path,list:list2})=>list2.flatMap(
-(membership2,index)=>{if(!isMap(membership2)||membership2.roles===void 0)return[];const place2=user4.placeOf("organizati\
-ons",...path,index,"roles");return[error("profile-field",message,[place2],hint)]}))}function unlabelledScopes(user4){const needed3=[
-"name","label"];return listsOf(user4.fields.authorized_scopes).flatMap(({path,list:list2})=>list2.flatMap((scope3,index)=>{
-const missing2=needed3.filter(member=>!isMap(scope3)||scope3[member]===void 0);if(missing2.length===0||path.includes("re\
-move"))return[];const message=`a scope of a user needs a ${missing2.map(member=>`"${member}"`).join(" and a ")}`;const place2=user4.
-placeOf("authorized_scopes",...path,index);const hint="the API requires name and label in each element of authorized_sco\
-pes";return[error("missing-field",message,[place2],hint)]}))}function repeatedElements(user4,field2,value4,within6=[]){if(![
-"organizations","authorized_scopes","roles"].includes(field2))return[];return listsOf(value4).flatMap(({path,list:list2})=>repeatedIn(
-user4,list2,[...within6,field2,...path]))}function repeatedIn(user4,list2,at3){const first=new Map;return list2.flatMap(
-(element,index)=>{const inner=isMap(element)?repeatedElements(user4,"roles",element.roles??null,[...at3,index]):[];const key3=memberKey(
-element);const before=key3===void 0?void 0:first.get(identifierKey(key3));if(key3!==void 0&&before===void 0)first.set(identifierKey(
-key3),index);if(before===void 0)return inner;const places=[user4.placeOf(...at3,index),user4.placeOf(...at3,before)];return[
-...inner,duplicate(`"${key3}" is twice in ${at3.join(".")}`,places)]})}function respelledNumbers(user4){const told3=numbersIn(
-user4.fields.metadata??null).flatMap(text5=>{const kept=keptSpelling(text5);return kept===text5?[]:[`${text5} as ${kept}`]});
-if(told3.length===0)return[];const message=`this server keeps ${[...new Set(told3)].join(", ")}`;const hint="the two com\
-pare as equal; a text, in quotation marks, keeps its spelling";return[warning2("number-spelling",message,[user4.placeOf(
-"metadata")],hint)]}function numbersIn(value4){if(typeof value4==="number"||value4 instanceof ExactNumber)return[String(
-value4)];if(Array.isArray(value4))return value4.flatMap(numbersIn);return isMap(value4)?Object.values(value4).flatMap(numbersIn):
-[]}var init_user_checks=__esm({"src/kinds/user-checks.ts"(){"use strict";init_identifiers();init_problems();init_values();
-init_fields();init_lifecycle();init_references();init_user_creation();init_user_schema()}});function replaceUser({present:present3,desired:desired2,profile,references:references2}){const{[profile.name]:traits5}=userTraits;
-const fields4=wholeFields(desired2,present3.fields,traits5);const unknown3=unknownWhole("user",traits5.whole??[],fields4);
-if(unknown3!==void 0)return blocked(unknown3,fields4);const troubles=[];const body2=withIds(fields4,present3.fields,references2,
-troubles);troubles.push(...unknownMemberships(body2,references2.organizations));if(troubles.length>0)return blocked([...new Set(
-troubles)].join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],
-expected:body2,warnings:unlisted2(body2,references2)}}function blocked(trouble,expected){return{requests:[],expected,trouble}}
-function withIds(fields4,present3,references2,troubles){const scopes=asElements(present3.authorized_scopes);const roles3=asElements(
-present3.roles);const identified2=(list2,known3,noun)=>{const elements2=asElements(list2).map(element=>identify2(element,
-known3,noun,troubles));for(const id of repeated(elements2))troubles.push(`the ${noun} ${id} is twice: remove one of the \
-two`);return elements2};return mapValues(fields4,(list2,name3)=>{if(name3==="roles")return identified2(list2,roles3,"rol\
-e");if(name3!=="authorized_scopes")return list2;return identified2(list2,scopes,"scope").map(scope3=>labelled(scope3,references2.
-scopes))})}function identify2(element,known3,noun,troubles){if(typeof element.id==="string")return element;const ids2=new Set(
-known3.flatMap(({id:id2,name:name3})=>name3===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids2;if(id!==void 0&&
-ids2.size===1)return{...element,id};const why2=ids2.size===0?"the user does not have it yet":"several of the user have t\
-his name";troubles.push(`the ${noun} "${String(element.name)}" needs its id: ${why2}, and this server offers no list to \
-find it in`);return element}function repeated(elements2){const ids2=elements2.flatMap(({id})=>typeof id==="string"?[id]:
-[]);return ids2.filter((id,index)=>ids2.indexOf(id)!==index)}function labelled(scope3,catalog){if(scope3.label!==void 0||
-scope3.name===void 0)return scope3;const listed3=typeof scope3.id==="string"?catalog?.byId(scope3.id)?.label:void 0;return{
-...scope3,label:typeof listed3==="string"&&listed3!==""?listed3:scope3.name}}function unlisted2(body2,{scopes,roles:roles3}){
-const strange=(elements2,catalog,noun)=>elements2.flatMap(({id,name:name3})=>{if(catalog==null||catalog.unsure||typeof id!==
-"string"||catalog.byId(id)!==void 0)return[];const called2=typeof name3==="string"?`"${name3}" (id ${id})`:id;return[{code:"\
-not-in-list",message:`the user has the ${noun} ${called2}, which the server's list of ${noun}s doesn't show; it is sent \
-unchanged. If the server runs on several nodes that aren't clustered, each may know other ${noun}s`}]});const found2=[...strange(
-asElements(body2.authorized_scopes),scopes,"scope"),...strange(asElements(body2.roles),roles3,"role")];return[...new Map(
-found2.map(warning4=>[warning4.message,warning4])).values()]}function unknownMemberships({organizations=null},index){const memberships2=asElements(
-organizations);if(memberships2.length===0)return[];if(index==null)return["the list of organizations was not read"];return memberships2.
-flatMap(element=>{if(typeof element.id==="string"&&index.byId(element.id)!==void 0)return[];const name3=typeof element.name===
-"string"?` ("${element.name}")`:"";return[`the user is to be a member of the organization ${String(element.id)}${name3},\
- which the list of organizations does not have, and the server would remove all memberships because of it: declare organ\
-izations without it, or create it there`]})}var init_user_whole=__esm({"src/kinds/user-whole.ts"(){"use strict";init_values();
-init_fields();init_rules();init_user_schema()}});function isObject3(value4){return typeof value4==="object"&&value4!==null}function identityOf(reference3){if(typeof reference3===
+fields:fields4,covers:covers2}=user4;const lacks=(message,hint,...at3)=>[error("missing-field",message,[user4.places.of(
+...at3)],hint)];const notFound=(what,...at3)=>listRead("users",profile)===void 0?[unlisted(profile,what,user4.places.of(
+...at3))]:[];if(covers2===void 0){if(identity2.id!==void 0)return typeof fields4.backend==="string"?[wrongBackend(user4.
+places.of("backend"))]:[];if(identity2.username!==void 0)return notFound("a user","username");const hint="add the userna\
+me that the user has on the server, or the id";return lacks('a User needs an "id" or a "username"',hint)}const{named:named2,
+match,except}=covers2;return[...named2.length===0&&match===void 0?lacks('a Users document needs "users" or "match"',"nam\
+e the users, or say which match"):[],...except!==void 0&&match===void 0?lacks('"except" needs "match"',"remove it, or sa\
+y which users match","except"):[],...named2.flatMap(({username},index)=>username===void 0?[]:notFound("a user","users",index)),
+...match===void 0?[]:notFound("matching users","match")]}function wrongBackend(place2){const hint="the name of a backend\
+ helps to find a user by username; an id needs no help";return error("wrong-type",'beside an id, "backend" must be a map',
+[place2],hint)}function contradictions2(user4){return Object.entries(user4.fields).flatMap(([field2,declared])=>{if(!isMap(
+declared))return[];const{add,remove}=setParts(declared);const removed=new Map(remove.map((element,index)=>[memberKey(element),
+index]));return add.flatMap((element,index)=>{const key3=memberKey(element);const other=removed.get(key3);if(key3===void 0||
+other===void 0)return[];const places=[user4.places.of(field2,"add",index),user4.places.of(field2,"remove",other)];return[
+duplicate(`"${key3}" is both added to and removed from ${field2}`,places)]})})}function duplicate(message,places){return error(
+"duplicate-element",message,places,"remove one of the two")}function unknownRoles(user4){if(user4.fields.roles===void 0)
+return[];const message='the documented API has no "roles" of a user; only those of its organizations';return[onlyBoruta(
+message,user4.places.of("roles"))]}function membershipRoles(user4){const message="Boruta ignores the roles inside a memb\
+ership: roles belong to the user";const hint='move them to the "roles" of the user, beside "organizations"';return membersAt(
+"organizations",user4.fields.organizations).flatMap(({member,at:at3})=>{if(!isMap(member)||member.roles===void 0)return[];
+return[error("profile-field",message,[user4.places.of(...at3,"roles")],hint)]})}function unlabelledScopes(user4){const needed3=[
+"name","label"];const hint="the API requires name and label in each element of authorized_scopes";return membersAt("auth\
+orized_scopes",user4.fields.authorized_scopes).flatMap(({member,at:at3})=>{const missing2=needed3.filter(name3=>!isMap(member)||
+member[name3]===void 0);if(missing2.length===0||at3.includes("remove"))return[];const message=`a scope of a user needs a\
+ ${missing2.map(name3=>`"${name3}"`).join(" and a ")}`;return[error("missing-field",message,[user4.places.of(...at3)],hint)]})}
+function repeatedElements(user4,field2,value4,within6=[]){if(!["organizations","authorized_scopes","roles"].includes(field2))
+return[];return listsOf(value4).flatMap(({path,list:list2})=>repeatedIn(user4,list2,[...within6,field2,...path]))}function repeatedIn(user4,list2,at3){
+const first=new Map;return list2.flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user4,"roles",element.
+roles??null,[...at3,index]):[];const key3=memberKey(element);const before=key3===void 0?void 0:first.get(identifierKey(key3));
+if(key3!==void 0&&before===void 0)first.set(identifierKey(key3),index);if(before===void 0)return inner;const places=[user4.
+places.of(...at3,index),user4.places.of(...at3,before)];return[...inner,duplicate(`"${key3}" is twice in ${at3.join(".")}`,
+places)]})}function respelledNumbers(user4){const told3=numbersIn(user4.fields.metadata??null).flatMap(text5=>{const kept=keptSpelling(
+text5);return kept===text5?[]:[`${text5} as ${kept}`]});if(told3.length===0)return[];const message=`this server keeps ${[
+...new Set(told3)].join(", ")}`;const hint="the two compare as equal; a text, in quotation marks, keeps its spelling";return[
+warning2("number-spelling",message,[user4.places.of("metadata")],hint)]}function numbersIn(value4){if(typeof value4==="n\
+umber"||value4 instanceof ExactNumber)return[String(value4)];if(Array.isArray(value4))return value4.flatMap(numbersIn);return isMap(
+value4)?Object.values(value4).flatMap(numbersIn):[]}var init_user_checks=__esm({"src/kinds/user-checks.ts"(){"use strict";
+init_identifiers();init_problems();init_values();init_fields();init_lifecycle();init_references();init_user_creation();init_user_schema()}});function isObject3(value4){return typeof value4==="object"&&value4!==null}function identityOf(reference3){if(typeof reference3===
 "string")return isUuid(reference3)?{id:reference3.toLowerCase()}:{username:reference3};const{id,name:name3,backend:backend4}=isObject3(
 reference3)?reference3:{};return textsOf({id,username:name3,backend:backend4})}function textsOf(parts){return Object.fromEntries(
-Object.entries(parts).flatMap(([part,text5])=>typeof text5==="string"?[[part,text5]]:[]))}function conditionOf(match){return mapValues(
-match,wanted=>isObject3(wanted)?textsOf(wanted):String(wanted))}function resolveCondition({match},references2){if(match===
-void 0)return{condition:void 0,troubles:[]};const troubles=[];if(references2.users==null)troubles.push("the server offer\
-s no list of users, so none can match");const condition=Object.entries(match).map(([key3,wanted])=>{if(key3==="group")return[
-key3,wanted];const found2=findIn(key3,wanted,references2);if(typeof found2!=="string")return[key3,found2.id];troubles.push(
-found2);return[key3,""]});return{condition:Object.fromEntries(condition),troubles}}function unknownIn(condition,row){return Object.
-keys(condition).map(key3=>fieldOf[key3]??key3).find(field2=>row[field2]===void 0)}function holds(condition,fields4){return Object.
-entries(condition).every(([key3,wanted])=>{const field2=fields4[fieldOf[key3]??key3]??null;if(key3==="group")return textOf(
-field2).split(" ").includes(textOf(wanted));if(key3==="backend")return idOf(field2)===wanted;return asElements(field2).some(
-({id})=>id===wanted)})}var timed,users,fieldOf;var init_users=__esm({"src/kinds/users.ts"(){"use strict";init_identifiers();
+Object.entries(parts).flatMap(([part,text5])=>typeof text5==="string"?[[part,text5]]:[]))}function resolveCondition({match},references2){
+const troubles=[];if(match===void 0)return{condition:void 0,troubles};if(references2.users==null)troubles.push("the serv\
+er offers no list of users, so none can match");const condition=Object.entries(match).map(([key3,wanted])=>{if(key3==="g\
+roup")return[key3,wanted];const found2=findIn(key3,wanted,references2);if(typeof found2!=="string")return[key3,found2.id];
+troubles.push(found2);return[key3,""]});return{condition:Object.fromEntries(condition),troubles}}function holds(condition,fields4){
+return Object.entries(condition).every(([key3,wanted])=>{const field2=fields4[fieldOf[key3]??key3]??null;if(key3==="grou\
+p")return textOf(field2).split(" ").includes(textOf(wanted));if(key3==="backend")return idOf(field2)===wanted;return asElements(
+field2).some(({id})=>id===wanted)})}var timed,users,fieldOf;var init_users=__esm({"src/kinds/users.ts"(){"use strict";init_identifiers();
 init_values();init_by_name();init_fields();init_references();init_user_schema();timed=["organizations","authorized_scope\
-s","roles"];users={name:"Users",schema:usersSchema,covers({users:named3,match,except,at_least:atLeast}){return{named:Array.
-isArray(named3)?named3.map(identityOf):[],...isObject3(match)?{match:conditionOf(match)}:{},...Array.isArray(except)?{except:except.
-map(identityOf)}:{},...typeof atLeast==="number"?{atLeast}:{}}},fields(fields4,{until:until2}){if(typeof until2!=="strin\
-g")return fields4;const dated=list2=>Array.isArray(list2)?list2.map(element=>({until:until2,...referenceOf(element)})):list2;
-return mapValues(fields4,(declared,field2)=>{if(!timed.includes(field2))return declared;if(!isMap(declared))return dated(
-declared);return declared.add===void 0?declared:{...declared,add:dated(declared.add)}})},lists({named:named3,match,except=[]}){
-const byName2=[...named3,...except].filter(({username})=>username!==void 0);return[...byName2.flatMap(identity2=>userByName.
-lists(identity2)),...match===void 0?[]:["users",...Object.keys(match).flatMap(key3=>listCalled(key3)??[])]]},find(covers2,references2){
-const found2=new Map;const lost2=[];const{condition,troubles}=resolveCondition(covers2,references2);if(condition!==void 0&&
-troubles.length===0){for(const row of references2.users?.all()??[]){if(typeof row.id!=="string")continue;const unknown3=unknownIn(
-condition,row);if(unknown3!==void 0){troubles.push(`the list of users doesn't show "${unknown3}" of ${row.id}, so the ma\
-tch can't be checked`);break}if(holds(condition,row))found2.set(row.id,condition)}}const withId2=identity2=>{const{id,username}=identity2;
+s","roles"];users={name:"Users",schema:usersSchema,covers({users:named2,match,except,at_least:atLeast}){return{named:Array.
+isArray(named2)?named2.map(identityOf):[],...isObject3(match)?{match:mapValues(match,one=>isObject3(one)?textsOf(one):String(
+one))}:{},...Array.isArray(except)?{except:except.map(identityOf)}:{},...typeof atLeast==="number"?{atLeast}:{}}},fields(fields4,{
+until:until2}){if(typeof until2!=="string")return fields4;const dated=list2=>Array.isArray(list2)?list2.map(element=>({until:until2,
+...referenceOf(element)})):list2;return mapValues(fields4,(declared,field2)=>{if(!timed.includes(field2))return declared;
+if(!isMap(declared))return dated(declared);return declared.add===void 0?declared:{...declared,add:dated(declared.add)}})},
+lists({named:named2,match,except=[]}){const byName2=[...named2,...except].filter(({username})=>username!==void 0);return[
+...byName2.flatMap(identity2=>userByName.lists(identity2)),...match===void 0?[]:["users",...Object.keys(match).flatMap(key3=>listCalled(
+key3)??[])]]},find(covers2,references2){const found2=new Map;const lost2=[];const{condition,troubles}=resolveCondition(covers2,
+references2);if(condition!==void 0&&troubles.length===0){for(const row of references2.users?.all()??[]){if(typeof row.id!==
+"string")continue;const unknown3=Object.keys(condition).map(key3=>fieldOf[key3]??key3).find(field2=>row[field2]===void 0);
+if(unknown3!==void 0){troubles.push(`the list of users doesn't show "${unknown3}" of ${row.id}, so the match can't be ch\
+ecked`);break}if(holds(condition,row))found2.set(row.id,condition)}}const withId2=identity2=>{const{id,username}=identity2;
 if(id===void 0)return userByName.find(identity2,references2);const{users:users2}=references2;const row=users2?.byId(id);
 if(row===void 0)return users2==null||users2.unsure?{id}:`the server has no user with the id ${id}: correct it`;return username===
 void 0||row.username===username?{id}:wrongName("user",id,String(row.username),username)};for(const identity2 of covers2.
 except??[]){const known3=withId2(identity2);if(typeof known3==="string")troubles.push(known3);else found2.delete(known3.
 id??"")}for(const identity2 of covers2.named){const known3=withId2(identity2);if(typeof known3==="string")lost2.push({identity:identity2,
 why:known3});else found2.set(known3.id??"",void 0)}return{found:found2,lost:lost2,troubles}},holds};fieldOf={organization:"\
-organizations",role:"roles",scope:"authorized_scopes"}}});function lostLists(traces){const{before,asked,now}=traces;const is=(field2,there)=>there!==void 0&&contrast(fields3()[field2]??
-value,field2,there,now[field2]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==
-void 0&&is(field2,before[field2])&&!is(field2,asked[field2]));return untouched?{}:lostElements(["authorized_scopes","org\
-anizations","roles"],traces)}function backendName({backend:backend4}){if(!isMap(backend4))return{};const{id,name:name3}=backend4;
-return typeof id==="string"&&typeof name3==="string"?{[id]:name3}:{}}function shownUser(shown4){return mapValues({...shown4},
-(field2,name3)=>normalForm(fields3()[name3]??value,field2))}async function readMany(wanted,{reader,alone,profile,holds:holds2,
-list:list2}){const all=listRead("users",profile);if(alone||all===void 0)return null;if(!holds2("users")){if(wanted<=FEW)
-return null;const first=await reader.listExtra({...all,pageSize:1},1,pages.user);if(first?.totalEntries===void 0||wanted<
-first.totalEntries*WORTH)return null}return await list2("users").catch(failure2=>{if(failure2 instanceof ProblemsError)return null;
-throw failure2})}function isWhole(row,whole2){return row!==void 0&&whole2.every(field2=>row[field2]!==void 0)}function listsOfNames(found2){
-const names4=new Set(found2.map(({live})=>live.fields.username));return names4.size===found2.length?["users"]:["users","\
-backends"]}function namesOf({identity:identity2,live},references2){const{username,backend:backend4}={...live.beside,...live.
-fields};if(typeof username!=="string")return void 0;const home=isMap(backend4)?backend4.name:void 0;const candidates2=[{
-username},...typeof home==="string"?[{username,backend:home}]:[]];return onlyNames(userByName,identity2.id,candidates2,references2)}
-async function find4(context3){const{profile,asked,list:list2}=context3;const{whole:whole2=[],read:read2}=userTraits[profile.
-name];const all=listRead("users",profile);const wanted=asked.user??[];const users2=wanted.length>0||all===void 0?null:await list2(
-"users");if(users2===null&&wanted.length===0){const note="the server offers no list of users: name users with --user ID";
-return{found:[],notes:[note]}}const isElsewhere=({backend:backend4})=>(asked.backend??[]).length>0&&!asked.backend?.some(
-id=>id===idOf(backend4));const listed3=users2?.rows()??[...new Set(wanted)].sort().map(id=>({id}));const found2=await allSettled(
-listed3.map(async row=>{const{id}=row;if(typeof id!=="string"||row.backend!==void 0&&isElsewhere(row))return[];const shown4=isWhole(
-row,whole2)||read2===void 0?row:await readOne(context3,read2,{user_id:id},answers.user);if(shown4===null)return[];const identity2={
-id};const called2=firstText(shown4.username,shown4.uid)??null;return[{identity:identity2,called:called2,live:{exists:true,
-identity:identity2,fields:shownUser(shown4)}}]}));return{found:found2.flat(),notes:withoutIds(users2?.anonymous??0,"user\
-s")}}function rolesLost(wanted,got){if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.
-roles),asElements(got.roles)).removed}function naming({id,username="",backend:backend4},{users:users2}){if(id===void 0)return{
-address:{username},key:{username:backend4===void 0?username:`${backend4}/${username}`},all:[{username}]};const called2=users2?.
+organizations",role:"roles",scope:"authorized_scopes"}}});function lostLists(traces){const{before,asked,now}=traces;const is=(field2,there)=>there!==void 0&&matches(fields3()[field2],
+there,now[field2]);const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==void 0&&is(field2,before[field2])&&!is(field2,
+asked[field2]));return untouched?{}:lostElements(["authorized_scopes","organizations","roles"],traces)}function backendName({
+backend:backend4}){if(!isMap(backend4))return{};const{id,name:name3}=backend4;return typeof id==="string"&&typeof name3===
+"string"?{[id]:name3}:{}}function shownUser(shown4){return mapValues({...shown4},(field2,name3)=>normalForm(fields3()[name3]??
+value,field2))}async function readMany(wanted,{reader,alone,profile,holds:holds2,list:list2}){const all=listRead("users",
+profile);if(alone||all===void 0)return null;if(!holds2("users")){if(wanted<=FEW)return null;const first=await reader.listExtra(
+{...all,pageSize:1},1,pages.user);if(first?.totalEntries===void 0||wanted<first.totalEntries*WORTH)return null}return await list2(
+"users").catch(failure2=>{if(failure2 instanceof ProblemsError)return null;throw failure2})}function isWhole(row,whole2){
+return row!==void 0&&whole2.every(field2=>row[field2]!==void 0)}function listsOfNames(found2){const names4=new Set(found2.
+map(({live})=>live.fields.username));return names4.size===found2.length?["users"]:["users","backends"]}function namesOf({
+identity:identity2,live},references2){const{username,backend:backend4}={...live.beside,...live.fields};if(typeof username!==
+"string")return void 0;const home=isMap(backend4)?backend4.name:void 0;const candidates2=[{username},...typeof home==="s\
+tring"?[{username,backend:home}]:[]];return onlyNames(userByName,identity2.id,candidates2,references2)}async function find4(context3){
+const{profile,asked,list:list2}=context3;const{whole:whole2=[],read:read2}=userTraits[profile.name];const all=listRead("\
+users",profile);const wanted=asked.user??[];const users2=wanted.length>0||all===void 0?null:await list2("users");if(users2===
+null&&wanted.length===0){const note="the server offers no list of users: name users with --user ID";return{found:[],notes:[
+note]}}const isElsewhere=({backend:backend4})=>(asked.backend??[]).length>0&&!asked.backend?.some(id=>id===idOf(backend4));
+const listed3=users2?.rows()??[...new Set(wanted)].sort().map(id=>({id}));const found2=await allSettled(listed3.map(async row=>{
+const{id}=row;if(typeof id!=="string"||row.backend!==void 0&&isElsewhere(row))return[];const shown4=isWhole(row,whole2)||
+read2===void 0?row:await readOne(context3,read2,{user_id:id},answers.user);if(shown4===null)return[];return[findingOf(id,
+firstText(shown4.username,shown4.uid),shownUser(shown4))]}));return{found:found2.flat(),notes:withoutIds(users2?.anonymous??
+0,"users")}}function rolesLost(wanted,got){if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(
+wanted.roles),asElements(got.roles)).removed}function naming({id,username="",backend:backend4},{users:users2}){if(id===void 0)
+return{address:{username},key:{username:backend4===void 0?username:`${backend4}/${username}`},all:[{username}]};const called2=users2?.
 byId(id)?.username;const all=typeof called2==="string"?[{id},{username:called2}]:[{id}];return{address:{id},key:{id},all}}
-var elementNouns,backendFields2,fields3,WRITTEN_FIRST,user2,FEW,WORTH;var init_user=__esm({"src/kinds/user.ts"(){"use st\
-rict";init_concurrency();init_problems();init_values();init_answers();init_by_name();init_discovery();init_fields();init_grants();
+var elementNouns,backendFields2,fields3,WRITTEN_FIRST,userAccess,user2,FEW,WORTH;var init_user=__esm({"src/kinds/user.ts"(){
+"use strict";init_concurrency();init_problems();init_values();init_answers();init_by_name();init_discovery();init_fields();
 init_holdings();init_loss();init_references();init_rules();init_user_checks();init_user_creation();init_user_references();
-init_user_schema();init_user_whole();init_users();elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"\
-role"};backendFields2=()=>({...Object.fromEntries(Object.keys(backend().shape).map(name3=>[name3,plain(name3)])),roles:set()});
-fields3=lazy(()=>({uid:value,username:value,totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,
-group:value,authorized_scopes:set(),organizations:set({roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields2()),
-password:secret}));WRITTEN_FIRST=["metadata","group"];user2={name:"User",noun:"user",schema:userSchema,identity:["id","u\
-sername","backend"],byName:userByName,many:users,deciding:has=>has("id")?["id"]:["username","backend"],decisive:["userna\
-me"],get fields(){return fields3()},scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({
-identity:{id,username,backend:backend4=""}})=>[id===void 0?`name ${JSON.stringify([username?.toLowerCase(),backend4])}`:
-`id ${id}`],check:(declared,profile)=>[...declared.flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,
-profile,userTraits)],addressPart:({id,username})=>id??username??"",naming,called:({username,uid})=>firstText(username,uid),
-names:backendName,readable:({name:name3})=>userTraits[name3].read!==void 0,async observe(objects4,context3){const{whole:whole2=[],
-read:read2}=userTraits[context3.profile.name];if(read2===void 0)return new Map;const listed3=await readMany(objects4.filter(
-({identity:identity2})=>identity2.id!==void 0).length,context3);return await observeEach(objects4,async given=>{const found2=await findUser(
-given,context3);const{identity:identity2}=found2;if(identity2.id===void 0)return found2;const row=listed3?.byId(identity2.
-id);const shown4=isWhole(row,whole2)?await context3.limit(async()=>row):await readOne(context3,read2,{user_id:identity2.
-id},answers.user);if(shown4===null)return missing(identity2,"user",context3.profile);return{exists:true,identity:identity2,
-fields:shownUser(shown4),names:backendName(shown4)}})},refersTo:listsOfUser,resolve:resolveUser,decide:decideDeletion,creation:userCreation,
-deletion:userDeletion,update(input){if(userTraits[input.profile.name].whole!==void 0)return replaceUser(input);const{present:present3,
-desired:desired2}=input;return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],
-expected:desired2}},lost:lostLists,restorable:existing,gives:holdingsOf,access:{listed:profile=>listRead("users",profile)!==
-void 0,fields:({name:name3})=>["organizations","authorized_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["o\
-rganizations","scopes","roles"],of:grantsOf,blocked:({blocked:blocked3})=>typeof blocked3==="boolean"?blocked3:null},discovery:{
-options:{user:"id"},within:{option:"backend",idOf:({backend:backend4})=>idOf(backend4)},find:find4,named:{lists:listsOfNames,
-identity:namesOf}},destructions:fields4=>fields4.flatMap(({path,before,after:after2,confirmed=false})=>{if(path==="block\
-ed")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===void 0)return[];
-const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept=new Set(pairs.map(({got})=>keyOf(got)));
-const removed=left.filter(element=>!kept.has(keyOf(element)));const called2=element=>elementName(element,confirmed);return[
-...removed.map(element=>`removes the ${loses}${called2(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(wanted,got).
-map(role3=>`removes the role${called2(role3)} within the ${loses}${called2(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name3){return byName[name3]}function only(found2){const[one,...others2]=found2;if(one===void 0||others2.
-length>0)throw new Error("one kind has it, and no other");return one}function isKindName(name3){return Object.hasOwn(byName,
-name3)}function isAddressedByName(kind){const{naming:naming2,byName:byName2}=kindOf(kind);return naming2!==void 0&&byName2===
-void 0}function addressOf(kind,identity2){return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){
-return declared.flatMap(template2=>{const{email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?
-[]:[{template:template2,email:email3}]})}function layoutOf({page:page2,type},identity2){if(page2?.layout===void 0||identity2[type]===
-page2.layout)return void 0;return{...identity2,[type]:page2.layout}}var byName,kinds,regenerated,accessKind;var init_kinds=__esm(
-{"src/kinds/index.ts"(){"use strict";init_kind_names();init_backend();init_client();init_email_template();init_identity_provider();
-init_key_pair();init_organization();init_page_template();init_role();init_scope();init_user();byName={Scope:scope2,Role:role2,
-Organization:organization2,Backend:backend3,IdentityProvider:identityProvider,User:user2,KeyPair:keyPair2,EmailTemplate:emailTemplate,
-PageTemplate:pageTemplate,ErrorTemplate:errorTemplate,Client:client2};kinds=kindNames.map(name3=>byName[name3]);regenerated=
-only(kinds.flatMap(kind=>kind.regeneration?.command===void 0?[]:[{kind,regeneration:kind.regeneration}]));accessKind=only(
-kinds.flatMap(kind=>kind.access===void 0?[]:[{kind,access:kind.access}]))}});function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||codePoint>1114111}function replaceCodePoint(codePoint){
+init_user_schema();init_users();elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields2=
+()=>({...Object.fromEntries(Object.keys(backend().shape).map(name3=>[name3,plain(name3)])),roles:set()});fields3=lazy(()=>({
+uid:value,username:value,totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),
+organizations:set({roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields2()),password:secret}));WRITTEN_FIRST=
+["metadata","group"];userAccess={listed:profile=>listRead("users",profile)!==void 0,fields:({name:name3})=>["organizatio\
+ns","authorized_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["organizations","scopes","roles"],of:grantsOf,
+blocked:({blocked:blocked3})=>typeof blocked3==="boolean"?blocked3:null};user2={name:"User",noun:"user",schema:userSchema,
+identity:["id","username","backend"],byName:userByName,many:users,deciding:has=>has("id")?["id"]:["username","backend"],
+decisive:["username"],get fields(){return fields3()},scope:"users:manage:all",traits:userTraits,check:(declared,profile)=>[
+...declared.flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],addressPart:({id,
+username})=>id??username??"",naming,called:({username,uid})=>firstText(username,uid),names:backendName,readable:({name:name3})=>userTraits[name3].
+read!==void 0,async observe(objects4,context3){const{whole:whole2=[],read:read2}=userTraits[context3.profile.name];if(read2===
+void 0)return new Map;const listed3=await readMany(objects4.filter(({identity:identity2})=>identity2.id!==void 0).length,
+context3);return await observeEach(objects4,async given=>{const found2=await findUser(given,context3);const{identity:identity2}=found2;
+if(identity2.id===void 0)return found2;const row=listed3?.byId(identity2.id);const shown4=isWhole(row,whole2)?await context3.
+limit(async()=>row):await readOne(context3,read2,{user_id:identity2.id},answers.user);if(shown4===null)return missing(identity2,
+"user",context3.profile);return{exists:true,identity:identity2,fields:shownUser(shown4),names:backendName(shown4)}})},refersTo:listsOfUser,
+resolve:resolveUser,decide:decideDeletion,creation:userCreation,deletion:userDeletion,update(input){if(userTraits[input.
+profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
+operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
+gives:holdingsOf,access:userAccess,discovery:{options:{user:"id"},within:{option:"backend",idOf:({backend:backend4})=>idOf(
+backend4)},find:find4,named:{lists:listsOfNames,identity:namesOf}},destructions:fields4=>fields4.flatMap(({path,before,after:after2,
+confirmed=false})=>{if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===
+void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept=new Set(
+pairs.map(({got})=>keyOf(got)));const removed=left.filter(element=>!kept.has(keyOf(element)));const called2=element=>elementName(
+element,confirmed);return[...removed.map(element=>`removes the ${loses}${called2(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+wanted,got).map(role3=>`removes the role${called2(role3)} within the ${loses}${called2(got)}`))]})};FEW=50;WORTH=.5}});function kindOf(name3){return byName[name3]}function isKindName(name3){return Object.hasOwn(byName,name3)}function isAddressedByName(kind){
+const{naming:naming2,byName:byName2}=kindOf(kind);return naming2!==void 0&&byName2===void 0}function addressOf(kind,identity2){
+return`${kind}/${kindOf(kind).addressPart(identity2)}`}function emailsIn(declared){return declared.flatMap(template2=>{const{
+email:email3}=kindOf(template2.kind);return email3===void 0||template2.absent?[]:[{template:template2,email:email3}]})}function layoutOf({
+page:page2,type},identity2){if(page2?.layout===void 0||identity2[type]===page2.layout)return void 0;return{...identity2,
+[type]:page2.layout}}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();
+init_backend();init_client();init_email_template();init_identity_provider();init_key_pair();init_organization();init_page_template();
+init_role();init_scope();init_user();byName={Scope:scope2,Role:role2,Organization:organization2,Backend:backend3,IdentityProvider:identityProvider,
+User:user2,KeyPair:keyPair2,EmailTemplate:emailTemplate,PageTemplate:pageTemplate,ErrorTemplate:errorTemplate,Client:client2};
+kinds=kindNames.map(name3=>byName[name3]);regenerated={kind:client2,regeneration:didRegeneration}}});function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||codePoint>1114111}function replaceCodePoint(codePoint){
 if(isInvalidCodePoint(codePoint)){return 65533}if(codePoint>=128&&codePoint<=159){return c1[codePoint-128]||codePoint}return codePoint}
 function codePointToString(codePoint){return codePoint-1>>>0<127||codePoint-160>>>0<55136?String.fromCharCode(codePoint):
 String.fromCodePoint(replaceCodePoint(codePoint))}var c1;var init_decode_codepoint=__esm({"node_modules/entities/dist/de\
@@ -9163,8 +9147,8 @@ htmlValues=(()=>htmlDecode.values)();NUMERIC_CONSUMED_SHIFT=21;NUMERIC_CODE_POIN
 2047;longNumericConsumed=0;numericDigits=(()=>{const digits=new Uint8Array(128).fill(255);for(let digit=0;digit<10;digit++){
 digits[CHAR_ZERO+digit]=digit}for(let digit=0;digit<6;digit++){digits[CHAR_UPPER_A+digit]=digit+10;digits[CHAR_LOWER_A+digit]=
 digit+10}return digits})();STATE_ENTITY_START=0;STATE_NUMERIC_START=1;STATE_NUMERIC_DECIMAL=2;STATE_NUMERIC_HEX=3;STATE_NAMED_ENTITY=
-4;EntityDecoderBase=class{emitCodePoint;errors;state=STATE_ENTITY_START;consumed=1;result=0;decodeMode=DecodingMode.Strict;replaceNumericCodePoint=replaceCodePoint;constructor(emitCodePoint,errors2){
-this.emitCodePoint=emitCodePoint;this.errors=errors2}stateNumericStart(input,offset){if(offset>=input.length){return-1}if((input.
+4;EntityDecoderBase=class{emitCodePoint;errors;state=STATE_ENTITY_START;consumed=1;result=0;decodeMode=DecodingMode.Strict;replaceNumericCodePoint=replaceCodePoint;constructor(emitCodePoint,errors){
+this.emitCodePoint=emitCodePoint;this.errors=errors}stateNumericStart(input,offset){if(offset>=input.length){return-1}if((input.
 charCodeAt(offset)|TO_LOWER_BIT)===CHAR_LOWER_X){this.state=STATE_NUMERIC_HEX;this.consumed+=1;return this.stateNumericHex(
 input,offset+1)}this.state=STATE_NUMERIC_DECIMAL;return this.stateNumericDecimal(input,offset)}stateNumericHex(input,offset){
 const inputLength=input.length;let{result,consumed}=this;let index=offset;while(index<inputLength){const char=input.charCodeAt(
@@ -9313,7 +9297,63 @@ UNABLE_TO_GET_ISSUER_CERT_LOCALLY:unknown2,UNABLE_TO_VERIFY_LEAF_SIGNATURE:{...u
 ver leaves out an intermediate certificate`},CERT_HAS_EXPIRED:{why:"its certificate has expired",fault:"certificate",unsent:true},
 CERT_NOT_YET_VALID:{why:"its certificate is not valid yet",fault:"certificate",look:"clock",unsent:true},CERT_REVOKED:{why:"\
 its certificate was revoked",fault:"certificate",unsent:true},ERR_TLS_CERT_ALTNAME_INVALID:{why:"its certificate is for \
-another host name",fault:"certificate",look:"host",unsent:true}}}});import{hash}from"node:crypto";function parseShard(text5){const[,first="",second=""]=/^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(
+another host name",fault:"certificate",look:"host",unsent:true}}}});function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;if(!isMap(body2))return null;const main=[
+body2.message,body2.error_description,body2.detail,body2.error,body2.code].find(candidate=>typeof candidate==="string"&&
+candidate.trim()!=="");const error3=isMap(body2.error)?messageIn(body2.error):null;const said=main?.toString()??error3??
+"";const code2=typeof body2.code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth2).filter(part=>!repeats(
+`${said} ${code2}`,part));if(more.length===0)return said||null;return[...said===""?[]:[said],more.join("; ")].join(": ")}
+function repeats(before,part){const said=new Set(["is",...words2(before)]);return words2(part.replace(/^[\w.]+: /,"")).every(
+word2=>said.has(word2))}function words2(text5){return text5.toLowerCase().match(/[\p{L}\p{N}]+/gu)??[]}function isRaw(message){
+return internals.test(message)}function flatten(errors,path,depth){const label3=path===""?"":`${path}: `;if(Array.isArray(
+errors)){const texts4=errors.filter(item=>typeof item!=="object").map(String);const others2=errors.filter(item=>typeof item===
+"object");return[...texts4.length===0?[]:[`${label3}${texts4.join(", ")}`],...depth===0?[]:others2.flatMap(item=>flatten(
+item,path,depth-1))]}if(isMap(errors)){if(depth===0)return[];return Object.entries(errors).flatMap(([key3,value4])=>flatten(
+value4,path===""?key3:`${path}.${key3}`,depth-1))}return errors===void 0||errors===null?[]:[`${label3}${String(errors)}`]}
+var maxDepth2,internals,rawInstead;var init_messages=__esm({"src/server/messages.ts"(){"use strict";init_values();maxDepth2=
+6;internals=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;rawInstead=
+"its message is raw internals of the server, which --debug shows"}});function leavesOpen({kind,method,status,sent:sent2}){if(!sent2||method==="GET")return false;if(method==="POST")return status===
+null||!refusalsOfPost.has(status);return kind==="lost"||kind==="server-error"||kind==="answer"}function kindOfStatus(status){
+if(status===401)return"unauthorized";if(status===403)return"forbidden";if(status===404)return"not-found";if(status>=500)
+return"server-error";return status>=400?"refused":"redirect"}function faultOf(reason){return connectionFailure(atProxy(reason)??
+reason)?.fault}function atProxy(reason){return reason.startsWith(proxyMark)?reason.slice(proxyMark.length):void 0}function describe2(facts){
+const{title,method,path,attempts,outOfPatience,changed:changed2}=facts;const tries=attempts>1?` (after ${attempts} tries\
+)`:"";const patience=outOfPatience===true?" (not retried: this run has waited long enough)":"";const other=changed2===true?
+" (not retried: somebody changed it meanwhile)":"";return`${title}: ${method} ${path} ${sentence2(facts)}${tries}${patience}${other}`}
+function briefly({kind,status,reason}){if(status!==null){const phrase=STATUS_CODES[status]?.toLowerCase();return`answere\
+d ${status}${phrase===void 0?"":` (${phrase})`}`}if(isTimeout(reason??""))return"no answer in time";return kind==="unrea\
+chable"?"no connection":"connection lost"}function sentence2(facts){const{kind,status,serverMessage,scope:scope3,origin:origin3,
+reason,detail,retryAfter}=facts;if(kind==="unreachable")return`got no connection to ${origin3}: ${whyNotConnected(facts)}`;
+if(kind==="lost")return whyLost(facts);if(kind==="answer"){const said2=serverMessage===null?"":`; it says: ${shownMessage(
+serverMessage)}`;return`answered ${status} with ${whyUnusable(reason,detail)}${said2}`}const said=serverMessage===null?"":
+`: ${shownMessage(serverMessage)}`;const answered=`${briefly(facts)}${said}`;switch(kind){case"unauthorized":return`${then(
+answered,"check that the token is correct and hasn't expired.")} It needs the scope ${scope3}${detail===null?"":` (${detail}\
+)`}`;case"forbidden":return then(answered,`it needs the scope ${scope3}`);case"redirect":return`${answered}, a redirect${detail===
+null?"":` to ${detail}`} that is not followed; is base_url right?`;default:return retryAfter===null?answered:then(answered,
+`the server asks to wait ${retryAfter} s`)}}function shownMessage(message){return isRaw(message)?rawInstead:message}function then(said,more){
+if(!/[.!?]$/.test(said))return`${said}; ${more}`;return`${said} ${more.charAt(0).toUpperCase()}${more.slice(1)}`}function whyNotConnected(facts){
+const reason=facts.reason??"";const code2=atProxy(reason);if(code2===void 0)return whyUnreachable(facts.timeout,reason);
+const proxy=facts.proxy??"the proxy";if(code2==="407")return`the proxy ${proxy} wants a user name and a password (407)`;
+if(/^\d{3}$/.test(code2))return`the proxy ${proxy} refuses to connect to it (${code2})`;return`there is no connection to\
+ the proxy ${proxy}: ${whyUnreachable(facts.timeout,code2)}`}function whyUnreachable(timeout,code2){if(isTimeout(code2))
+return`it did not answer within ${timeout} s`;const found2=connectionFailure(code2);if(found2===void 0)return code2;return`${found2.
+why} (${code2})${found2.look===void 0?"":`; ${looks[found2.look]}`}`}function whyLost({method,reason,timeout}){const code2=reason??
+"";const doubt=method==="GET"?"":"; outcome unknown";if(isTimeout(code2))return`got no answer within ${timeout} s${doubt}`;
+if(faultOf(code2)==="tls")return`lost its connection: ${whyUnreachable(timeout,code2)}${doubt}`;if(code2.startsWith("HPE\
+_"))return`got an answer that is not HTTP (${code2}); is base_url right?${doubt}`;return`lost its connection before ther\
+e was an answer (${code2})${doubt}`}function whyUnusable(reason,detail){switch(reason){case"empty":return"no body";case"\
+not-json":return`a body that is not JSON${detail===null?"":` (${detail})`}; is base_url right?`;case"not-utf-8":return"t\
+ext that is not UTF-8";case"too-large":return"too large a body";case"wrong-type":return`an unexpected body: ${detail}`;case"\
+other-object":return`another object than the one asked for: ${detail}`;default:return`an incomplete body (${reason})`}}function isTimeout(code2){
+return code2==="timeout"||code2==="ETIMEDOUT"}var STATUS_CODES,proxyMark,FactsError,ServerFailure,refusalsOfPost,Expired,
+Withheld,looks;var init_failures=__esm({"src/server/failures.ts"(){"use strict";init_connection_failure();init_messages();
+({STATUS_CODES}=process.getBuiltinModule("node:http"));proxyMark="proxy:";FactsError=Error;ServerFailure=class extends FactsError{open;constructor(facts){
+super(describe2(facts));Object.assign(this,facts);this.name="ServerFailure";this.open=facts.doubt===true||leavesOpen(facts)}};
+refusalsOfPost=new Set([400,401,403,404,422,425,429]);Expired=class extends Error{failure;constructor(failure2){super("t\
+he observation that the request is built on has expired");this.name="Expired";this.failure=failure2}};Withheld=class extends Error{failure;constructor(failure2,cause){
+super("the right to send the request could not be confirmed",{cause});this.name="Withheld";this.failure=failure2}};looks=
+{authority:"server.tls.ca_file can name a file with the authority","client-certificate":"server.tls.client_cert_file nam\
+es one",clock:"is this machine's clock right?",host:"is the address right?",network:"is there a network?",port:"does the\
+ server run, and is the port right?"}}});import{hash}from"node:crypto";function parseShard(text5){const[,first="",second=""]=/^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(
 text5)??[];const[index,count4]=[Number(first),Number(second)];return index>=1&&index<=count4&&count4<=MAX_SHARDS?{index,
 count:count4}:void 0}function isShard(one,{index,count:count4}){return one.index===index&&one.count===count4}function shardText({
 index,count:count4}){return`${index}/${count4}`}function shardName({index,count:count4}){return`${index}-of-${count4}`}function shardNamed(name3){
@@ -9361,23 +9401,22 @@ stale.set(plan,problems)}function approve(plan,limits2){const{asked=0}=limits2;i
 "asked must be a time of performance.now()");refuse(refusalsOf(plan,limits2));const approved=Object.freeze({plan,asked});
 made.add(approved);return approved}function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+
 destructions.length,0)}function refusalsOf(plan,limits2){const{maxDestructive,maxPrivileged=0,maxChanges=Number.POSITIVE_INFINITY}=typeof limits2===
-"number"?{maxDestructive:limits2}:limits2;for(const[name3,limit2]of Object.entries({maxDestructive,maxPrivileged,maxChanges})){
-if(!(limit2>=0))throw new TypeError(`${name3} must be a number of 0 or more`)}const changing=plan.changes.filter(isChanging).
+"number"?{maxDestructive:limits2}:limits2;for(const[name3,limit2]of Object.entries({maxDestructive,maxPrivileged,maxChanges}))
+if(!(limit2>=0))throw new TypeError(`${name3} must be a number of 0 or more`);const changing=plan.changes.filter(isChanging).
 length;const privileged=countPrivileged(plan);const destructions=countDestructions(plan);return[...stale.get(plan)??[],...blockedProblems(
 plan),...exceeded("too-many-changes","changes",changing,maxChanges,"changes # object"),...exceeded("too-privileged","pri\
 vileged",privileged,maxPrivileged,"makes # privileged change"),...exceeded("too-destructive","destructive",destructions,
 maxDestructive,"does # destructive thing")]}function exceeded(code2,limit2,count4,most,does){if(count4<=most)return[];const done2=`${does.
 replace("#",String(count4))}${count4===1?"":"s"}`;const message=`the plan ${done2}, and ${most} are allowed (safety.max_${limit2}\
-, or --allow-${limit2})`;return[error(code2,message,[],`review the plan; if it is meant, use --allow-${limit2} ${count4}`)]}
-function blockedProblems(plan){const byReason=new Map;for(const change3 of plan.changes){if(change3.action!=="blocked")continue;
-byReason.set(change3.reason,[...byReason.get(change3.reason)??[],change3])}return[...byReason].map(([reason,changes])=>{
-const isOne=changes.length===1;const names4=changes.map(named2);const what=isOne?`${names4[0]} is blocked`:`${changes.length}\
- objects are blocked (${firstFew(names4)})`;const isDeclared=changes.some(({declaredAt})=>declaredAt!==null);const them=isOne?
-"it":"them";const hint=`mend ${them}, or leave ${them} out with --target`;return error("blocked",`${what}: ${reason}`,[],
-isDeclared?hint:void 0)})}function named2({address:address4,label:label3}){return label3===void 0?address4:`${address4} \
-(${bare(label3)})`}var unlimited,made,stale;var init_approve=__esm({"src/plan/approve.ts"(){"use strict";init_escape();init_problems();
-init_words();init_plan();unlimited={maxDestructive:Number.POSITIVE_INFINITY,maxPrivileged:Number.POSITIVE_INFINITY,maxChanges:Number.
-POSITIVE_INFINITY};made=new WeakSet;stale=new WeakMap}});function withDrift(fields4,types3,left,shown4){return fields4.map(field2=>{const recorded=field2.byMember?recordedMembers(
+, or --allow-${limit2})`;return[error(code2,message,[],`review the plan; if it is intended, use --allow-${limit2} ${count4}`)]}
+function blockedProblems(plan){const blocked3=plan.changes.filter(({action:action2})=>action2==="blocked");return[...groupBy(
+blocked3,({reason})=>reason)].map(([reason,changes])=>{const isOne=changes.length===1;const names4=changes.map(({address:address4,
+label:label3})=>label3===void 0?address4:`${address4} (${bare(label3)})`);const what=isOne?`${names4[0]} is blocked`:`${changes.
+length} objects are blocked (${firstFew(names4)})`;const isDeclared=changes.some(({declaredAt})=>declaredAt!==null);const them=isOne?
+"it":"them";const hint=`fix ${them}, or leave ${them} out with --target`;return error("blocked",`${what}: ${reason}`,[],
+isDeclared?hint:void 0)})}var unlimited,made,stale;var init_approve=__esm({"src/plan/approve.ts"(){"use strict";init_escape();
+init_problems();init_values();init_words();init_plan();unlimited={maxDestructive:Number.POSITIVE_INFINITY,maxPrivileged:Number.
+POSITIVE_INFINITY,maxChanges:Number.POSITIVE_INFINITY};made=new WeakSet;stale=new WeakMap}});function withDrift(fields4,types3,left,shown4){return fields4.map(field2=>{const recorded=field2.byMember?recordedMembers(
 field2,left.fields,shown4):recordedAt(field2.path,types3,left.fields,shown4);if(recorded===void 0)return field2;const declared=isAsLeft(
 field2,types3,recorded)?{}:{declared:"changed"};return{...field2,drift:{recorded,run:left.run,...declared}}})}function undeclaredDrift(fields4,declared,types3,left,shown4){
 return Object.entries(declared.fields).flatMap(([name3,said])=>{const[type,was,now]=[types3[name3],left.fields[name3],shown4(
@@ -9389,8 +9428,8 @@ nowhere"};const absent2=lacks==="wanted"?{was:"absent"}:{};return{path,type:"map
 drift}})})}function isUnplanned({drift}){return drift?.declared==="nowhere"}function isAsLeft({path,after:after2},types3,recorded){
 const type=types3[path]??value;return contrast(type,path,after2,recorded).every(({verdict})=>verdict!=="different")}function recordedMembers({
 path,before=[],after:after2},left,shown4){const[was,now]=[left[path],shown4(path)];if(was===void 0||now===void 0)return void 0;
-const named3=[...asElements(before),...asElements(after2)];const members3=membersAmong(was,named3);const{added,removed}=matchSets(
-membersAmong(now,named3),members3);return added.length+removed.length===0?void 0:members3}function recordedAt(path,types3,left,shown4){
+const named2=[...asElements(before),...asElements(after2)];const members3=membersAmong(was,named2);const{added,removed}=matchSets(
+membersAmong(now,named2),members3);return added.length+removed.length===0?void 0:members3}function recordedAt(path,types3,left,shown4){
 const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,field2)||!Object.hasOwn(types3,field2))return void 0;const[
 was,now]=[left[field2],shown4(field2)];if(was===void 0||now===void 0)return void 0;const parts=contrast(types3[field2]??
 value,field2,now,was);const part=parts.find(one=>one.path===path);if(part!==void 0)return part.verdict==="different"?part.
@@ -9400,9 +9439,9 @@ const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??"",map2,{});return par
 function isDrifted({fields:fields4}){return fields4.some(({drift})=>drift!==void 0)}function isListed(change3,debug){return debug||
 change3.action!=="unchanged"||isDrifted(change3)}function countDrift({changes}){const drifted=changes.filter(isDrifted);
 const fields4=drifted.flatMap(change3=>change3.fields.filter(({drift})=>drift!==void 0));return{fields:fields4.length,objects:drifted.
-length}}function shareOf(changes,only2){const ordered2=[...changes.filter(isPrivileged),...changes.filter(change3=>!isPrivileged(
-change3))];if(only2===void 0)return{changes:ordered2,leftOut:new Map,losesLeftOut:0};const leftOut4=new Map;let losesLeftOut=0;
-const kept=ordered2.filter(change3=>{const isOf=only2==="drift"?isDrifted(change3):isMade(change3);if(!isOf&&change3.action!==
+length}}function shareOf(changes,only){const ordered2=[...changes.filter(isPrivileged),...changes.filter(change3=>!isPrivileged(
+change3))];if(only===void 0)return{changes:ordered2,leftOut:new Map,losesLeftOut:0};const leftOut4=new Map;let losesLeftOut=0;
+const kept=ordered2.filter(change3=>{const isOf=only==="drift"?isDrifted(change3):isMade(change3);if(!isOf&&change3.action!==
 "unchanged"){leftOut4.set(change3.action,(leftOut4.get(change3.action)??0)+1);if(change3.destructions.length>0)losesLeftOut+=
 1}return isOf});return{changes:kept,leftOut:leftOut4,losesLeftOut}}function isMade({action:action2,fields:fields4}){return action2!==
 "unchanged"&&(fields4.length===0||fields4.some(({drift})=>drift===void 0||drift.declared==="changed"))}var init_drift=__esm(
@@ -9593,7 +9632,7 @@ if(typeof name3!=="string")return typeof id==="string"?bare(id):inline(element);
 size??0)>1;return unclear&&typeof id==="string"&&id!==name3?`${bare(name3)} (id ${bare(id)})`:bare(name3)}}function described2(element,name3,confirmed,whole2){
 const inside2=Object.entries(element).filter(([key3,member])=>!["id","name"].includes(key3)&&member!==null).filter(([key3,
 member])=>key3!=="label"||member!==element.name).map(([key3,member])=>`${bare(key3)}: ${memberText(member,confirmed,whole2)}`);
-const named3=name3(element);return inside2.length===0||named3===inline(element)?named3:`${named3} (${inside2.join("; ")}\
+const named2=name3(element);return inside2.length===0||named2===inline(element)?named2:`${named2} (${inside2.join("; ")}\
 )`}function memberText(member,confirmed,whole2){if(!Array.isArray(member)||!isSet(member))return inlinePair(null,member,
 whole2).after;const elements2=asElements(member);const name3=namer(elements2,confirmed);return elements2.length===0?"non\
 e":elements2.map(it=>described2(it,name3,confirmed,whole2)).join(", ")}function innerChanges(wanted,got,confirmed,whole2){
@@ -9650,10 +9689,10 @@ length===fields4.length?"all":drifted.length;const unplanned=drifted.every(isUnp
 "";return`${count4} of ${plural(fields4.length,"field")} ${sinceText(first.drift)}${unplanned}`}function driftSentence(plan){
 const{fields:fields4,objects:objects4}=countDrift(plan);if(fields4===0)return null;const known3=fields4===1?"it":"them";
 return`Drift: ${plural(fields4,"field")} of ${plural(objects4,"object")} changed on the server since idops last knew ${known3}\
-.`}function leftOutSentence({leftOut:leftOut4,losesLeftOut},only2){if(only2===void 0||leftOut4.size===0)return null;const counts3=[
+.`}function leftOutSentence({leftOut:leftOut4,losesLeftOut},only){if(only===void 0||leftOut4.size===0)return null;const counts3=[
 ...leftOut4].map(([action2,count4])=>`${count4} ${actionWords[action2]}`);const all=[...leftOut4.values()].reduce((sum,count4)=>sum+
 count4,0);const lost2=losesLeftOut===0?"":all===1?", which is destructive":`; ${losesLeftOut} of them destructive`;return`\
-Left out by --only ${only2}: ${counts3.join(", ")}${lost2}.`}var init_drift2=__esm({"src/report/drift.ts"(){"use strict";
+Left out by --only ${only}: ${counts3.join(", ")}${lost2}.`}var init_drift2=__esm({"src/report/drift.ts"(){"use strict";
 init_escape();init_values();init_drift();init_bodies();init_set_difference();init_values2();init_words2()}});function hunkLines({lines},whole2){const shown4=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
 "-"?first:" ";return{mark,text:mark===" "?escapeLine(line.slice(1)):escapeChanged(line.slice(1))}});const cut=spans=>whole2?
 spans:shortened(spans);const partners=shown4.length>mostCompared?new Map:partnersOf(shown4);return shown4.map(({mark,text:text5},index)=>{
@@ -9714,19 +9753,19 @@ lines.map(line=>diffLine(line,paint))])]}function diffLine(line,paint){const{mar
 line);const tint=mark==="+"?paint.green:paint.red;const text5=spans?.map(span=>span.change===null?span.text:paint.inverse(
 span.text)).join("");return tint(diffRow(text5===void 0?line:{...line,text:text5}))}function diffRow({mark,text:text5}){
 return text5===""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text5}`}var indent;var init_field_text=__esm(
-{"src/report/field-text.ts"(){"use strict";init_escape();init_view();init_words2();indent="    "}});function groupByKey(items,keyOf5){const groups=new Map;for(const item of items){const key3=keyOf5(item)??item;const group=groups.
-get(key3);if(group===void 0)groups.set(key3,[item]);else group.push(item)}return[...groups.values()].flatMap(group=>group.
-length>FEW2?[group]:group.map(item=>[item]))}function namesIn(address4){return address4.split("/").slice(1).filter(name3=>name3.
-length>2)}function withoutNames(text5,names4){return names4.filter(name3=>name3!=="").sort((a2,b)=>b.length-a2.length).reduce(
-(shorter,name3)=>shorter.replaceAll(name3,unlessPart),text5)}function unlessPart(name3,at3,text5){const end=at3+name3.length;
-const isPart2=letterBefore.test(text5.slice(Math.max(0,at3-2),at3))||letterAfter.test(text5.slice(end,end+2));return isPart2?
-name3:"\u2026"}function commonMessage({address:address4,ownValues=[]},message){const shared=ownValues.reduce((text5,own6)=>text5.
-replaceAll(own6,"\u2026"),message);return withoutNames(shared,namesIn(address4))}function groupResults(results){return groupByKey(
-results,result=>{const{status,error:error3,action:action2,httpStatus}=result;if(status==="applied"||error3===null)return null;
-return JSON.stringify([status,action2,httpStatus,commonMessage(result,error3)])})}var FEW2,letterBefore,letterAfter;var init_group_equal=__esm(
-{"src/report/group-equal.ts"(){"use strict";FEW2=3;[letterBefore,letterAfter]=[/[\p{L}\p{M}\p{N}_-]$/u,/^[\p{L}\p{M}\p{N}_-]/u]}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
-only2)].filter(note=>note!==null)}function shownPart(plan,only2){return only2===void 0?plan:{...plan,changes:shareOf(plan.
-changes,only2).changes}}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);const privileged=changes.
+{"src/report/field-text.ts"(){"use strict";init_escape();init_view();init_words2();indent="    "}});function groupByKey(items,keyOf5){const groups=groupBy(items,item=>keyOf5(item)??item);return[...groups.values()].flatMap(
+group=>group.length>FEW2?[group]:group.map(item=>[item]))}function namesIn(address4){return address4.split("/").slice(1).
+filter(name3=>name3.length>2)}function withoutNames(text5,names4){return names4.filter(name3=>name3!=="").sort((a2,b)=>b.
+length-a2.length).reduce((shorter,name3)=>shorter.replaceAll(name3,unlessPart),text5)}function unlessPart(name3,at3,text5){
+const end=at3+name3.length;const isPart2=letterBefore.test(text5.slice(Math.max(0,at3-2),at3))||letterAfter.test(text5.slice(
+end,end+2));return isPart2?name3:"\u2026"}function commonMessage({address:address4,ownValues=[]},message){const shared=ownValues.
+reduce((text5,own6)=>text5.replaceAll(own6,"\u2026"),message);return withoutNames(shared,namesIn(address4))}function groupResults(results){
+return groupByKey(results,result=>{const{status,error:error3,action:action2,httpStatus}=result;if(status==="applied"||error3===
+null)return null;return JSON.stringify([status,action2,httpStatus,commonMessage(result,error3)])})}var FEW2,letterBefore,
+letterAfter;var init_group_equal=__esm({"src/report/group-equal.ts"(){"use strict";init_values();FEW2=3;[letterBefore,letterAfter]=
+[/[\p{L}\p{M}\p{N}_-]$/u,/^[\p{L}\p{M}\p{N}_-]/u]}});function shareNotes(plan,only){const shared=shareOf(plan.changes,only);return[driftSentence(plan),leftOutSentence(shared,
+only)].filter(note=>note!==null)}function shownPart(plan,only){return only===void 0?plan:{...plan,changes:shareOf(plan.changes,
+only).changes}}function reviewGroups(plan,{debug,only}){const{changes}=shareOf(plan.changes,only);const privileged=changes.
 filter(isPrivileged);const others2=changes.filter(change3=>!isPrivileged(change3));const destructive=others2.filter(isDestructive);
 const rest=others2.filter(change3=>!isDestructive(change3));const of=action2=>rest.filter(change3=>change3.action===action2);
 const done2=rest.filter(({action:action2})=>["create","update","delete","regenerate"].includes(action2));const byKind=new Map;
@@ -9744,7 +9783,7 @@ function headline(plan){const count4=summarize(plan);const pending=actions.filte
 0).map(action2=>`${count4[action2]} ${actionWords[action2]}`);const isIdle=pending.length===0;return[...isIdle?[idleWords(
 plan)]:pending,...isIdle&&count4.unchanged===0?[]:[`${count4.unchanged} unchanged`]].join(", ")}function idleWords(plan){
 if(plan.undoes!==void 0)return"nothing to put back";if(leavesRestores(plan)){return"nothing to change of what is selecte\
-d; of what is left out, something is still owed"}if(plan.changes.length>0)return"nothing to change";if(plan.leavesOut===
+d; of what is left out, something is still to be restored"}if(plan.changes.length>0)return"nothing to change";if(plan.leavesOut===
 "ended")return"no access has ended";if(plan.leavesOut!==true)return"nothing is declared";return plan.shard===void 0?"not\
 hing of what is selected is declared":`nothing of what is declared and selected falls to shard ${shardText(plan.shard)}`}
 function observedNote({kind,action:action2,observed,recordedAt:recordedAt2,fields:fields4,apply}){const{generation,existed}=apply;
@@ -9789,8 +9828,8 @@ shown4)+2;return width<=namesWidth?[shown4]:[]});const more=changes.length-fit.l
 changes}){const places=changes.flatMap(declaredPlaces);const[first]=places;if(first===void 0)return null;if(changes.length===
 1)return placeList(places);const files=[...new Set(places.map(({file:file2})=>bare(file2)))];return firstFew(files)}var namesWidth;
 var init_fold=__esm({"src/report/fold.ts"(){"use strict";init_escape();init_words();init_kinds();init_group_equal();init_review();
-init_values2();init_words2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf(named3){return`${bare(
-named3.address)}${labelBeside(named3)}`}function labelOf({kind,address:address4},identity2,ownName,names4){const label3=ownName??
+init_values2();init_words2();namesWidth=150}});function labelBeside({label:label3}){return label3===void 0?"":` (${bare(label3)})`}function nameOf(named2){return`${bare(
+named2.address)}${labelBeside(named2)}`}function labelOf({kind,address:address4},identity2,ownName,names4){const label3=ownName??
 names4.get(identity2[kindOf(kind).within??""]??"");return label3===void 0||address4===`${kind}/${label3}`?{}:{label:label3}}
 function labelPlan({plan,observed},{resources}){const recorded=Object.values(resources).flatMap(({kind,fields:fields4,left})=>{
 const{names:names5}=kindOf(kind);return[fields4,left?.fields??{}].flatMap(known3=>Object.entries(names5?.(known3)??{}))});
@@ -9801,13 +9840,13 @@ called2?.(before)??called2?.(record2?.fields??{});return assign(change3,labelOf(
 ...plan,changes}}function labelResult(result,{changes},answers2){const byAddress=new Map(changes.map(change3=>[change3.address,
 change3]));const answered=changes.map(change3=>({kind:kindOf(change3.kind),after:answers2.get(change3)??{}}));const names4=new Map(
 answered.flatMap(({kind,after:after2})=>Object.entries(kind.names?.(after2)??{})));const results=result.results.map(one=>{
-const change3=byAddress.get(one.address);if(change3===void 0)return one;const{called:called2,regeneration:regeneration3}=kindOf(
-change3.kind);const answer=answers2.get(change3)??{};const name3=isAddressedByName(change3.kind)?void 0:called2?.(answer);
-const isDid=change3.action==="regenerate"&&regeneration3?.command===true;const did=isDid?answer[regeneration3.field]:void 0;
-return{...one,...labelOf(change3,change3.apply.identity,change3.label??name3,names4),...one.status==="applied"&&typeof did===
-"string"?{did}:{}}});return{...result,results}}function namesInJournal(entries){return new Map(entries.flatMap(({sending:{
-kind,identity:identity2,label:label3,before},answered})=>{const{names:names4,within:within6=""}=kindOf(kind);const{[within6]:whole2}=identity2;
-return[...whole2===void 0||label3===void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatMap(fields4=>Object.
+const change3=byAddress.get(one.address);if(change3===void 0)return one;const{called:called2}=kindOf(change3.kind);const answer=answers2.
+get(change3)??{};const name3=isAddressedByName(change3.kind)?void 0:called2?.(answer);const isDid=change3.action==="rege\
+nerate"&&change3.kind===regenerated.kind.name;const did=isDid?answer[regenerated.regeneration.field]:void 0;return{...one,
+...labelOf(change3,change3.apply.identity,change3.label??name3,names4),...one.status==="applied"&&typeof did==="string"?
+{did}:{}}});return{...result,results}}function namesInJournal(entries){return new Map(entries.flatMap(({sending:{kind,identity:identity2,
+label:label3,before},answered})=>{const{names:names4,within:within6=""}=kindOf(kind);const{[within6]:whole2}=identity2;return[
+...whole2===void 0||label3===void 0?[]:[[whole2,label3]],...[before.fields,answered?.after?.fields??{}].flatMap(fields4=>Object.
 entries(names4?.(fields4)??{}))]}))}function labelIn({sending,answered},names4){const{called:called2}=kindOf(sending.kind);
 const after2=isAddressedByName(sending.kind)?{}:answered?.after?.fields??{};const ownName=called2?.(sending.before.fields)??
 called2?.(after2)??sending.label;return labelOf(sending,sending.identity,ownName,names4)}var init_names2=__esm({"src/rep\
@@ -9875,42 +9914,39 @@ init_words2();NAMED=5;marks={create:{mark:"+",color:"green"},update:{mark:"~",co
 d"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"\
 =",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,placeJson:()=>placeJson,
 planGitlab:()=>planGitlab,planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{
-debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(plan.changes,only2);const{objects:drift}=countDrift(plan);const privileged=countPrivileged(
+debug,only}){const{changes,leftOut:leftOut4}=shareOf(plan.changes,only);const{objects:drift}=countDrift(plan);const privileged=countPrivileged(
 plan);const{create:create2,...counts3}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.
-createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,...plan.shard===void 0?{}:{shard:plan.shard},
-...plan.asOf===void 0?{}:{now:plan.asOf},...plan.holdsUntil===void 0?{}:{holds_until:plan.holdsUntil},...plan.partial===
-void 0?{}:{partial:plan.partial},summary:{...create2>0?{create:create2}:{},...counts3,...privileged>0?{privileged}:{},...drift>
-0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(leftOut4)},
-changes:changes.filter(change3=>isListed(change3,debug)).map(changeJson),warnings:plan.warnings.map(warningJson),digest:plan.
-digest}}function warningJson({code:code2,message,place:place2,places,morePlaces:morePlaces2}){return{code:code2,message,
-...place2===void 0?{}:{place:placeJson(place2)},...places===void 0?{}:{places:places.map(placeJson)},...morePlaces2===void 0?
-{}:{more_places:morePlaces2}}}function placeJson({file:file2,inProject=file2,line,column}){return{file:inProject,line,...column===
-void 0?{}:{column}}}function changeJson(change3){return{address:change3.address,...change3.label===void 0?{}:{label:change3.
-label},kind:change3.kind,action:change3.action,observed:change3.observed,...change3.observed==="recorded"&&change3.recordedAt!==
-void 0?{recorded_at:change3.recordedAt}:{},destructive:change3.destructions.length>0,destructions:[...change3.destructions],
-privileged:isPrivileged(change3),...change3.privileges===void 0?{}:{privileges:[...change3.privileges]},requests:change3.
-requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(operation,params)})),fields:change3.
-fields.map(fieldJson),warnings:change3.warnings.map(warningJson),reason:change3.reason,declared_at:change3.declaredAt===
-null?null:placeJson(change3.declaredAt)}}function fieldJson(field2){const{path,type,before,sensitive,becomes,was,places,
-drift}=field2;const after2=["set","reference","members"].includes(type)?withoutPlannedIds(field2.after):field2.after;const more={
-...places===void 0?{}:{places:places.map(placeJson)},...drift===void 0?{}:{drift:{...drift,recorded:recordedJson(drift.recorded,
-sensitive)}}};const lost2=becomes===void 0?{}:{becomes};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},
+createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,...defined({shard:plan.shard,now:plan.asOf,
+holds_until:plan.holdsUntil,partial:plan.partial}),summary:{...create2>0?{create:create2}:{},...counts3,...privileged>0?
+{privileged}:{},...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only===void 0?{}:{only,left_out:Object.
+fromEntries(leftOut4)},changes:changes.filter(change3=>isListed(change3,debug)).map(changeJson),warnings:plan.warnings.map(
+warningJson),digest:plan.digest}}function warningJson({code:code2,message,place:place2,places,morePlaces:morePlaces2}){return{
+code:code2,message,...defined({place:place2&&placeJson(place2),places:places?.map(placeJson),more_places:morePlaces2})}}
+function placeJson({file:file2,inProject=file2,line,column}){return{file:inProject,line,...defined({column})}}function changeJson(change3){
+return{address:change3.address,...defined({label:change3.label}),kind:change3.kind,action:change3.action,observed:change3.
+observed,...defined({recorded_at:change3.observed==="recorded"?change3.recordedAt:void 0}),destructive:change3.destructions.
+length>0,destructions:[...change3.destructions],privileged:isPrivileged(change3),...defined({privileges:change3.privileges&&
+[...change3.privileges]}),requests:change3.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(
+operation,params)})),fields:change3.fields.map(fieldJson),warnings:change3.warnings.map(warningJson),reason:change3.reason,
+declared_at:change3.declaredAt===null?null:placeJson(change3.declaredAt)}}function fieldJson(field2){const{path,type,before,
+sensitive,becomes,was,places,drift}=field2;const after2=["set","reference","members"].includes(type)?withoutPlannedIds(field2.
+after):field2.after;const more=defined({places:places?.map(placeJson),drift:drift&&{...drift,recorded:recordedJson(drift.
+recorded,sensitive)}});const lost2=defined({becomes});if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},
 sensitive,...lost2,...more};return{path,before:before===void 0?{unknown:true}:jsonOf(before),after:becomes==="built-in"?
 {unknown:true}:jsonOf(after2),sensitive,...lost2,...was==="absent"?{was}:{},...more}}function recordedJson(recorded,sensitive){
 return sensitive||holdsSensitive(recorded)?{sensitive:true}:jsonOf(recorded)}function jsonOf(value4){if(value4 instanceof
 Sensitive)return value4.toJSON();if(Array.isArray(value4))return value4.map(jsonOf);return isMap(value4)?mapValues(value4,
-jsonOf):value4}function resultJson(result){return{format_version:1,run:result.run,...result.shard===void 0?{}:{shard:result.
-shard},...result.undoes===void 0?{}:{undoes:result.undoes},summary:summarizeResult(result),results:result.results.map(one=>({
-address:one.address,...one.label===void 0?{}:{label:one.label},action:one.action,status:one.status,http_status:one.httpStatus,
-attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]},...one.
-did===void 0?{}:{did:one.did}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,
-severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,hint:hint??null,places:places.map(placeJson),
-...morePlaces2===void 0?{}:{more_places:morePlaces2}}))}}function planGitlab(plan){const{create:create2,update:update4,regenerate,
-delete:deleted}=summarize(plan);return{create:create2,update:update4+regenerate,delete:deleted}}function withoutPlannedIds(value4){
-if(Array.isArray(value4))return value4.map(withoutPlannedIds);if(!isMap(value4))return value4;const{id}=value4;const isPlanned=typeof id===
-"string"&&isPlannedId(id);const members3=Object.entries(value4).filter(([name3])=>name3!=="id"||!isPlanned);return Object.
-fromEntries(members3.map(([name3,member])=>[name3,withoutPlannedIds(member)]))}var init_json2=__esm({"src/report/json.ts"(){
-"use strict";init_result();init_identifiers();init_values();init_drift();init_plan();init_operations()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
+jsonOf):value4}function resultJson(result){return{format_version:1,run:result.run,...defined({shard:result.shard,undoes:result.
+undoes}),summary:summarizeResult(result),results:result.results.map(one=>({address:one.address,...defined({label:one.label}),
+action:one.action,status:one.status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.
+error,...defined({notes:one.notes&&[...one.notes],did:one.did})}))}}function problemsJson(problems){return{format_version:1,
+problems:problems.map(({code:code2,severity,message,hint,places,morePlaces:morePlaces2})=>({code:code2,severity,message,
+hint:hint??null,places:places.map(placeJson),...defined({more_places:morePlaces2})}))}}function planGitlab(plan){const{create:create2,
+update:update4,regenerate:regenerate2,delete:deleted}=summarize(plan);return{create:create2,update:update4+regenerate2,delete:deleted}}
+function withoutPlannedIds(value4){if(Array.isArray(value4))return value4.map(withoutPlannedIds);if(!isMap(value4))return value4;
+const{id}=value4;const isPlanned=typeof id==="string"&&isPlannedId(id);const members3=Object.entries(value4).filter(([name3])=>name3!==
+"id"||!isPlanned);return Object.fromEntries(members3.map(([name3,member])=>[name3,withoutPlannedIds(member)]))}var init_json2=__esm(
+{"src/report/json.ts"(){"use strict";init_result();init_identifiers();init_values();init_drift();init_plan();init_operations()}});function allot(sections2,room){const shown4=new Map;const begun=new Set;let left=room;const show=(section,entry,form,least)=>{
 const lengthOf=one=>entry.forms[one??-1]?.().length??0;const begins=begun.has(section)?0:headingOf(section).length+moreRoom;
 const cost=begins+lengthOf(form)-lengthOf(shown4.get(entry));if(cost>left-least)return false;left-=cost;begun.add(section);
 shown4.set(entry,form);return true};const raise=(forms,ranks,least=0)=>{for(const rank2 of ranks){for(const section of sections2){
@@ -9974,41 +10010,41 @@ join("")}`}function objectNames(fold2,all){return foldedNames(fold2,all,{name:co
 n")})}function placeLink(place2,text5,forge){const url=forge===void 0?void 0:fileUrl(forge,place2);return url===void 0?code(
 text5):`[${code(text5)}](${url})`}function fieldNames(action2,fields4){return action2==="delete"||fields4.length===0?"":
 `: ${firstFew(fields4.map(({path})=>code(path)))}`}function warningLine(group,forge){const{message,objects:objects4,places,
-morePlaces:morePlaces2}=group;const[only2,...others2]=objects4;const one=only2===void 0?"":`${codeName(only2)}: `;const subject=others2.
+morePlaces:morePlaces2}=group;const[only,...others2]=objects4;const one=only===void 0?"":`${codeName(only)}: `;const subject=others2.
 length>0?`**${plural(objects4.length,"object")}**: `:one;const shown4=places.filter(place2=>!message.includes(`${place2.
 file}:${place2.line}`));const notes=[...others2.length>0?[firstFew(objects4.map(codeName))]:[],...shown4.length>0?[`at ${placeList(
 shown4,morePlaces2,(place2,text5)=>placeLink(place2,text5,forge))}`]:[]];return`${subject}${prose(message)} (${code(group.
 code)})${notes.map(note=>` \u2014 ${note}`).join("")}`}var init_markdown_lines=__esm({"src/report/markdown-lines.ts"(){"\
 use strict";init_words();init_plan();init_drift2();init_fold();init_markdown_escape();init_render_options();init_review();
 init_words2()}});var markdown_exports={};__export(markdown_exports,{planComment:()=>planComment,planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){
-return planComment(plan,options).text}function planComment(plan,options){const{budget=defaultBudget,only:only2}=options;
-const warnings=groupWarnings(plan,allWarnings(shownPart(plan,only2)));const sections2=sectionsOf(plan,warnings,options);
-const{intro=""}=options;const title=`## ${options.title??`idops plan: ${headline(plan)}`}
+return planComment(plan,options).text}function planComment(plan,options){const{budget=defaultBudget,only}=options;const warnings=groupWarnings(
+plan,allWarnings(shownPart(plan,only)));const sections2=sectionsOf(plan,warnings,options);const{intro=""}=options;const title=`\
+## ${options.title??`idops plan: ${headline(plan)}`}
 ${intro===""?"":`
 ${intro}
-`}`;const head=headText(plan,warnings.length,only2);const foot=footText(plan);const room=budget-[title,head,foot].join("\
-\n").length-1;const all=allot(sections2,room);const entries=sections2.flatMap(section=>section.entries);const isShort=!entries.
+`}`;const head=headText(plan,warnings.length,only);const foot=footText(plan);const room=budget-[title,head,foot].join("\n").
+length-1;const all=allot(sections2,room);const entries=sections2.flatMap(section=>section.entries);const isShort=!entries.
 every(entry=>isShownWhole(entry,all));const most=notice(entries,new Map(entries.map(entry=>[entry,entry.forms.length-1])),
 budget);const shown4=isShort?allot(sections2,room-most.length-1):all;const parts=[title,isShort?notice(entries,shown4,budget):
 "",head,...sectionTexts(sections2,shown4),foot];const text5=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
 
 This is longer than ${budget} characters even without details.
 `;const fits=text5.length<=budget;return{text:fits?text5:bare2.slice(0,Math.max(0,budget)),isWhole:fits&&!isShort&&!isPart(
-plan,only2)}}function isPart({partial:partial2},only2){return partial2===true||only2!==void 0}function headText(plan,warnings,only2){
+plan,only)}}function isPart({partial:partial2},only){return partial2===true||only!==void 0}function headText(plan,warnings,only){
 const environment=plan.environment===null?"":`, environment ${code(plan.environment)}`;const asOf=plan.asOf===void 0?"":
 ` As of ${code(plan.asOf)} (--now).`;const lines=[`Server ${code(plan.server)}, profile ${code(plan.profile)}${environment}${plan.
 shard===void 0?"":`, shard ${shardText(plan.shard)} of the objects`}.${asOf}`];const{count:count4,inAll}=destructiveCount(
-shownPart(plan,only2));const privileged=countPrivileged(shownPart(plan,only2));const notes=[...privileged>0?[`**${plural(
-privileged,"privileged change")}**, first below`]:[],...count4>0?[`**${plural(count4,"destructive change")}**${inAll}, ${privileged>
+shownPart(plan,only));const privileged=countPrivileged(shownPart(plan,only));const notes=[...privileged>0?[`**${plural(privileged,
+"privileged change")}**, first below`]:[],...count4>0?[`**${plural(count4,"destructive change")}**${inAll}, ${privileged>
 0?"next":"first"} below`]:[],...warnings>0?[`${plural(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push(
-"",`${notes.join("; ")}.`);lines.push(...shareNotes(plan,only2).flatMap(note=>["",prose(note)]));if(isPart(plan,only2))lines.
+"",`${notes.join("; ")}.`);lines.push(...shareNotes(plan,only).flatMap(note=>["",prose(note)]));if(isPart(plan,only))lines.
 push("","This is a part of what is declared, so it carries no approval.");return`${lines.join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
-""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown4=reviewGroups(plan,{debug,...only2===
-void 0?{}:{only:only2}});const groups=shown4.map(({title,rank:rank2,changes})=>({title,entries:foldChanges(changes,debug).
-map(fold2=>changeEntry(fold2,rank2,debug,forge))}));if(warnings.length===0)return groups;const ordered2=warnings.toSorted(
-(a2,b)=>weight(b)-weight(a2));const entries=ordered2.map(group=>{const line=lazy(()=>`- ${warningLine(group,forge)}
+""].join("\n")}function sectionsOf(plan,warnings,{debug,only,forge}){const shown4=reviewGroups(plan,{debug,...only===void 0?
+{}:{only}});const groups=shown4.map(({title,rank:rank2,changes})=>({title,entries:foldChanges(changes,debug).map(fold2=>changeEntry(
+fold2,rank2,debug,forge))}));if(warnings.length===0)return groups;const ordered2=warnings.toSorted((a2,b)=>weight(b)-weight(
+a2));const entries=ordered2.map(group=>{const line=lazy(()=>`- ${warningLine(group,forge)}
 `);return{rank:"warnings",objects:1,differences:1,forms:[line]}});return[...groups,{title:"Warnings",entries}]}function weight({
 objects:objects4}){return objects4.length===0?Number.MAX_SAFE_INTEGER:objects4.length}function changeEntry(fold2,rank2,debug,forge){
 const{change:change3,changes}=fold2;const line=lazy(()=>`- ${changeLine(fold2,forge)}
@@ -10384,8 +10420,8 @@ inside(token2),original);return[{kind:"section",name:name3,at:at3(),inverted:typ
 for(const part of parts){if(part.kind==="text")continue;const{at:at3}=part;if(part.name==="")return{syntax:"a tag has no\
  name: {{}}",at:at3};const start=`"${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.nameCharacters){const syntax2=`\
 the name ${start} has more than ${shown(limits.nameCharacters)} characters`;return{syntax:syntax2,limit:true,at:at3}}if(part.
-name.split(".").length>limits.nameSteps){return{syntax:`the name ${start} has more than ${limits.nameSteps} steps`,limit:true,
-at:at3}}if(/[{}<>\n]/.test(part.name)){const[start2=""]=part.name.split(/[{}<>\n]/);return{syntax:`the tag "{{ ${start2.
+name.split(".").length>limits.nameSteps)return{syntax:`the name ${start} has more than ${limits.nameSteps} steps`,limit:true,
+at:at3};if(/[{}<>\n]/.test(part.name)){const[start2=""]=part.name.split(/[{}<>\n]/);return{syntax:`the tag "{{ ${start2.
 trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(part.parts):void 0;if(inner!==
 void 0)return inner}return void 0}function located2(message){const at3=message.lastIndexOf(" at ");const offset=/^ at (\d+)$/.
 exec(message.slice(at3))?.[1];const words7=offset===void 0?message:message.slice(0,at3);const short4=words7.length>100?`${words7.
@@ -12156,24 +12192,24 @@ with every section";if(there.length===0)return"without any section";return gone.
 ", ")}`:`only with ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`with\
 out ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given){const names4=placeholdersOf(parts).flatMap(({name:name3,
 section})=>section?[]:[name3]);const variables=new Set(names4);const sections2=new Set(sectionsOf2(parts));const data3=madeUp(
-parts,given,variables);lay(data3,given,(before,value4,path)=>before===void 0||!sections2.has(path)||!isEmpty(value4));return data3}
-function filledIn(parts,given,{data:data3}){return overlaid(withMetadata(data3,parts),given)}function overlaid(base,given){
-if(!isMap(base)||base instanceof Opaque||!isMap(given))return base instanceof Opaque?base:given;const isOpen=Object.keys(
-base).length===0;const over=Object.entries(given).filter(([name3])=>isOpen||Object.hasOwn(base,name3));const members3=base;
-return{...members3,...Object.fromEntries(over.map(([name3,value4])=>[name3,overlaid(members3[name3],value4)]))}}function madeUp(parts,given,variables){
-const tree={};for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.
-name.split(".");if(part.kind==="variable"){if(valueAt(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}
-const inner=madeUp(part.parts,given,variables);const isVariable2=variables.has(part.name);if(part.inverted||isVariable2){
-lay(tree,inner,isMissing2);put2(tree,path,isVariable2?exampleOf(part.name):true)}else if(part.parts.some(it=>it.kind==="\
-variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}
-return tree}function lay(tree,over,replaces,under=""){for(const[name3,value4]of Object.entries(over)){const before=Object.
-hasOwn(tree,name3)?tree[name3]:void 0;const path=`${under}${name3}`;if(isMap(before)&&isMap(value4))lay(before,value4,replaces,
-`${path}.`);else if(replaces(before,value4,path))put(tree,name3,value4)}}function put2(tree,path,value4){const[step="",...rest]=path;
-const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:{};put2(inner,
-rest,value4);put(tree,step,inner)}else if(isMap(before)&&isMap(value4)){lay(before,value4,()=>true)}else if(before===void 0||
-before===true){put(tree,step,value4)}}function isEmpty(value4){return!value4||Array.isArray(value4)&&value4.length===0}var combinedSections,
-isMissing2;var init_samples=__esm({"src/mail/samples.ts"(){"use strict";init_values();init_limits2();init_mustachex();init_pages();
-init_placeholders();init_servers();init_template2();combinedSections=3;isMissing2=before=>before===void 0}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
+parts,given,variables);const isEmpty3=value4=>!value4||Array.isArray(value4)&&value4.length===0;lay(data3,given,(before,value4,path)=>before===
+void 0||!sections2.has(path)||!isEmpty3(value4));return data3}function filledIn(parts,given,{data:data3}){return overlaid(
+withMetadata(data3,parts),given)}function overlaid(base,given){if(!isMap(base)||base instanceof Opaque||!isMap(given))return base instanceof
+Opaque?base:given;const isOpen=Object.keys(base).length===0;const over=Object.entries(given).filter(([name3])=>isOpen||Object.
+hasOwn(base,name3));const members3=base;return{...members3,...Object.fromEntries(over.map(([name3,value4])=>[name3,overlaid(
+members3[name3],value4)]))}}function madeUp(parts,given,variables){const tree={};for(const part of parts){if(part.kind===
+"text"||part.kind==="partial"||part.name===".")continue;const path=part.name.split(".");if(part.kind==="variable"){if(valueAt(
+given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}const inner=madeUp(part.parts,given,variables);const isVariable2=variables.
+has(part.name);if(part.inverted||isVariable2){lay(tree,inner,isMissing2);put2(tree,path,isVariable2?exampleOf(part.name):
+true)}else if(part.parts.some(it=>it.kind==="variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,
+path,Object.keys(inner).length===0?true:inner)}}return tree}function lay(tree,over,replaces,under=""){for(const[name3,value4]of Object.
+entries(over)){const before=Object.hasOwn(tree,name3)?tree[name3]:void 0;const path=`${under}${name3}`;if(isMap(before)&&
+isMap(value4))lay(before,value4,replaces,`${path}.`);else if(replaces(before,value4,path))put(tree,name3,value4)}}function put2(tree,path,value4){
+const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(
+before)?before:{};put2(inner,rest,value4);put(tree,step,inner)}else if(isMap(before)&&isMap(value4)){lay(before,value4,()=>true)}else if(before===
+void 0||before===true){put(tree,step,value4)}}var combinedSections,isMissing2;var init_samples=__esm({"src/mail/samples.\
+ts"(){"use strict";init_values();init_limits2();init_mustachex();init_pages();init_placeholders();init_servers();init_template2();
+combinedSections=3;isMissing2=before=>before===void 0}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
 null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
 text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text5){
 return escapeText(text5).replace(/[&<>"']|:(?=:)/g,character=>entities2[character]??"")}function markupLines(text5){return new Markup(
@@ -12381,13 +12417,13 @@ return void 0;const cleaned=cleanHtml(body2,{page:page2});this.take(body2.length
 {source:frameSource(`${framePrefix}${cleaned.html}`),left:cleaned.left,visible:cleaned.html.replace(/ title="[^"]*"(?=[^<>]*>)/g,
 "")};this.#known.set(`${page2} ${body2}`,shown4);return shown4}#fits(characters2,further){return characters2<=this.#left-
 (further?this.#limit/2:0)}};noRoom=markup`<p class="note">not shown: a page shows ${shown(limits.pageFrames)} emails at most, with ${shown(
-limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox(box){const{number:number4,context:context3,named:named3,fold:fold2}=box;const change3=fold2?.change;const isOpen=context3.
+limits.pageCharacters)} characters in all; look at fewer at once</p>`;noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox(box){const{number:number4,context:context3,named:named2,fold:fold2}=box;const change3=fold2?.change;const isOpen=context3.
 changes<=unfoldedChanges||box.matters&&number4<=unfoldedChanges;const isLoss=change3!==void 0&&isDestructive(change3);const isGain=change3!==
 void 0&&isPrivileged(change3);const classes=["change",...isGain?["privileged"]:[],...isLoss?["destructive"]:[],...change3!==
 void 0&&isDrifted(change3)?["drifted"]:[],...change3!==void 0&&change3.warnings.length>0?["warns"]:[]];const kind=change3===
 void 0?null:markup` data-kind="${change3.kind}"`;return markup`<details class="${classes.join(" ")}" ${box.data}${kind}${isOpen?
 markup` open`:null}>
-<summary>${box.badges} ${boxName(named3,fold2)}${isGain?markup` <span class="badge loses">privileged</span>`:null}${isLoss?
+<summary>${box.badges} ${boxName(named2,fold2)}${isGain?markup` <span class="badge loses">privileged</span>`:null}${isLoss?
 markup` <span class="badge loses">destructive</span>`:null}
 ${box.notes}
 ${fold2===void 0?null:changePlace(fold2)}</summary>
@@ -12395,8 +12431,8 @@ ${fold2===void 0?null:changePlace(fold2)}</summary>
 ${box.inside}
 ${fold2===void 0||fold2.changes.length===1?null:objects3(fold2)}</div>
 </details>
-`}function boxName(named3,fold2){return fold2===void 0||fold2.changes.length===1?markup`<code class="address">${named3.address}</code>${labelBeside(
-named3)}`:markup`<strong>${foldCount(fold2)}</strong>`}function objects3(fold2){return markup`<details${fold2.changes.length>
+`}function boxName(named2,fold2){return fold2===void 0||fold2.changes.length===1?markup`<code class="address">${named2.address}</code>${labelBeside(
+named2)}`:markup`<strong>${foldCount(fold2)}</strong>`}function objects3(fold2){return markup`<details${fold2.changes.length>
 unfoldedChanges&&!isGrave(fold2.change)?null:markup` open`}><summary>${foldCount(fold2)}</summary>
 <ul>${fold2.changes.map(change3=>markup`<li><code>${change3.address}</code>${labelBeside(change3)}${declaredPlaces(change3).
 map(place2=>markup` <code class="quiet">${placeText(place2)}</code>`)}</li>\n`)}</ul>
@@ -12483,7 +12519,7 @@ function contents(groups){return markup`<details class="contents">
 </details>
 `)}</nav>
 </details>
-`}function controls(filters2,only2){const offered=only2.filter(({some})=>some);return markup`<div class="filters">
+`}function controls(filters2,only){const offered=only.filter(({some})=>some);return markup`<div class="filters">
 ${filters2.map(boxes)}
 ${offered.length===0?null:markup`<fieldset><legend>Only</legend>${offered.map(({name:name3,label:label3})=>markup`<label><input type="checkbox" name="only" value="${name3}">${label3}</label>`)}</fieldset>`}
 </div>
@@ -12494,10 +12530,10 @@ init_markup();init_page();init_words2()}});var html_exports2={};__export(html_ex
 const groups=groupsOf(plan,options);const folds=groups.flatMap(({entries})=>entries.map(({fold:fold2})=>fold2));const shown4=folds.
 flatMap(({changes})=>changes);const{profile}=plan;const context3={...options,emails:new Emails,profile,all:plan.changes,
 changes:folds.length,done:false};const summary2=summarize(plan);const counted=actions.filter(action2=>summary2[action2]>
-0||action2==="update"||action2==="unchanged");const nothing4=shown4.length===0&&options.only===void 0;return changesPage(
+0||action2==="update"||action2==="unchanged");const nothing5=shown4.length===0&&options.only===void 0;return changesPage(
 {title:`Plan: ${headline(plan)}`,heading:`idops plan for ${plan.server}`,facts:[...planFacts(plan),`Made at ${plan.createdAt}\
  by idops ${plan.toolVersion}`],counts:counted.map(action2=>({count:summary2[action2],words:actionWords[action2]})),notices:[
-notices(plan,options.only),nothing4?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null],filters:[
+notices(plan,options.only),nothing5?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null],filters:[
 {name:"kind",legend:"Kind",values:shown4.map(({kind})=>kind)},{name:"action",legend:"Action",values:shown4.map(({action:action2})=>action2)}],
 only:[{name:"privileged",label:"privileged",some:shown4.some(isPrivileged)},{name:"destructive",label:"destructive",some:shown4.
 some(isDestructive)},{name:"drift",label:"changed on the server",some:shown4.some(isDrifted)},{name:"warnings",label:"wi\
@@ -12514,11 +12550,11 @@ plan,options).map(({title,rank:rank2,changes})=>{const[first]=changes;const filt
 1?markup` data-kind="${first.kind}"`:markup` data-action="${first.action}"`;const entries=foldChanges(changes,options.debug).
 map(fold2=>{number4+=1;const{change:change3}=fold2;const{address:address4,action:action2}=change3;return{number:number4,
 objects:fold2.changes.length,title:fold2.changes.length===1?`${address4}${labelBeside(change3)}`:foldCount(fold2),badge:{
-word:action2,className:action2},change:change3,fold:fold2}});return{title,meaning:"",filter,entries}})}function notices(plan,only2){
-const shown4=shownPart(plan,only2);const{count:count4,inAll}=destructiveCount(shown4);const single=allWarnings(shown4).length-
+word:action2,className:action2},change:change3,fold:fold2}});return{title,meaning:"",filter,entries}})}function notices(plan,only){
+const shown4=shownPart(plan,only);const{count:count4,inAll}=destructiveCount(shown4);const single=allWarnings(shown4).length-
 plan.warnings.length;const privileged=countPrivileged(shown4);return[privileged>0?markup`<p class="loss"><strong>${plural(
 privileged,"privileged change")}</strong>, shown first.</p>\n`:null,count4>0?markup`<p class="loss"><strong>${plural(count4,
-"destructive change")}</strong>${inAll}, shown ${privileged>0?"next":"first"}.</p>\n`:null,shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),
+"destructive change")}</strong>${inAll}, shown ${privileged>0?"next":"first"}.</p>\n`:null,shareNotes(plan,only).map(note=>markup`<p class="note">${note}</p>\n`),
 plan.warnings.map(warningLine2),single>0?markup`<p class="warning">${plural(single,"warning")} about single changes, shown with them.</p>\n`:
 null]}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_shard();init_drift();init_plan();init_changes();init_changes_page();
 init_emails();init_fold();init_markup();init_names2();init_review();init_words2()}});var result_text_exports={};__export(result_text_exports,{notesOf:()=>notesOf,outcomeCounts:()=>outcomeCounts,partText:()=>partText,
@@ -12562,8 +12598,8 @@ warning4.message,null)),...changes.flatMap(change3=>change3.warnings.map(warning
 message),firstPlace(change3)))),...shareNotes(plan,options.only).map(note=>annotation("notice","plan",note,null)),...of(
 change3=>isListed(change3,false)&&change3.action!=="blocked"&&!isGrave(change3)).map(change3=>{const paths2=change3.action===
 "delete"?[]:change3.fields.map(({path})=>path);return ofChange(change3,"notice",change3.action,paths2.join(", "))})]}function annotation(level3,title,message,place2){
-return{level:level3,title:`idops ${title}`,message,place:place2}}function titled(named3,text5){return`${named3.address}${labelBeside(
-named3)}${text5===""?"":`: ${text5}`}`}function ofChange(change3,level3,title,text5,at3=change3){const drift=driftNote(change3);
+return{level:level3,title:`idops ${title}`,message,place:place2}}function titled(named2,text5){return`${named2.address}${labelBeside(
+named2)}${text5===""?"":`: ${text5}`}`}function ofChange(change3,level3,title,text5,at3=change3){const drift=driftNote(change3);
 const message=`${titled(change3,text5)}${drift===null?"":`; ${drift}`}`;return annotation(level3,title,message,firstPlace(
 at3))}function firstPlace(change3){return declaredPlaces(change3)[0]??null}function warned(warning4,message,declared){const{
 code:code2,place:place2=declared,morePlaces:morePlaces2}=warning4;const text5=[message,...alsoAt(placesOf(warning4),morePlaces2)].
@@ -12643,11 +12679,11 @@ null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</s
 {"src/report/result-page.ts"(){"use strict";init_result();init_escape();init_changes();init_changes_page();init_emails();
 init_html2();init_markup();init_names2();init_next_steps();init_result_text();init_review();init_words2();looks2={failed:{
 className:"failed",meaning:"The server refused it, or could not be reached."},not_converged:{className:"failed",meaning:"\
-The server answered well, and keeps another value."},unknown:{className:"doubtful",meaning:"It was sent; the outcome is \
-unknown."},skipped:{className:"doubtful",meaning:"It was not sent."},applied:{className:"applied",meaning:""}};order=Object.
+The server accepted it, but keeps another value."},unknown:{className:"doubtful",meaning:"It was sent; the outcome is un\
+known."},skipped:{className:"doubtful",meaning:"It was not sent."},applied:{className:"applied",meaning:""}};order=Object.
 keys(looks2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
-color}){if(problems.length===0)return"";const paint=colors(color);const repeated2=groupByKey(problems,({severity,code:code2,
-message,hint})=>JSON.stringify([severity,code2,message,hint]));const blocks=repeated2.flatMap(([first,...others2])=>{if(first===
+color}){if(problems.length===0)return"";const paint=colors(color);const repeated=groupByKey(problems,({severity,code:code2,
+message,hint})=>JSON.stringify([severity,code2,message,hint]));const blocks=repeated.flatMap(([first,...others2])=>{if(first===
 void 0)return[];const all=[first,...others2];const morePlaces2=all.reduce((sum,problem)=>sum+(problem.morePlaces??0),0);
 const merged={...first,places:all.flatMap(({places})=>places),morePlaces:morePlaces2};return[problemLines(merged,paint).
 join("\n")]});return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
@@ -12724,24 +12760,23 @@ const results=changes.flatMap(({result})=>result??[]);const open7=changes.length
 0?`, ${open7} without an answer`:""}`}function runsJson({runs,kinds:kinds2}){return{format_version:1,runs:runs.map(past=>{
 const all=objectsOf2(past,kinds2);const first=all.slice(0,NAMED2);return{...header(past),objects:{first,more:all.length-
 first.length}}})}}function runJson(past){return{format_version:1,...header(past),changes:past.changes.map(pastChangeJson)}}
-function pastChangeJson({change:change3,at:at3,result}){return{address:change3.address,...change3.label===void 0?{}:{label:change3.
-label},kind:change3.kind,action:change3.action,at:at3,fields:change3.fields.map(fieldJson),status:result?.status??null,http_status:result?.
-httpStatus??null,attempts:result?.attempts??null,unverified:[...result?.unverified??[]],error:result?.error??null,...result?.
-notes===void 0?{}:{notes:[...result.notes]}}}function header({parts,...past}){return{...headerOf(past),...parts===void 0?
-{}:{shards:parts.map(({shard:shard2,...part})=>({shard:shard2,...headerOf(part)}))}}}function headerOf({run:run4,ended,changes}){
-const results=changes.flatMap(({result})=>result??[]);return{run:run4.run,command:run4.command,...run4.undoes===void 0?{}:
-{undoes:run4.undoes},at:run4.at,ended,user:run4.user,host:run4.host,pid:run4.pid,...originJson(run4),server:run4.server,
-profile:run4.profile,environment:run4.environment,tool_version:run4.tool_version,...run4.now===void 0?{}:{now:run4.now},
-digest:run4.digest,summary:summarizeResult({results})}}function originJson(run4){const{actor=null,author=null,commit=null,
-pull_request=null}=run4;const{run_url=null,message=null}=run4;return{actor,author,commit,pull_request,run_url,message}}function journalLines(runs){
-return runs.map(({run:run4,command,at:at3})=>escapeText(`- ${run4}  ${command} at ${at3}`))}function pruningText({remove,
-keep:keep2}){const summary2=`${plural(remove.length,"journal")} removed, ${keep2.length} kept.`;return`${[...journalLines(
-remove),summary2].join("\n")}
-`}function pruningJson({remove,keep:keep2,needed:needed3}){const named3=({run:run4,command,at:at3})=>({run:run4,command,
+function pastChangeJson({change:change3,at:at3,result}){return{address:change3.address,...defined({label:change3.label}),
+kind:change3.kind,action:change3.action,at:at3,fields:change3.fields.map(fieldJson),status:result?.status??null,http_status:result?.
+httpStatus??null,attempts:result?.attempts??null,unverified:[...result?.unverified??[]],error:result?.error??null,...defined(
+{notes:result?.notes&&[...result.notes]})}}function header({parts,...past}){return{...headerOf(past),...defined({shards:parts?.
+map(({shard:shard2,...part})=>({shard:shard2,...headerOf(part)}))})}}function headerOf({run:run4,ended,changes}){const results=changes.
+flatMap(({result})=>result??[]);return{run:run4.run,command:run4.command,...defined({undoes:run4.undoes}),at:run4.at,ended,
+user:run4.user,host:run4.host,pid:run4.pid,...originJson(run4),server:run4.server,profile:run4.profile,environment:run4.
+environment,tool_version:run4.tool_version,...defined({now:run4.now}),digest:run4.digest,summary:summarizeResult({results})}}
+function originJson(run4){const{actor=null,author=null,commit=null,pull_request=null}=run4;const{run_url=null,message=null}=run4;
+return{actor,author,commit,pull_request,run_url,message}}function journalLines(runs){return runs.map(({run:run4,command,
+at:at3})=>escapeText(`- ${run4}  ${command} at ${at3}`))}function pruningText({remove,keep:keep2}){const summary2=`${plural(
+remove.length,"journal")} removed, ${keep2.length} kept.`;return`${[...journalLines(remove),summary2].join("\n")}
+`}function pruningJson({remove,keep:keep2,needed:needed3}){const named2=({run:run4,command,at:at3})=>({run:run4,command,
 at:at3});const reasons=new Map(needed3.map(({run:run4,why:why2})=>[run4.run,why2]));return{format_version:1,removed:remove.
-map(named3),kept:keep2.map(run4=>({...named3(run4),reason:reasons.get(run4.run)??null}))}}var NAMED2;var init_runs=__esm(
-{"src/report/runs.ts"(){"use strict";init_result();init_escape();init_shard();init_words();init_json2();init_names2();init_result_text();
-init_stored();init_text();init_words2();NAMED2=3}});var history_exports={};__export(history_exports,{historyJson:()=>historyJson,historyOf:()=>historyOf,historyText:()=>historyText});
+map(named2),kept:keep2.map(run4=>({...named2(run4),reason:reasons.get(run4.run)??null}))}}var NAMED2;var init_runs=__esm(
+{"src/report/runs.ts"(){"use strict";init_result();init_escape();init_shard();init_values();init_words();init_json2();init_names2();
+init_result_text();init_stored();init_text();init_words2();NAMED2=3}});var history_exports={};__export(history_exports,{historyJson:()=>historyJson,historyOf:()=>historyOf,historyText:()=>historyText});
 function historyText({past},options){if(past.length===0)return"No run matches.\n";const paint=colors(options.color);const lines=past.
 flatMap(({run:run4,change:change3})=>[...wrap("",`${run4.run}  ${commandOf(run4)} by ${who(run4)}`).map(line=>paint.bold(
 line)),...why(run4),...pastLines(change3,options),""]);return lines.join("\n")}function historyJson({address:address4,past}){
@@ -12749,7 +12784,7 @@ return{format_version:1,address:address4,changes:past.map(({run:run4,change:chan
 user:run4.user,host:run4.host,...originJson(run4),server:run4.server,environment:run4.environment,...pastChangeJson(change3)}))}}
 function historyOf(runs,address4,recorded){const all=runs.flatMap(({run:run4,changes:changes2})=>changes2.map(change3=>({
 run:run4,change:change3})));const changes=all.map(({change:change3})=>change3);const found2=[address4,...recorded].map(one=>identify(
-changes,one,[addresses,ids,names]));const keys=new Set(found2.find(matches=>matches.length>0)?.map(({key:key3})=>key3));
+changes,one,[addresses,ids,names]));const keys=new Set(found2.find(matches2=>matches2.length>0)?.map(({key:key3})=>key3));
 if(keys.size>0)return all.filter(({change:change3})=>keys.has(change3.key));throw problemError("no-such-address",`no run\
  of this state wrote ${address4}`,"an address is KIND/ID, such as User/9b1d\u2026, as plans and idops runs show write it; an \
 id or a name alone finds it too; idops runs lists the runs")}function addresses({change:{address:address4},key:key3}){return[
@@ -12762,10 +12797,9 @@ init_words2()}});var recorded_exports={};__export(recorded_exports,{stateJson:()
 if(state2===void 0)return"There is no state yet.\n";const paint=colors(options.color);const{records,whole:whole2}=state2;
 const lines=[`State:    ${escapeText(state2.place)} (serial ${state2.serial}, lineage ${bare(state2.lineage)})`,`Server:\
    ${escapeText(state2.server)}`,`Last run: ${state2.lastRun===null?"none":escapeText(state2.lastRun)}`,...state2.openRun===
-null?[]:[`Open run: ${escapeText(state2.openRun)}, which the next plan or apply settles`],"",...records.flatMap(record2=>[
-...wrap("",nameOf(record2)).map(line=>paint.bold(line)),...remarks(record2).flatMap(remark=>wrap("    ",remark)),...whole2?
-[...wholeLines(record2,options),""]:[]]),...whole2?[]:["",`${plural(records.length,"record")}.`]];return`${lines.join("\n").
-trimEnd()}
+null?[]:[`Open run: ${escapeText(state2.openRun)}, which the next apply settles`],"",...records.flatMap(record2=>[...wrap(
+"",nameOf(record2)).map(line=>paint.bold(line)),...remarks(record2).flatMap(remark=>wrap("    ",remark)),...whole2?[...wholeLines(
+record2,options),""]:[]]),...whole2?[]:["",`${plural(records.length,"record")}.`]];return`${lines.join("\n").trimEnd()}
 `}function remarks(record2){const{managed:managed2,uncertain,generation,owedBy,regeneratedBy}=record2;return[`recorded ${record2.
 at} ${record2.run===null?"as the server had it":`by run ${bare(record2.run)}`}`,...record2.deleted?["deleted by that run"]:
 [],...managed2.length===0?[]:[`declared then: ${managed2.map(bare).join(", ")}`],...generation===null?[]:[`${kindOf(record2.
@@ -12778,12 +12812,12 @@ debug}){return Object.entries(fields4).map(([name3,value4])=>{const text5=inline
 text5:textOf2(shortened([plain2(text5)]))}`})}function stateJson(state2){if(state2===void 0){const none2={state:null,server:null,
 lineage:null,serial:0,last_run:null,open_run:null};return{format_version:1,...none2,records:[]}}return{format_version:1,
 state:state2.place,server:state2.server,lineage:state2.lineage,serial:state2.serial,last_run:state2.lastRun,open_run:state2.
-openRun,records:state2.records.map(record2=>({address:record2.address,...record2.label===void 0?{}:{label:record2.label},
-kind:record2.kind,recorded_at:record2.at,run:record2.run,managed:[...record2.managed],fields:mapValues(record2.fields,jsonOf),
-left:record2.left===null?null:{run:record2.left.run,fields:mapValues(record2.left.fields,jsonOf)},did_generation:record2.
-generation,uncertain:[...record2.uncertain],owed_by:record2.owedBy,regenerated_by:record2.regeneratedBy,deleted:record2.
-deleted}))}}var init_recorded=__esm({"src/report/recorded.ts"(){"use strict";init_escape();init_values();init_kinds();init_json2();
-init_names2();init_values2();init_words2()}});var pull_exports={};__export(pull_exports,{listJson:()=>listJson,listText:()=>listText,pullJson:()=>pullJson,pullText:()=>pullText});
+openRun,records:state2.records.map(record2=>({address:record2.address,...defined({label:record2.label}),kind:record2.kind,
+recorded_at:record2.at,run:record2.run,managed:[...record2.managed],fields:mapValues(record2.fields,jsonOf),left:record2.
+left===null?null:{run:record2.left.run,fields:mapValues(record2.left.fields,jsonOf)},did_generation:record2.generation,uncertain:[
+...record2.uncertain],owed_by:record2.owedBy,regenerated_by:record2.regeneratedBy,deleted:record2.deleted}))}}var init_recorded=__esm(
+{"src/report/recorded.ts"(){"use strict";init_escape();init_values();init_kinds();init_json2();init_names2();init_values2();
+init_words2()}});var pull_exports={};__export(pull_exports,{listJson:()=>listJson,listText:()=>listText,pullJson:()=>pullJson,pullText:()=>pullText});
 function pullText(pull){const verbs=words4[pull.check?"check":"done"];const files=pull.files.map(({shown:shown4,action:action2})=>`${verbs[action2]}\
  ${escapeText(shown4)}`);const summary2=`${plural(pull.added,"object")} added, ${pull.updated} updated, ${pull.unchanged}\
  unchanged.`;const toSet=pull.toSet.length===0?[]:["","Set these process variables; no file contains their values (names\
@@ -12878,7 +12912,7 @@ optional().meta(doc("Why, as --message says","JIRA-7: billing moves to acme"))};
 describe("The type of the line"),format_version:literal(JOURNAL_FORMAT).describe("The version of this format"),run:string2().
 meta(doc("The name of the run and of this file",RUN)),tool_version:string2().meta(doc("The version of idops","0.1.0")),at,
 command:_enum(["apply","undo","regenerate-did"]).describe("What was run"),undoes:string2().optional().meta(doc("The run \
-that an undo puts back",RUN)),user:string2().meta(doc("Who ran it, as the system names them","ada")),...origin,...processMark,
+that an undo restores",RUN)),user:string2().meta(doc("Who ran it, as the system names them","ada")),...origin,...processMark,
 state:strictObject({lineage:string2().meta(doc("Identifies the state","b2f1c7d0-\u2026")),file:string2().meta(doc("The n\
 ame of the state's file","state.json"))}).describe("The state that the run belongs to; states in one folder have their j\
 ournals in one"),server:string2().meta(doc("The base URL of the server","https://id.example.com")),profile:string2().meta(
@@ -12942,7 +12976,7 @@ ted `concurrency` to be a number from 1 and up")}}var init_p_limit=__esm({"node_
 const{elements:elements2}=tree;return[...told("html-script",elements2.flatMap(activeParts),"has",", which mail clients r\
 emove or distrust"),...size3,...charset(elements2),...withoutAlt(elements2),...told("insecure-link",elements2.flatMap(insecureParts),
 "leads to"," without https")]}if(body2.length>limits.bodyCharacters)return size3;const message=`the html body is ${tree.
-refused}, so nothing else is said about it`;return[{code:"html-nesting",message,at:[]},...size3]}function formFindings(page2){
+refused}, so it isn't checked further`;return[{code:"html-nesting",message,at:[]},...size3]}function formFindings(page2){
 const tree=parseBody(page2,{located:true});if("refused"in tree)return[];const forms=tree.elements.filter(element=>element.
 tagName==="form"&&attribute(element,"method")?.trim().toLowerCase()==="post");const tokens=tree.elements.filter(({attrs})=>attrs.
 some(({value:value4})=>token.test(value4)));if(tokens.length>=forms.length)return[];const at3=forms.filter(form=>!tokens.
@@ -12968,46 +13002,46 @@ const{tagName:tag}=element;return tag==="img"||tag==="input"&&attribute(element,
 function activeParts(element){const found2=[];const add=(text5,name3)=>found2.push({text:text5,at:spotOf(element,name3)});
 const tag=element.tagName;if(tag==="script"&&!dataBlock.test(attribute(element,"type")?.trim()??""))add("<script>");if(embedding.
 has(tag))add(`<${tag}>`);for(const{name:name3,value:value4}of element.attrs){if(/^on[a-z]+$/.test(name3))add(`${name3}=`,
-name3);if(addressAttributes.has(name3)&&/^(javascript|vbscript|data:text\/html)/i.test(address2(value4))){add(`${name3}=\
-"${address2(value4).split(":",1)[0]}:\u2026"`,name3)}}return found2}function insecureParts(element){return element.attrs.
-flatMap(({name:name3,value:value4})=>addressAttributes.has(name3)&&/^http:/i.test(address2(value4))?[{text:value4.trim(),
-at:spotOf(element,name3)}]:[])}function address2(value4){return value4.replace(/[\u0000-\u0020]/g,"")}function charsetOf(element){
-if(element.tagName!=="meta")return void 0;const direct=attribute(element,"charset");if(direct!==void 0)return direct.trim().
-toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.
+name3);if(addressAttributes.has(name3)&&/^(javascript|vbscript|data:text\/html)/i.test(address2(value4)))add(`${name3}="${address2(
+value4).split(":",1)[0]}:\u2026"`,name3)}return found2}function insecureParts(element){return element.attrs.flatMap(({name:name3,
+value:value4})=>addressAttributes.has(name3)&&/^http:/i.test(address2(value4))?[{text:value4.trim(),at:spotOf(element,name3)}]:
+[])}function address2(value4){return value4.replace(/[\u0000-\u0020]/g,"")}function charsetOf(element){if(element.tagName!==
+"meta")return void 0;const direct=attribute(element,"charset");if(direct!==void 0)return direct.trim().toLowerCase();if(attribute(
+element,"http-equiv")?.trim().toLowerCase()!=="content-type")return void 0;return/charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i.
 exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var clippedBytes,token,embedding,dataBlock;var init_html_checks=__esm(
 {"src/mail/html-checks.ts"(){"use strict";init_words();init_limits2();init_tree();clippedBytes=102*1024;token=/\{\{[{&]?\s*_csrf_token\s*\}\}/;
 embedding=new Set(["iframe","object","embed","applet","frame","portal"]);dataBlock=/^application\/(ld\+)?json$/i}});var checks_exports3={};__export(checks_exports3,{checkTemplate:()=>checkTemplate});function checkTemplate({before,after:after2,
-mail}){const parsed2=body2=>parsedBody(body2,mail);const now={txt:parsed2(after2.txt),html:parsed2(after2.html)};const had={
-txt:parsed2(before?.txt),html:parsed2(before?.html)};return[...bodyNames.flatMap(body2=>lost(body2,had,now,mail)),...changed(
-before??{},after2,mail),...bodyNames.flatMap(body2=>unreadLive(body2,had,now,mail)),...bodyNames.flatMap(body2=>syntax(body2,
-now[body2],mail)),...mismatch(now),...mail===void 0?[]:examined(after2,now,mail),...present(after2.txt)&&after2.txt.length<=
-limits.bodyCharacters?insecureText(after2.txt):[],...(present(after2.html)?(isPage(mail)?formFindings:htmlFindings)(after2.
-html):[]).map(({at:at3,...finding})=>({...finding,body:"html",...within4("html",at3)}))]}function called(body2,mail){return isPage(
-mail)?"content":`${body2} body`}function within4(body2,at3){return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){
-return typeof body2==="string"&&body2.trim()!==""}function parsedBody(body2,mail){if(!present(body2))return void 0;return mail===
-void 0?parseMustache(body2):parseMustachex(body2)}function names2(template2){return template2===void 0||"syntax"in template2?
-void 0:placeholdersOf(template2.parts)}function lost(body2,had,now,mail){const before=names2(had[body2]);const after2=names2(
-now[body2]);if(after2===void 0||before===void 0)return[];const gone=missingFrom(after2,before);if(gone.length===0)return[];
-const message=`the new ${called(body2,mail)} lost ${list(gone)}, which the present one has`;return[{code:"lost-placehold\
-er",message,body:body2}]}function changed(before,after2,mail){const links=changedLinks(before,after2).filter(({elsewhere})=>elsewhere);
-return bodyNames.flatMap(body2=>{const ones=links.filter(link2=>link2.body===body2);if(ones.length===0)return[];const told3=ones.
-map(({from,to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);const message=`the new ${called(body2,mail)} \
-leads elsewhere: ${firstFew([...new Set(told3)],5)}`;const at3=ones.flatMap(one=>one.at??[]);return[{code:"changed-link",
-message,body:body2,...within4(body2,at3)}]})}function syntax(body2,template2,mail){if(template2===void 0||!("syntax"in template2))
-return[];const at3=template2.at===void 0?[]:[template2.at];if(template2.limit)return[tooLarge(body2,template2.syntax,at3,
-mail)];if(mail!==void 0)return[unsent(body2,template2.syntax,at3,mail)];const message=`the ${called(body2,mail)} is not \
-a Mustache template: ${template2.syntax}`;return[{code:"template-syntax",message,body:body2,...within4(body2,at3)}]}function tooLarge(body2,why2,at3,mail){
-const message=`the ${called(body2,mail)} can't be checked or rendered: ${why2}; shorten it, or look at what is sent your\
-self`;return{code:"body-too-large",message,body:body2,...within4(body2,at3)}}function unsent(body2,why2,at3,mail){const message=isPage(
-mail)?`with this content the server answers 500 in place of the page: ${why2}`:`with this ${body2} body the server sends\
- no mail: ${why2}`;return{code:"template-syntax",message,body:body2,...within4(body2,at3),fatal:true}}function examined(bodies2,parsed2,mail){
-const findings=[];const texts4=[];const bare2=[];const strays=[];const empty2=new Map;for(const body2 of bodyNames){const template2=parsed2[body2];
-if(template2===void 0||!("examine"in template2))continue;const made2=template2.examine(withMetadata(mail.data,template2.
-parts),mail.partials);if("tooLong"in made2){findings.push(tooLarge(body2,made2.tooLong,[],mail));continue}for(const{name:name3,
-section,at:at3,raises,prints}of made2.findings){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");if(raises!==
-void 0)findings.push(unsent(body2,raises,[at3],mail));else if(prints!==void 0){const message=`the ${called(body2,mail)} \
-has ${tag}, which ends no section: the server prints ${prints}`;strays.push({code:"template-syntax",message,body:body2,...within4(
-body2,[at3])})}else if(!isFilledLater(name3,mail)){const found2=empty2.get(tag)??{hint:identify3(name3,section,mail),at:{}};
+mail}){const parse11=mail===void 0?parseMustache:parseMustachex;const parsed2=body2=>present(body2)?parse11(body2):void 0;
+const now={txt:parsed2(after2.txt),html:parsed2(after2.html)};const had={txt:parsed2(before?.txt),html:parsed2(before?.html)};
+return[...bodyNames.flatMap(body2=>lost(body2,had,now,mail)),...changed(before??{},after2,mail),...bodyNames.flatMap(body2=>unreadLive(
+body2,had,now,mail)),...bodyNames.flatMap(body2=>syntax(body2,now[body2],mail)),...mismatch(now),...mail===void 0?[]:examined(
+after2,now,mail),...present(after2.txt)&&after2.txt.length<=limits.bodyCharacters?insecureText(after2.txt):[],...(present(
+after2.html)?(isPage(mail)?formFindings:htmlFindings)(after2.html):[]).map(({at:at3,...finding})=>({...finding,body:"htm\
+l",...within4("html",at3)}))]}function called(body2,mail){return isPage(mail)?"content":`${body2} body`}function within4(body2,at3){
+return at3.length===0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2==="string"&&body2.trim()!==""}function names2(template2){
+return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,had,now,mail){
+const before=names2(had[body2]);const after2=names2(now[body2]);if(after2===void 0||before===void 0)return[];const gone=missingFrom(
+after2,before);if(gone.length===0)return[];const message=`the new ${called(body2,mail)} lost ${list(gone)}, which the pr\
+esent one has`;return[{code:"lost-placeholder",message,body:body2}]}function changed(before,after2,mail){const links=changedLinks(
+before,after2).filter(({elsewhere})=>elsewhere);return bodyNames.flatMap(body2=>{const ones=links.filter(link2=>link2.body===
+body2);if(ones.length===0)return[];const told3=ones.map(({from,to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);
+const message=`the new ${called(body2,mail)} leads elsewhere: ${firstFew([...new Set(told3)],5)}`;const at3=ones.flatMap(
+one=>one.at??[]);return[{code:"changed-link",message,body:body2,...within4(body2,at3)}]})}function syntax(body2,template2,mail){
+if(template2===void 0||!("syntax"in template2))return[];const at3=template2.at===void 0?[]:[template2.at];if(template2.limit)
+return[tooLarge(body2,template2.syntax,at3,mail)];if(mail!==void 0)return[unsent(body2,template2.syntax,at3,mail)];const message=`\
+the ${called(body2,mail)} is not a Mustache template: ${template2.syntax}`;return[{code:"template-syntax",message,body:body2,
+...within4(body2,at3)}]}function tooLarge(body2,why2,at3,mail){const message=`the ${called(body2,mail)} can't be checked\
+ or rendered: ${why2}; shorten it, or look at what is sent yourself`;return{code:"body-too-large",message,body:body2,...within4(
+body2,at3)}}function unsent(body2,why2,at3,mail){const message=isPage(mail)?`with this content the server answers 500 in\
+ place of the page: ${why2}`:`with this ${body2} body the server sends no mail: ${why2}`;return{code:"template-syntax",message,
+body:body2,...within4(body2,at3),fatal:true}}function examined(bodies2,parsed2,mail){const findings=[];const texts4=[];const bare2=[];
+const strays=[];const empty2=new Map;for(const body2 of bodyNames){const template2=parsed2[body2];if(template2===void 0||
+!("examine"in template2))continue;const made2=template2.examine(withMetadata(mail.data,template2.parts),mail.partials);if("\
+tooLong"in made2){findings.push(tooLarge(body2,made2.tooLong,[],mail));continue}for(const{name:name3,section,at:at3,raises,
+prints}of made2.findings){const tag=short2(bodies2[body2]?.slice(at3.start,at3.end)??"");if(raises!==void 0)findings.push(
+unsent(body2,raises,[at3],mail));else if(prints!==void 0){const message=`the ${called(body2,mail)} has ${tag}, which end\
+s no section: the server prints ${prints}`;strays.push({code:"template-syntax",message,body:body2,...within4(body2,[at3])})}else if(!isPage(
+mail)||!Object.hasOwn(mail.data,name3.trim())){const found2=empty2.get(tag)??{hint:identify3(name3,section,mail),at:{}};
 found2.at[body2]=[...found2.at[body2]??[],at3];empty2.set(tag,found2)}}const seen=body2==="html"?seenIn:text5=>text5;texts4.
 push(seen(made2.text));const least=template2.examine(ofBareUser(mail.data),mail.partials);if("text"in least)bare2.push(seen(
 least.text))}const{link:link2}=mail;const isWhole2=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts4.length>0;const lacks=all=>!all.
@@ -13018,38 +13052,37 @@ const isShown=part=>texts4.some(text5=>text5.includes(part));const unused=Object
 part));if(texts4.length>0&&findings.length===0)for(const[name3]of unused){const message=`the content doesn't show {{> ${name3}\
  }}, so there is nothing on any page`;findings.push({code:"missing-link",message,body:"html",fatal:true})}const emptyOnes=[
 ...empty2].map(([tag,{hint,at:at3}])=>unknownName(at3,mail,`${tag}, which is empty on this server${hint}`));return[...findings,
-...strays,...firstOf(emptyOnes)]}function isFilledLater(name3,mail){return isPage(mail)&&Object.hasOwn(mail.data,name3.trim())}
-function seenIn(html){const tree=parseBody(html,{located:false});if("refused"in tree)return html;const hidden=new Set(["\
-style","script","title","template"]);return tree.elements.filter(({tagName})=>!hidden.has(tagName)).flatMap(({attrs,childNodes})=>[
-...attrs.filter(({name:name3})=>addressAttributes.has(name3)).map(({value:value4})=>value4),...childNodes.flatMap(node2=>"\
-value"in node2?node2.value:[])]).join("\n")}function unknownName(at3,mail,what){const body2=at3.txt===void 0?"html":at3.
-html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${called(body2,mail)} has`;return{code:"unknown\
--placeholder",message:`${where} ${what}`,body:body2,at:at3}}function identify3(name3,section,{data:data3,link:link2}){const known3=namesOf2(
-data3);const bare2=name3.replace(/\s/g,"");if(!section&&bare2===link2)return"; an inverted section has nothing to fill i\
-n";if(bare2!==name3&&known3.includes(bare2))return"; write the name without spaces";const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.
-test(bare2)&&link2!==void 0?link2:nearestName(bare2,known3);return similar===void 0?"":`; did you mean ${short2(written(
-{section,name:similar}))}?`}function nearestName(name3,known3){const longer=known3.find(one=>/[._]/.test(one.at(-name3.length-
-1)??"")&&one.endsWith(name3));return longer??nearest(name3,known3)}function namesOf2(data3){return Object.entries(data3).
-flatMap(([name3,value4])=>isMap(value4)?[name3,...namesOf2(value4).map(inner=>`${name3}.${inner}`)]:[name3])}function firstOf(findings){
-const more=findings.length-unknownAtMost;if(more<=0)return[...findings];return findings.slice(0,unknownAtMost).map((finding,index)=>{
-if(index<unknownAtMost-1)return finding;const at3=together(findings.slice(index).map(one=>one.at??{}));return{...finding,
-message:`${finding.message} (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,now,mail){const live=had[body2];
-if(names2(now[body2])===void 0||live===void 0||!("syntax"in live)||!live.limit)return[];const message=`the present ${called(
-body2,mail)} can't be checked or rendered: ${live.syntax}; look yourself whether the new one lost a placeholder`;return[
-{code:"body-too-large",message,body:body2,live:true}]}function mismatch({txt,html}){const inTxt=names2(txt);const inHtml=names2(
-html);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,
-inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the h\
-tml body has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3=together([{txt:spotsOf2(onlyTxt),html:spotsOf2(
-onlyHtml)}]);return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function insecureText(body2){
-const found2=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];const addresses4=new Set(found2.
-map(([address4])=>address4));const message=`the txt body leads to ${firstFew([...addresses4].map(short2),5)} without htt\
-ps`;const at3=found2.map(({0:address4,index})=>({start:index,end:index+address4.length}));return[{code:"insecure-link",message,
-body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){return placeholders.flatMap(({at:at3})=>at3)}function together(all){
-const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);return{...within4("txt",txt).
-at,...within4("html",html).at}}function list(placeholders){const names4=placeholders.map(placeholder2=>short2(written(placeholder2)));
-return firstFew(names4,5)}var unknownAtMost,bodyNames;var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_nearest();
-init_values();init_words();init_html_checks();init_limits2();init_links();init_mustachex();init_placeholders();init_servers();
-init_template2();init_tree();unknownAtMost=10;bodyNames=["txt","html"]}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+...strays,...firstOf(emptyOnes)]}function seenIn(html){const tree=parseBody(html,{located:false});if("refused"in tree)return html;
+const hidden=new Set(["style","script","title","template"]);return tree.elements.filter(({tagName})=>!hidden.has(tagName)).
+flatMap(({attrs,childNodes})=>[...attrs.filter(({name:name3})=>addressAttributes.has(name3)).map(({value:value4})=>value4),
+...childNodes.flatMap(node2=>"value"in node2?node2.value:[])]).join("\n")}function unknownName(at3,mail,what){const body2=at3.
+txt===void 0?"html":at3.html===void 0?"txt":null;const where=body2===null?"the bodies have":`the ${called(body2,mail)} h\
+as`;return{code:"unknown-placeholder",message:`${where} ${what}`,body:body2,at:at3}}function identify3(name3,section,{data:data3,
+link:link2}){const known3=namesOf2(data3);const bare2=name3.replace(/\s/g,"");if(!section&&bare2===link2)return"; an inv\
+erted section has nothing to fill in";if(bare2!==name3&&known3.includes(bare2))return"; write the name without spaces";const longer=known3.
+find(one=>/[._]/.test(one.at(-bare2.length-1)??"")&&one.endsWith(bare2));const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.
+test(bare2)&&link2!==void 0?link2:longer??nearest(bare2,known3);return similar===void 0?"":`; did you mean ${short2(written(
+{section,name:similar}))}?`}function namesOf2(data3){return Object.entries(data3).flatMap(([name3,value4])=>isMap(value4)?
+[name3,...namesOf2(value4).map(inner=>`${name3}.${inner}`)]:[name3])}function firstOf(findings){const more=findings.length-
+unknownAtMost;if(more<=0)return[...findings];return findings.slice(0,unknownAtMost).map((finding,index)=>{if(index<unknownAtMost-
+1)return finding;const at3=together(findings.slice(index).map(one=>one.at??{}));return{...finding,message:`${finding.message}\
+ (and ${more} more such names)`,at:at3}})}function unreadLive(body2,had,now,mail){const live=had[body2];if(names2(now[body2])===
+void 0||live===void 0||!("syntax"in live)||!live.limit)return[];const message=`the present ${called(body2,mail)} can't b\
+e checked or rendered: ${live.syntax}; check by hand whether the new one lost a placeholder`;return[{code:"body-too-larg\
+e",message,body:body2,live:true}]}function mismatch({txt,html}){const inTxt=names2(txt);const inHtml=names2(html);if(inTxt===
+void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);const parts=[
+...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body has ${list(onlyHtml)}`]:
+[]];if(parts.length===0)return[];const at3=together([{txt:spotsOf2(onlyTxt),html:spotsOf2(onlyHtml)}]);return[{code:"pla\
+ceholder-mismatch",message:parts.join(", "),body:null,at:at3}]}function insecureText(body2){const found2=[...body2.matchAll(
+/\bhttp:\/\/[^\s<>"]+/gi)];if(found2.length===0)return[];const addresses4=new Set(found2.map(([address4])=>address4));const message=`\
+the txt body leads to ${firstFew([...addresses4].map(short2),5)} without https`;const at3=found2.map(({0:address4,index})=>({
+start:index,end:index+address4.length}));return[{code:"insecure-link",message,body:"txt",at:{txt:at3}}]}function spotsOf2(placeholders){
+return placeholders.flatMap(({at:at3})=>at3)}function together(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.
+flatMap(({html:html2=[]})=>html2);return{...within4("txt",txt).at,...within4("html",html).at}}function list(placeholders){
+const names4=placeholders.map(placeholder2=>short2(written(placeholder2)));return firstFew(names4,5)}var unknownAtMost,bodyNames;
+var init_checks3=__esm({"src/mail/checks.ts"(){"use strict";init_nearest();init_values();init_words();init_html_checks();
+init_limits2();init_links();init_mustachex();init_placeholders();init_servers();init_template2();init_tree();unknownAtMost=
+10;bodyNames=["txt","html"]}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -14003,7 +14036,7 @@ hasNewline)onError(props.end,"MISSING_CHAR","Block collection cannot start on sa
 contents=value4?composeNode.composeNode(ctx,value4,props,onError):composeNode.composeEmptyNode(ctx,props.end,start,null,
 props,onError);const contentEnd=doc2.contents.range[2];const re=resolveEnd.resolveEnd(end,contentEnd,false,onError);if(re.
 comment)doc2.comment=re.comment;doc2.range=[offset,contentEnd,re.offset];return doc2}exports.composeDoc=composeDoc}});var require_composer=__commonJS({"node_modules/yaml/dist/compose/composer.js"(exports){"use strict";var node_process=__require("process");
-var directives=require_directives();var Document=require_Document();var errors2=require_errors2();var identity2=require_identity();
+var directives=require_directives();var Document=require_Document();var errors=require_errors2();var identity2=require_identity();
 var composeDoc=require_compose_doc();var resolveEnd=require_resolve_end();function getErrorPos(src){if(typeof src==="num\
 ber")return[src,src+1];if(Array.isArray(src))return src.length===2?src:[src[0],src[1]];const{offset,source}=src;return[offset,
 offset+(typeof source==="string"?source.length:1)]}function parsePrelude(prelude2){let comment="";let atComment=false;let afterEmptyLine=false;
@@ -14011,8 +14044,8 @@ for(let i3=0;i3<prelude2.length;++i3){const source=prelude2[i3];switch(source[0]
 "\n\n":"\n")+(source.substring(1)||" ");atComment=true;afterEmptyLine=false;break;case"%":if(prelude2[i3+1]?.[0]!=="#")i3+=
 1;atComment=false;break;default:if(!atComment)afterEmptyLine=true;atComment=false}}return{comment,afterEmptyLine}}var Composer2=class{constructor(options={}){
 this.doc=null;this.atDirectives=false;this.prelude=[];this.errors=[];this.warnings=[];this.onError=(source,code2,message,warning4)=>{
-const pos=getErrorPos(source);if(warning4)this.warnings.push(new errors2.YAMLWarning(pos,code2,message));else this.errors.
-push(new errors2.YAMLParseError(pos,code2,message))};this.directives=new directives.Directives({version:options.version||
+const pos=getErrorPos(source);if(warning4)this.warnings.push(new errors.YAMLWarning(pos,code2,message));else this.errors.
+push(new errors.YAMLParseError(pos,code2,message))};this.directives=new directives.Directives({version:options.version||
 "1.2"});this.options=options}decorate(doc2,afterDoc){const{comment,afterEmptyLine}=parsePrelude(this.prelude);if(comment){
 const dc=doc2.contents;if(afterDoc){doc2.comment=doc2.comment?`${doc2.comment}
 ${comment}`:comment}else if(afterEmptyLine||doc2.directives.docStart||!dc){doc2.commentBefore=comment}else if(identity2.
@@ -14030,21 +14063,21 @@ true;break;case"document":{const doc2=composeDoc.composeDoc(this.options,this.di
 !doc2.directives.docStart)this.onError(token2,"MISSING_CHAR","Missing directives-end/doc-start indicator line");this.decorate(
 doc2,false);if(this.doc)yield this.doc;this.doc=doc2;this.atDirectives=false;break}case"byte-order-mark":case"space":break;case"\
 comment":case"newline":this.prelude.push(token2.source);break;case"error":{const msg=token2.source?`${token2.message}: ${JSON.
-stringify(token2.source)}`:token2.message;const error3=new errors2.YAMLParseError(getErrorPos(token2),"UNEXPECTED_TOKEN",
+stringify(token2.source)}`:token2.message;const error3=new errors.YAMLParseError(getErrorPos(token2),"UNEXPECTED_TOKEN",
 msg);if(this.atDirectives||!this.doc)this.errors.push(error3);else this.doc.errors.push(error3);break}case"doc-end":{if(!this.
-doc){const msg="Unexpected doc-end without preceding document";this.errors.push(new errors2.YAMLParseError(getErrorPos(token2),
+doc){const msg="Unexpected doc-end without preceding document";this.errors.push(new errors.YAMLParseError(getErrorPos(token2),
 "UNEXPECTED_TOKEN",msg));break}this.doc.directives.docEnd=true;const end=resolveEnd.resolveEnd(token2.end,token2.offset+
 token2.source.length,this.doc.options.strict,this.onError);this.decorate(this.doc,true);if(end.comment){const dc=this.doc.
 comment;this.doc.comment=dc?`${dc}
-${end.comment}`:end.comment}this.doc.range[2]=end.offset;break}default:this.errors.push(new errors2.YAMLParseError(getErrorPos(
+${end.comment}`:end.comment}this.doc.range[2]=end.offset;break}default:this.errors.push(new errors.YAMLParseError(getErrorPos(
 token2),"UNEXPECTED_TOKEN",`Unsupported token ${token2.type}`))}}*end(forceDoc=false,endOffset=-1){if(this.doc){this.decorate(
 this.doc,true);yield this.doc;this.doc=null}else if(forceDoc){const opts=Object.assign({_directives:this.directives},this.
 options);const doc2=new Document.Document(void 0,opts);if(this.atDirectives)this.onError(endOffset,"MISSING_CHAR","Missi\
 ng directives-end indicator line");doc2.range=[0,endOffset,endOffset];this.decorate(doc2,false);yield doc2}}};exports.Composer=
 Composer2}});var require_cst_scalar=__commonJS({"node_modules/yaml/dist/parse/cst-scalar.js"(exports){"use strict";var resolveBlockScalar=require_resolve_block_scalar();
-var resolveFlowScalar=require_resolve_flow_scalar();var errors2=require_errors2();var stringifyString=require_stringifyString();
+var resolveFlowScalar=require_resolve_flow_scalar();var errors=require_errors2();var stringifyString=require_stringifyString();
 function resolveAsScalar(token2,strict=true,onError){if(token2){const _onError=(pos,code2,message)=>{const offset=typeof pos===
-"number"?pos:Array.isArray(pos)?pos[0]:pos.offset;if(onError)onError(offset,code2,message);else throw new errors2.YAMLParseError(
+"number"?pos:Array.isArray(pos)?pos[0]:pos.offset;if(onError)onError(offset,code2,message);else throw new errors.YAMLParseError(
 [offset,offset+1],code2,message)};switch(token2.type){case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":
 return resolveFlowScalar.resolveFlowScalar(token2,strict,_onError);case"block-scalar":return resolveBlockScalar.resolveBlockScalar(
 {options:{strict}},token2,_onError)}}return null}function createScalarToken(value4,context3){const{implicitKey=false,indent:indent2,
@@ -14114,7 +14147,7 @@ scalar";case'"':return"double-quoted-scalar";case"|":case">":return"block-scalar
 cstScalar.createScalarToken;exports.resolveAsScalar=cstScalar.resolveAsScalar;exports.setScalarValue=cstScalar.setScalarValue;
 exports.stringify=cstStringify.stringify;exports.visit=cstVisit.visit;exports.BOM=BOM;exports.DOCUMENT=DOCUMENT;exports.
 FLOW_END=FLOW_END;exports.SCALAR=SCALAR;exports.isCollection=isCollection;exports.isScalar=isScalar2;exports.prettyToken=
-prettyToken;exports.tokenType=tokenType}});var require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";var cst=require_cst();function isEmpty4(ch){
+prettyToken;exports.tokenType=tokenType}});var require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";var cst=require_cst();function isEmpty3(ch){
 switch(ch){case void 0:case" ":case"\n":case"\r":case"	":return true;default:return false}}var hexDigits=new Set("012345\
 6789ABCDEFabcdef");var tagChars=new Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'\
 ()");var flowIndicatorChars=new Set(",[]{}");var invalidAnchorChars=new Set(" ,[]{}\n\r	");var isNotAnchorChar=ch=>!ch||
@@ -14127,7 +14160,7 @@ buffer[i3];while(ch===" "||ch==="	")ch=this.buffer[++i3];if(!ch||ch==="#"||ch===
 buffer[i3+1]==="\n";return false}charAt(n2){return this.buffer[this.pos+n2]}continueScalar(offset){let ch=this.buffer[offset];
 if(this.indentNext>0){let indent2=0;while(ch===" ")ch=this.buffer[++indent2+offset];if(ch==="\r"){const next=this.buffer[indent2+
 offset+1];if(next==="\n"||!next&&!this.atEnd)return offset+indent2+1}return ch==="\n"||indent2>=this.indentNext||!ch&&!this.
-atEnd?offset+indent2:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty4(
+atEnd?offset+indent2:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty3(
 this.buffer[offset+3]))return-1}return offset}getLine(){let end=this.lineEndPos;if(typeof end!=="number"||end!==-1&&end<
 this.pos){end=this.buffer.indexOf("\n",this.pos);this.lineEndPos=end}if(end===-1)return this.atEnd?this.buffer.substring(
 this.pos):null;if(this.buffer[end-1]==="\r")end-=1;return this.buffer.substring(this.pos,end)}hasChars(n2){return this.pos+
@@ -14143,11 +14176,11 @@ line.substring(1)}if(line[0]==="%"){let dirEnd=line.length;let cs=line.indexOf("
 length-n2);this.pushNewline();return"stream"}if(this.atLineEnd()){const sp=yield*this.pushSpaces(true);yield*this.pushCount(
 line.length-sp);yield*this.pushNewline();return"stream"}yield cst.DOCUMENT;return yield*this.parseLineStart()}*parseLineStart(){
 const ch=this.charAt(0);if(!ch&&!this.atEnd)return this.setNext("line-start");if(ch==="-"||ch==="."){if(!this.atEnd&&!this.
-hasChars(4))return this.setNext("line-start");const s2=this.peek(3);if((s2==="---"||s2==="...")&&isEmpty4(this.charAt(3))){
+hasChars(4))return this.setNext("line-start");const s2=this.peek(3);if((s2==="---"||s2==="...")&&isEmpty3(this.charAt(3))){
 yield*this.pushCount(3);this.indentValue=0;this.indentNext=0;return s2==="---"?"doc":"stream"}}this.indentValue=yield*this.
-pushSpaces(false);if(this.indentNext>this.indentValue&&!isEmpty4(this.charAt(1)))this.indentNext=this.indentValue;return yield*this.
+pushSpaces(false);if(this.indentNext>this.indentValue&&!isEmpty3(this.charAt(1)))this.indentNext=this.indentValue;return yield*this.
 parseBlockStart()}*parseBlockStart(){const[ch0,ch1]=this.peek(2);if(!ch1&&!this.atEnd)return this.setNext("block-start");
-if((ch0==="-"||ch0==="?"||ch0===":")&&isEmpty4(ch1)){const n2=(yield*this.pushCount(1))+(yield*this.pushSpaces(true));this.
+if((ch0==="-"||ch0==="?"||ch0===":")&&isEmpty3(ch1)){const n2=(yield*this.pushCount(1))+(yield*this.pushSpaces(true));this.
 indentNext=this.indentValue+1;this.indentValue+=n2;return"block-start"}return"doc"}*parseDocument(){yield*this.pushSpaces(
 true);const line=this.getLine();if(line===null)return this.setNext("doc");let n2=yield*this.pushIndicators();switch(line[n2]){case"\
 #":yield*this.pushCount(line.length-n2);case void 0:yield*this.pushNewline();return yield*this.parseLineStart();case"{":case"\
@@ -14158,13 +14191,13 @@ yield*this.pushNewline();return yield*this.parseBlockScalar();default:return yie
 let nl,sp;let indent2=-1;do{nl=yield*this.pushNewline();if(nl>0){sp=yield*this.pushSpaces(false);this.indentValue=indent2=
 sp}else{sp=0}sp+=yield*this.pushSpaces(true)}while(nl+sp>0);const line=this.getLine();if(line===null)return this.setNext(
 "flow");if(indent2!==-1&&indent2<this.indentNext&&line[0]!=="#"||indent2===0&&(line.startsWith("---")||line.startsWith("\
-..."))&&isEmpty4(line[3])){const atFlowEndMarker=indent2===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]===
+..."))&&isEmpty3(line[3])){const atFlowEndMarker=indent2===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]===
 "}");if(!atFlowEndMarker){this.flowLevel=0;yield cst.FLOW_END;return yield*this.parseLineStart()}}let n2=0;while(line[n2]===
 ","){n2+=yield*this.pushCount(1);n2+=yield*this.pushSpaces(true);this.flowKey=false}n2+=yield*this.pushIndicators();switch(line[n2]){case void 0:
 return"flow";case"#":yield*this.pushCount(line.length-n2);return"flow";case"{":case"[":yield*this.pushCount(1);this.flowKey=
 false;this.flowLevel+=1;return"flow";case"}":case"]":yield*this.pushCount(1);this.flowKey=true;this.flowLevel-=1;return this.
 flowLevel?"flow":"doc";case"*":yield*this.pushUntil(isNotAnchorChar);return"flow";case'"':case"'":this.flowKey=true;return yield*this.
-parseQuotedScalar();case":":{const next=this.charAt(1);if(this.flowKey||isEmpty4(next)||next===","){this.flowKey=false;yield*this.
+parseQuotedScalar();case":":{const next=this.charAt(1);if(this.flowKey||isEmpty3(next)||next===","){this.flowKey=false;yield*this.
 pushCount(1);yield*this.pushSpaces(true);return"flow"}}default:this.flowKey=false;return yield*this.parsePlainScalar()}}*parseQuotedScalar(){
 const quote2=this.charAt(0);let end=this.buffer.indexOf(quote2,this.pos+1);if(quote2==="'"){while(end!==-1&&this.buffer[end+
 1]==="'")end=this.buffer.indexOf("'",end+2)}else{while(end!==-1){let n2=0;while(this.buffer[end-1-n2]==="\\")n2+=1;if(n2%
@@ -14173,7 +14206,7 @@ const quote2=this.charAt(0);let end=this.buffer.indexOf(quote2,this.pos+1);if(qu
 1]==="\r"?2:1)}}if(end===-1){if(!this.atEnd)return this.setNext("quoted-scalar");end=this.buffer.length}yield*this.pushToIndex(
 end+1,false);return this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1;this.blockScalarKeep=
 false;let i3=this.pos;while(true){const ch=this.buffer[++i3];if(ch==="+")this.blockScalarKeep=true;else if(ch>"0"&&ch<="\
-9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty4(ch)||ch==="#")}*parseBlockScalar(){
+9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty3(ch)||ch==="#")}*parseBlockScalar(){
 let nl=this.pos-1;let indent2=0;let ch;loop:for(let i4=this.pos;ch=this.buffer[i4];++i4){switch(ch){case" ":indent2+=1;break;case"\
 \n":nl=i4;indent2=0;break;case"\r":{const next=this.buffer[i4+1];if(!next&&!this.atEnd)return this.setNext("block-scalar");
 if(next==="\n")break}default:break loop}}if(!ch&&!this.atEnd)return this.setNext("block-scalar");if(indent2>=this.indentNext){
@@ -14184,8 +14217,8 @@ if(nl===-1){if(!this.atEnd)return this.setNext("block-scalar");nl=this.buffer.le
 blockScalarKeep){do{let i4=nl-1;let ch2=this.buffer[i4];if(ch2==="\r")ch2=this.buffer[--i4];const lastChar=i4;while(ch2===
 " ")ch2=this.buffer[--i4];if(ch2==="\n"&&i4>=this.pos&&i4+1+indent2>lastChar)nl=i4;else break}while(true)}yield cst.SCALAR;
 yield*this.pushToIndex(nl+1,true);return yield*this.parseLineStart()}*parsePlainScalar(){const inFlow=this.flowLevel>0;let end=this.
-pos-1;let i3=this.pos-1;let ch;while(ch=this.buffer[++i3]){if(ch===":"){const next=this.buffer[i3+1];if(isEmpty4(next)||
-inFlow&&flowIndicatorChars.has(next))break;end=i3}else if(isEmpty4(ch)){let next=this.buffer[i3+1];if(ch==="\r"){if(next===
+pos-1;let i3=this.pos-1;let ch;while(ch=this.buffer[++i3]){if(ch===":"){const next=this.buffer[i3+1];if(isEmpty3(next)||
+inFlow&&flowIndicatorChars.has(next))break;end=i3}else if(isEmpty3(ch)){let next=this.buffer[i3+1];if(ch==="\r"){if(next===
 "\n"){i3+=1;ch="\n";next=this.buffer[i3+1]}else end=i3}if(next==="#"||inFlow&&flowIndicatorChars.has(next))break;if(ch===
 "\n"){const cs=this.continueScalar(i3+1);if(cs===-1)break;i3=Math.max(i3,cs-2)}}else{if(inFlow&&flowIndicatorChars.has(ch))
 break;end=i3}}if(!ch&&!this.atEnd)return this.setNext("plain-scalar");yield cst.SCALAR;yield*this.pushToIndex(end+1,true);
@@ -14193,10 +14226,10 @@ return inFlow?"flow":"doc"}*pushCount(n2){if(n2>0){yield this.buffer.substr(this
 const s2=this.buffer.slice(this.pos,i3);if(s2){yield s2;this.pos+=s2.length;return s2.length}else if(allowEmpty)yield"";
 return 0}*pushIndicators(){let n2=0;loop:while(true){switch(this.charAt(0)){case"!":n2+=yield*this.pushTag();n2+=yield*this.
 pushSpaces(true);continue loop;case"&":n2+=yield*this.pushUntil(isNotAnchorChar);n2+=yield*this.pushSpaces(true);continue loop;case"\
--":case"?":case":":{const inFlow=this.flowLevel>0;const ch1=this.charAt(1);if(isEmpty4(ch1)||inFlow&&flowIndicatorChars.
+-":case"?":case":":{const inFlow=this.flowLevel>0;const ch1=this.charAt(1);if(isEmpty3(ch1)||inFlow&&flowIndicatorChars.
 has(ch1)){if(!inFlow)this.indentNext=this.indentValue+1;else if(this.flowKey)this.flowKey=false;n2+=yield*this.pushCount(
 1);n2+=yield*this.pushSpaces(true);continue loop}}}break loop}return n2}*pushTag(){if(this.charAt(1)==="<"){let i3=this.
-pos+2;let ch=this.buffer[i3];while(!isEmpty4(ch)&&ch!==">")ch=this.buffer[++i3];return yield*this.pushToIndex(ch===">"?i3+
+pos+2;let ch=this.buffer[i3];while(!isEmpty3(ch)&&ch!==">")ch=this.buffer[++i3];return yield*this.pushToIndex(ch===">"?i3+
 1:i3,false)}else{let i3=this.pos+1;let ch=this.buffer[i3];while(ch){if(tagChars.has(ch))ch=this.buffer[++i3];else if(ch===
 "%"&&hexDigits.has(this.buffer[i3+1])&&hexDigits.has(this.buffer[i3+2])){ch=this.buffer[i3+=3]}else break}return yield*this.
 pushToIndex(i3,false)}}*pushNewline(){const ch=this.buffer[this.pos];if(ch==="\n")return yield*this.pushCount(1);else if(ch===
@@ -14339,19 +14372,19 @@ if(this.type!=="doc-mode"){if(docEnd.end)docEnd.end.push(this.sourceToken);else 
 nd":case"flow-map-end":case"map-value-ind":yield*this.pop();yield*this.step();break;case"newline":this.onKeyLine=false;case"\
 space":case"comment":default:if(token2.end)token2.end.push(this.sourceToken);else token2.end=[this.sourceToken];if(this.
 type==="newline")yield*this.pop()}}};exports.Parser=Parser3}});var require_public_api=__commonJS({"node_modules/yaml/dist/public-api.js"(exports){"use strict";var composer=require_composer();
-var Document=require_Document();var errors2=require_errors2();var log2=require_log();var identity2=require_identity();var lineCounter=require_line_counter();
+var Document=require_Document();var errors=require_errors2();var log2=require_log();var identity2=require_identity();var lineCounter=require_line_counter();
 var parser=require_parser();function parseOptions(options){const prettyErrors=options.prettyErrors!==false;const lineCounter$1=options.
 lineCounter||prettyErrors&&new lineCounter.LineCounter||null;return{lineCounter:lineCounter$1,prettyErrors}}function parseAllDocuments(source,options={}){
 const{lineCounter:lineCounter2,prettyErrors}=parseOptions(options);const parser$1=new parser.Parser(lineCounter2?.addNewLine);
 const composer$1=new composer.Composer(options);const docs=Array.from(composer$1.compose(parser$1.parse(source)));if(prettyErrors&&
-lineCounter2)for(const doc2 of docs){doc2.errors.forEach(errors2.prettifyError(source,lineCounter2));doc2.warnings.forEach(
-errors2.prettifyError(source,lineCounter2))}if(docs.length>0)return docs;return Object.assign([],{empty:true},composer$1.
+lineCounter2)for(const doc2 of docs){doc2.errors.forEach(errors.prettifyError(source,lineCounter2));doc2.warnings.forEach(
+errors.prettifyError(source,lineCounter2))}if(docs.length>0)return docs;return Object.assign([],{empty:true},composer$1.
 streamInfo())}function parseDocument(source,options={}){const{lineCounter:lineCounter2,prettyErrors}=parseOptions(options);
 const parser$1=new parser.Parser(lineCounter2?.addNewLine);const composer$1=new composer.Composer(options);let doc2=null;
 for(const _doc of composer$1.compose(parser$1.parse(source),true,source.length)){if(!doc2)doc2=_doc;else if(doc2.options.
-logLevel!=="silent"){doc2.errors.push(new errors2.YAMLParseError(_doc.range.slice(0,2),"MULTIPLE_DOCS","Source contains \
-multiple documents; please use YAML.parseAllDocuments()"));break}}if(prettyErrors&&lineCounter2){doc2.errors.forEach(errors2.
-prettifyError(source,lineCounter2));doc2.warnings.forEach(errors2.prettifyError(source,lineCounter2))}return doc2}function parse11(src,reviver,options){
+logLevel!=="silent"){doc2.errors.push(new errors.YAMLParseError(_doc.range.slice(0,2),"MULTIPLE_DOCS","Source contains m\
+ultiple documents; please use YAML.parseAllDocuments()"));break}}if(prettyErrors&&lineCounter2){doc2.errors.forEach(errors.
+prettifyError(source,lineCounter2));doc2.warnings.forEach(errors.prettifyError(source,lineCounter2))}return doc2}function parse11(src,reviver,options){
 let _reviver=void 0;if(typeof reviver==="function"){_reviver=reviver}else if(options===void 0&&reviver&&typeof reviver===
 "object"){options=reviver}const doc2=parseDocument(src,options);if(!doc2)return null;doc2.warnings.forEach(warning4=>log2.
 warn(doc2.options.logLevel,warning4));if(doc2.errors.length>0){if(doc2.options.logLevel!=="silent")throw doc2.errors[0];else
@@ -14362,11 +14395,11 @@ round(options);options=indent2<1?void 0:indent2>8?{indent:8}:{indent:indent2}}if
 replacer??{};if(!keepUndefined)return void 0}if(identity2.isDocument(value4)&&!_replacer)return value4.toString(options);
 return new Document.Document(value4,_replacer,options).toString(options)}exports.parse=parse11;exports.parseAllDocuments=
 parseAllDocuments;exports.parseDocument=parseDocument;exports.stringify=stringify2}});var require_dist=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use strict";var composer=require_composer();var Document=require_Document();
-var Schema=require_Schema();var errors2=require_errors2();var Alias=require_Alias();var identity2=require_identity();var Pair=require_Pair();
+var Schema=require_Schema();var errors=require_errors2();var Alias=require_Alias();var identity2=require_identity();var Pair=require_Pair();
 var Scalar=require_Scalar();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();var cst=require_cst();var lexer=require_lexer();
 var lineCounter=require_line_counter();var parser=require_parser();var publicApi=require_public_api();var visit=require_visit();
-exports.Composer=composer.Composer;exports.Document=Document.Document;exports.Schema=Schema.Schema;exports.YAMLError=errors2.
-YAMLError;exports.YAMLParseError=errors2.YAMLParseError;exports.YAMLWarning=errors2.YAMLWarning;exports.Alias=Alias.Alias;
+exports.Composer=composer.Composer;exports.Document=Document.Document;exports.Schema=Schema.Schema;exports.YAMLError=errors.
+YAMLError;exports.YAMLParseError=errors.YAMLParseError;exports.YAMLWarning=errors.YAMLWarning;exports.Alias=Alias.Alias;
 exports.isAlias=identity2.isAlias;exports.isCollection=identity2.isCollection;exports.isDocument=identity2.isDocument;exports.
 isMap=identity2.isMap;exports.isNode=identity2.isNode;exports.isPair=identity2.isPair;exports.isScalar=identity2.isScalar;
 exports.isSeq=identity2.isSeq;exports.Pair=Pair.Pair;exports.Scalar=Scalar.Scalar;exports.YAMLMap=YAMLMap.YAMLMap;exports.
@@ -14646,39 +14679,39 @@ exec(str);if(!match)return;const source2=create2(match[1]);if(!source2)return;re
 removePrefix(input,state2);let source=create2(output);if(source&&opts.strictSlashes!==true){source+=`${SLASH_LITERAL}?`}
 return source};module.exports=parse11}});var require_picomatch=__commonJS({"node_modules/picomatch/lib/picomatch.js"(exports,module){"use strict";var scan2=require_scan();
 var parse11=require_parse2();var utils=require_utils2();var constants5=require_constants6();var isObject4=val=>val&&typeof val===
-"object"&&!Array.isArray(val);var picomatch2=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
-map(input=>picomatch2(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state3=isMatch(
+"object"&&!Array.isArray(val);var picomatch3=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
+map(input=>picomatch3(input,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state3=isMatch(
 str);if(state3)return state3}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
 if(glob2===""||typeof glob2!=="string"&&!isState){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
-{};const posix5=opts.windows;const regex=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
+{};const posix5=opts.windows;const regex=isState?picomatch3.compileRe(glob2,options):picomatch3.makeRe(glob2,options,false,
 true);const state2=regex.state;delete regex.state;let isIgnored=()=>false;if(opts.ignore){const ignoreOpts={...options,ignore:null,
-onMatch:null,onResult:null};isIgnored=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
-const{isMatch,match,output}=picomatch2.test(input,regex,options,{glob:glob2,posix:posix5});const result={glob:glob2,state:state2,
+onMatch:null,onResult:null};isIgnored=picomatch3(opts.ignore,ignoreOpts,returnState)}const matcher=(input,returnObject=false)=>{
+const{isMatch,match,output}=picomatch3.test(input,regex,options,{glob:glob2,posix:posix5});const result={glob:glob2,state:state2,
 regex,posix:posix5,input,output,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(result)}if(isMatch===
 false){result.isMatch=false;return returnObject?result:false}if(isIgnored(input)){if(typeof opts.onIgnore==="function"){
 opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch==="function"){opts.onMatch(
-result)}return returnObject?result:true};if(returnState){matcher.state=state2}return matcher};picomatch2.test=(input,regex,options,{
+result)}return returnObject?result:true};if(returnState){matcher.state=state2}return matcher};picomatch3.test=(input,regex,options,{
 glob:glob2,posix:posix5}={})=>{if(typeof input!=="string"){throw new TypeError("Expected input to be a string")}if(input===
 ""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix5?utils.toPosixSlashes:null);
 let match=input===glob2;let output=match&&format?format(input):input;if(match===false){output=format?format(input):input;
-match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch2.
-matchBase(input,regex,options,posix5)}else{match=regex.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch2.
-matchBase=(input,glob2,options,posix5=options&&options.windows)=>{const regex=glob2 instanceof RegExp?glob2:picomatch2.makeRe(
-glob2,options);return regex.test(utils.basename(input,{windows:posix5}))};picomatch2.isMatch=(str,patterns,options)=>picomatch2(
-patterns,options)(str);picomatch2.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch2.parse(
-p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch2.scan=(input,options)=>scan2(input,options);
-picomatch2.compileRe=(state2,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state2.output}
+match=output===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.basename===true){match=picomatch3.
+matchBase(input,regex,options,posix5)}else{match=regex.exec(output)}}return{isMatch:Boolean(match),match,output}};picomatch3.
+matchBase=(input,glob2,options,posix5=options&&options.windows)=>{const regex=glob2 instanceof RegExp?glob2:picomatch3.makeRe(
+glob2,options);return regex.test(utils.basename(input,{windows:posix5}))};picomatch3.isMatch=(str,patterns,options)=>picomatch3(
+patterns,options)(str);picomatch3.parse=(pattern,options)=>{if(Array.isArray(pattern))return pattern.map(p=>picomatch3.parse(
+p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch3.scan=(input,options)=>scan2(input,options);
+picomatch3.compileRe=(state2,options,returnOutput=false,returnState=false)=>{if(returnOutput===true){return state2.output}
 const opts=options||{};const prepend=opts.contains?"":"^";const append2=opts.contains?"":"$";let source=`${prepend}(?:${state2.
-output})${append2}`;if(state2&&state2.negated===true){source=`^(?!${source}).*$`}const regex=picomatch2.toRegex(source,options);
-if(returnState===true){regex.state=state2}return regex};picomatch2.makeRe=(input,options={},returnOutput=false,returnState=false)=>{
+output})${append2}`;if(state2&&state2.negated===true){source=`^(?!${source}).*$`}const regex=picomatch3.toRegex(source,options);
+if(returnState===true){regex.state=state2}return regex};picomatch3.makeRe=(input,options={},returnOutput=false,returnState=false)=>{
 if(!input||typeof input!=="string"){throw new TypeError("Expected a non-empty string")}let parsed2={negated:false,fastpaths:true};
 if(options.fastpaths!==false&&(input[0]==="."||input[0]==="*")){parsed2.output=parse11.fastpaths(input,options)}if(!parsed2.
-output){parsed2=parse11(input,options)}return picomatch2.compileRe(parsed2,options,returnOutput,returnState)};picomatch2.
+output){parsed2=parse11(input,options)}return picomatch3.compileRe(parsed2,options,returnOutput,returnState)};picomatch3.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err2){
-if(options&&options.debug===true)throw err2;return/$^/}};picomatch2.constants=constants5;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
-var utils=require_utils2();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
-windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
-pico);module.exports=picomatch2}});import{existsSync as existsSync2,lstatSync as lstatSync3}from"node:fs";import{readlink as readlink2,realpath as realpath3}from"node:fs/promises";
+if(options&&options.debug===true)throw err2;return/$^/}};picomatch3.constants=constants5;module.exports=picomatch3}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
+var utils=require_utils2();function picomatch3(glob2,options,returnState=false){if(options&&(options.windows===null||options.
+windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch3,
+pico);module.exports=picomatch3}});import{existsSync as existsSync2,lstatSync as lstatSync3}from"node:fs";import{readlink as readlink2,realpath as realpath3}from"node:fs/promises";
 import{basename as basename5,dirname as dirname7,join as join5,resolve as resolve10}from"node:path";async function resolveLinks(path,links=LINKS){
 const real=await realpath3(path).catch(ignoreMissing);if(real!==void 0)return real;const next=await readlink2(path).catch(
 ()=>void 0);if(next===void 0||links===0)return path;return await resolveLinks(resolve10(await realpath3(dirname7(path)),
@@ -14768,19 +14801,19 @@ change3.absent;if(before===void 0)throw stateGone(place2);const{resources,...hea
 ormat_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw problemError(
 "state-newer",`the state ${place2} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,"use the vers\
 ion of idops that wrote it, or a later one")}const parsed2=unreadSchema.safeParse(data3);if(!parsed2.success)throw notOfIdops(
-place2,placeOf3(parsed2.error));const resources=parsed2.data.resources;for(const[key3,record2]of Object.entries(resources)){
-const checked3=recordSchema.safeParse(record2);if(!checked3.success)throw notOfIdops(place2,["resources",key3,...placeOf3(
+place2,placeOf4(parsed2.error));const resources=parsed2.data.resources;for(const[key3,record2]of Object.entries(resources)){
+const checked3=recordSchema.safeParse(record2);if(!checked3.success)throw notOfIdops(place2,["resources",key3,...placeOf4(
 checked3.error)])}const{moved_to:elsewhere,arriving}=parsed2.data;if(elsewhere!==void 0){throw new ProblemsError([arriving===
 true?error("state-moved",`the state ${place2} has not arrived: idops state migrate was ended in the middle, and it is st\
 ill at ${elsewhere}`,[],"run idops state migrate again, as before: it goes on with what is here"):error("state-moved",`t\
 he state ${place2} was moved to ${elsewhere}`,[],"use the configuration that says so; an older checkout or branch still \
-names the former place")])}return{...parsed2.data,resources}}function placeOf3({issues:[first]}){return first===void 0?[]:
+names the former place")])}return{...parsed2.data,resources}}function placeOf4({issues:[first]}){return first===void 0?[]:
 [...first.path,...first.code==="unrecognized_keys"?first.keys.slice(0,1):[]]}function notOfIdops(place2,path){return stateError(
 place2,`is not a state of idops${path.length===0?"":` at ${path.join(".")}`}`)}function stateError(place2,why2){const hint="\
 put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or regenerated";return problemError(
 "state-unreadable",`the state ${place2} ${why2}`,hint)}function stateGone(place2){return problemError("state-unreadable",
-`the state ${place2} is gone`,"put it back, or start over with idops plan, which also settles the journals of unfinished\
- runs")}var MAX_BYTES2,tooLarge3,nameSchema;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_zod();
+`the state ${place2} is gone`,"put it back, or start over with idops apply, which also settles the journals of unfinishe\
+d runs")}var MAX_BYTES2,tooLarge3,nameSchema;var init_state_text=__esm({"src/state/state-text.ts"(){"use strict";init_zod();
 init_json();init_parse_url();init_problems();init_shards();init_state();MAX_BYTES2=5e8;tooLarge3=(most=MAX_BYTES2)=>`has\
  more than ${most/1e6} MB, which is more than idops reads`;nameSchema=object({lineage:string2(),salt:string2()})}});function refusedBy(failure2){if(!(failure2 instanceof GitFailed))return void 0;for(const line of failure2.said.split("\n")){
 const[,ref,reason]=/^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line)??[];if(ref!==void 0)return{ref,reason:reason??
@@ -14803,7 +14836,7 @@ ere yet, or was made by idops; put README.md back, if somebody removed it")}func
 NoGit)return unreachable(place2,"",failure2);const message=`git can't work with the state ${place2} here: ${messageOf2(failure2)}`;
 const hint='free some space, or repair the repository, so that "git fsck" finds nothing';return problemError("not-writab\
 le",message,hint,failure2)}function messageOf2(failure2){return failure2 instanceof Error?failure2.message:String(failure2)}
-var RIGHTS;var init_failures=__esm({"src/state/git/failures.ts"(){"use strict";init_escape();init_git();init_problems();
+var RIGHTS;var init_failures2=__esm({"src/state/git/failures.ts"(){"use strict";init_escape();init_git();init_problems();
 RIGHTS="the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), an\
 d no rule or hook of the remote may be against it"}});var branch_exports={};__export(branch_exports,{Branch:()=>Branch,seenTexts:()=>seenTexts,withoutCredentials:()=>withoutCredentials});
 import{hash as hash2,randomUUID as randomUUID5}from"node:crypto";import{rm as rm4}from"node:fs/promises";import{resolve as resolve14}from"node:path";
@@ -14815,7 +14848,7 @@ const said=await git(root,["for-each-ref","--format=%(refname)",SEEN_REFS]);cons
 catch(()=>void 0);if(text5!==void 0)found2.push([ref,text5.toString("utf8")])}return found2}function withoutCredentials(remote){
 return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/,"$1")}var TIMEOUT,PAUSES,Branch,SEEN_REFS,DEFAULT_REMOTE2,REMOTE,FETCHING,
 FETCH_TRIES,IMPORT_REF;var init_branch=__esm({"src/state/git/branch.ts"(){"use strict";init_git();init_process();init_state_text();
-init_failures();TIMEOUT=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;#isShallow;#known="";constructor(settings,place2){
+init_failures2();TIMEOUT=3e4;PAUSES=[500,2e3,5e3];Branch=class{settings;ref;#place;#answered=false;#isShallow;#known="";constructor(settings,place2){
 this.settings=settings;this.#place=place2;this.ref=`refs/heads/${settings.branch}`}async listRefs(others2){const{remote}=this.
 settings;const said=await this.#asking(["ls-remote","--quiet",remote,this.ref,...others2]);const found2=new Map(said.split(
 "\n").map(line=>line.split("	")).map(([sha="",name3=""])=>[name3,sha]));const isMeant=name3=>others2.some(other=>other.includes(
@@ -14909,7 +14942,7 @@ null||processStatus(holder)==="gone"?GONE:`whose lease ran out at ${holder.expir
 holder,isExpired(holder)?"gone":void 0,end);if(holder===null||holding.elsewhere===null)return holding;const last=`its lo\
 ck ends at ${new Date(endOf2(holder)).toISOString()} unless it is renewed`;return{...holding,elsewhere:`${holding.elsewhere}\
 , and ${last}`}}var TRIES4,PAUSE,FRESH2,UNSEEN2,ABOUT,TITLE,TEXT,Store,schema4,LEASE,SKEW;var init_store=__esm({"src/sta\
-te/git/store.ts"(){"use strict";init_p_limit();init_zod();init_process();init_shard();init_holder();init_branch();init_failures();
+te/git/store.ts"(){"use strict";init_p_limit();init_zod();init_process();init_shard();init_holder();init_branch();init_failures2();
 TRIES4=300;PAUSE=200;FRESH2=1e3;UNSEEN2=Number.NEGATIVE_INFINITY;ABOUT="README.md";TITLE="# The state of idops";TEXT=`${TITLE}\
 
 
@@ -14961,7 +14994,7 @@ message(commit))}};schema4=holderSchema.extend({expires:iso_exports.datetime(),n
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
 settings,path,place2);const folder=posix4.dirname(path);const within6=name3=>posix4.join(folder,name3);const saved=async()=>{
 const text5=await store.read((head,of)=>of.text(head,path));return text5===void 0?void 0:parseState(parseStateJson(text5,
-place2),place2)};const named3=async file2=>{const text5=await store.read((head,of)=>of.text(head,file2)).catch(failure2=>{
+place2),place2)};const named2=async file2=>{const text5=await store.read((head,of)=>of.text(head,file2)).catch(failure2=>{
 if(!hasProblem(failure2,"state-unreadable"))throw failure2;return void 0});return text5===void 0?void 0:parseStateName(text5)};
 const written4=state2=>({files:new Map([[path,`${stringifyJson(state2,2)}
 `]]),message:`idops: ${path}, serial ${state2.serial}`});return{place:place2,name:posix4.basename(path),runs:gitRuns(store,
@@ -14969,9 +15002,9 @@ within6("runs"),place2),load:async server=>stateForServer(await saved(),place2,s
 change(()=>written4(state2))},async merge(change3){const merged=async(commit,of)=>{const text5=commit===null?void 0:await of.
 text(commit,path);const there=text5===void 0?void 0:parseState(parseStateJson(text5,place2),place2);const next=mergeState(
 there,change3,place2);const{resources:_,...head2}=next;return{...written4(next),head:head2}};const{head}=await store.change(
-merged,true);return head},identity:()=>named3(path),async neighbours(){const files=await store.read((head,of)=>of.list(head,
+merged,true);return head},identity:()=>named2(path),async neighbours(){const files=await store.read((head,of)=>of.list(head,
 folder==="."?"":folder,"blob"));const others2=(files??[]).map(within6).filter(file2=>file2.endsWith(".json")&&file2!==path);
-const names4=await Promise.all(others2.map(named3));return names4.filter(name3=>name3!==void 0)},...exclusiveLocks(store),
+const names4=await Promise.all(others2.map(named2));return names4.filter(name3=>name3!==void 0)},...exclusiveLocks(store),
 async check(){}}}var init_git2=__esm({"src/state/git/index.ts"(){"use strict";init_json();init_problems();init_locks();init_state_text();
 init_branch();init_runs2();init_store()}});var require_postgres_array=__commonJS({"node_modules/postgres-array/index.js"(exports){"use strict";exports.parse=function(source,transform2){
 return new ArrayParser(source,transform2).parse()};var ArrayParser=class _ArrayParser{constructor(source,transform2){this.
@@ -14990,19 +15023,19 @@ if(this.dimension!==0){throw new Error("array dimension not balanced")}return th
 return value4}}});var require_arrayParser=__commonJS({"node_modules/pg-types/lib/arrayParser.js"(exports,module){var array2=require_postgres_array();
 module.exports={create:function(source,transform2){return{parse:function(){return array2.parse(source,transform2)}}}}}});var require_postgres_date=__commonJS({"node_modules/postgres-date/index.js"(exports,module){"use strict";var DATE_TIME=/(\d{1,})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})(\.\d{1,})?.*?( BC)?$/;
 var DATE=/^(\d{1,})-(\d{2})-(\d{2})( BC)?$/;var TIME_ZONE=/([Z+-])(\d{2})?:?(\d{2})?:?(\d{2})?/;var INFINITY=/^-?infinity$/;
-module.exports=function parseDate(isoDate){if(INFINITY.test(isoDate)){return Number(isoDate.replace("i","I"))}var matches=DATE_TIME.
-exec(isoDate);if(!matches){return getDate(isoDate)||null}var isBC=!!matches[8];var year=parseInt(matches[1],10);if(isBC){
-year=bcYearToNegativeYear(year)}var month2=parseInt(matches[2],10)-1;var day2=matches[3];var hour=parseInt(matches[4],10);
-var minute=parseInt(matches[5],10);var second=parseInt(matches[6],10);var ms=matches[7];ms=ms?1e3*parseFloat(ms):0;var date3;
-var offset=timeZoneOffset(isoDate);if(offset!=null){date3=new Date(Date.UTC(year,month2,day2,hour,minute,second,ms));if(is0To99(
-year)){date3.setUTCFullYear(year)}if(offset!==0){date3.setTime(date3.getTime()-offset)}}else{date3=new Date(year,month2,
-day2,hour,minute,second,ms);if(is0To99(year)){date3.setFullYear(year)}}return date3};function getDate(isoDate){var matches=DATE.
-exec(isoDate);if(!matches){return}var year=parseInt(matches[1],10);var isBC=!!matches[4];if(isBC){year=bcYearToNegativeYear(
-year)}var month2=parseInt(matches[2],10)-1;var day2=matches[3];var date3=new Date(year,month2,day2);if(is0To99(year)){date3.
-setFullYear(year)}return date3}function timeZoneOffset(isoDate){if(isoDate.endsWith("+00")){return 0}var zone=TIME_ZONE.
-exec(isoDate.split(" ")[1]);if(!zone)return;var type=zone[1];if(type==="Z"){return 0}var sign=type==="-"?-1:1;var offset=parseInt(
-zone[2],10)*3600+parseInt(zone[3]||0,10)*60+parseInt(zone[4]||0,10);return offset*sign*1e3}function bcYearToNegativeYear(year){
-return-(year-1)}function is0To99(num){return num>=0&&num<100}}});var require_mutable=__commonJS({"node_modules/xtend/mutable.js"(exports,module){module.exports=extend2;var hasOwnProperty=Object.
+module.exports=function parseDate(isoDate){if(INFINITY.test(isoDate)){return Number(isoDate.replace("i","I"))}var matches2=DATE_TIME.
+exec(isoDate);if(!matches2){return getDate(isoDate)||null}var isBC=!!matches2[8];var year=parseInt(matches2[1],10);if(isBC){
+year=bcYearToNegativeYear(year)}var month2=parseInt(matches2[2],10)-1;var day2=matches2[3];var hour=parseInt(matches2[4],
+10);var minute=parseInt(matches2[5],10);var second=parseInt(matches2[6],10);var ms=matches2[7];ms=ms?1e3*parseFloat(ms):
+0;var date3;var offset=timeZoneOffset(isoDate);if(offset!=null){date3=new Date(Date.UTC(year,month2,day2,hour,minute,second,
+ms));if(is0To99(year)){date3.setUTCFullYear(year)}if(offset!==0){date3.setTime(date3.getTime()-offset)}}else{date3=new Date(
+year,month2,day2,hour,minute,second,ms);if(is0To99(year)){date3.setFullYear(year)}}return date3};function getDate(isoDate){
+var matches2=DATE.exec(isoDate);if(!matches2){return}var year=parseInt(matches2[1],10);var isBC=!!matches2[4];if(isBC){year=
+bcYearToNegativeYear(year)}var month2=parseInt(matches2[2],10)-1;var day2=matches2[3];var date3=new Date(year,month2,day2);
+if(is0To99(year)){date3.setFullYear(year)}return date3}function timeZoneOffset(isoDate){if(isoDate.endsWith("+00")){return 0}
+var zone=TIME_ZONE.exec(isoDate.split(" ")[1]);if(!zone)return;var type=zone[1];if(type==="Z"){return 0}var sign=type===
+"-"?-1:1;var offset=parseInt(zone[2],10)*3600+parseInt(zone[3]||0,10)*60+parseInt(zone[4]||0,10);return offset*sign*1e3}
+function bcYearToNegativeYear(year){return-(year-1)}function is0To99(num){return num>=0&&num<100}}});var require_mutable=__commonJS({"node_modules/xtend/mutable.js"(exports,module){module.exports=extend2;var hasOwnProperty=Object.
 prototype.hasOwnProperty;function extend2(target){for(var i3=1;i3<arguments.length;i3++){var source=arguments[i3];for(var key3 in source){
 if(hasOwnProperty.call(source,key3)){target[key3]=source[key3]}}}return target}}});var require_postgres_interval=__commonJS({"node_modules/postgres-interval/index.js"(exports,module){"use strict";var extend2=require_mutable();
 module.exports=PostgresInterval;function PostgresInterval(raw){if(!(this instanceof PostgresInterval)){return new PostgresInterval(
@@ -15020,8 +15053,8 @@ var DAY=NUMBER+"\\s+days?";var TIME="([+-])?([\\d]*):(\\d\\d):(\\d\\d)\\.?(\\d{1
 DAY,TIME].map(function(regexString){return"("+regexString+")?"}).join("\\s*"));var positions={years:2,months:4,days:6,hours:9,
 minutes:10,seconds:11,milliseconds:12};var negatives=["hours","minutes","seconds","milliseconds"];function parseMilliseconds(fraction){
 var microseconds=fraction+"000000".slice(fraction.length);return parseInt(microseconds,10)/1e3}function parse11(interval){
-if(!interval)return{};var matches=INTERVAL.exec(interval);var isNegative=matches[8]==="-";return Object.keys(positions).
-reduce(function(parsed2,property2){var position=positions[property2];var value4=matches[position];if(!value4)return parsed2;
+if(!interval)return{};var matches2=INTERVAL.exec(interval);var isNegative=matches2[8]==="-";return Object.keys(positions).
+reduce(function(parsed2,property2){var position=positions[property2];var value4=matches2[position];if(!value4)return parsed2;
 value4=property2==="milliseconds"?parseMilliseconds(value4):parseInt(value4,10);if(!value4)return parsed2;if(isNegative&&
 ~negatives.indexOf(property2)){value4*=-1}parsed2[property2]=value4;return parsed2},{})}}});var require_postgres_bytea=__commonJS({"node_modules/postgres-bytea/index.js"(exports,module){"use strict";var bufferFrom=Buffer.
 from||Buffer;module.exports=function parseBytea(input){if(/^\\x/.test(input)){return bufferFrom(input.substr(2),"hex")}var output="";
@@ -15948,7 +15981,7 @@ const way=answer.length>=9&&answer[0]===82?ways3[answer.readInt32BE(5)]:void 0;c
 hat is no message of PostgreSQL","is the port right, and does PostgreSQL run there?"]:[`it asks for ${way}, which idops \
 does not have`,"let its pg_hba.conf ask this user for scram-sha-256 or cert, and give the password in the URL or name th\
 e certificate in state.postgres"];return problemError("state-unreachable",`the database of the state can't be reached: ${why2}\
- (${place2})`,hint,cause)}var NoAnswer,transientStates,failoverStates,connectionStates,ways3,CHECK,cures,looks3;var init_failures2=__esm(
+ (${place2})`,hint,cause)}var NoAnswer,transientStates,failoverStates,connectionStates,ways3,CHECK,cures,looks3;var init_failures3=__esm(
 {"src/state/postgres/failures.ts"(){"use strict";init_esm2();init_connection_failure();init_escape();init_problems();NoAnswer=
 class extends Error{constructor(){super("it did not answer in time")}};transientStates=/^(?:08...|57P0[1235]|25P0[34]|40001|40P01)$/;
 failoverStates=/^(?:25006|53300|55P03|57014)$/;connectionStates=/^(?:08...|28...|3D000|53300|57P..)$/;ways3={2:"Kerberos\
@@ -15966,7 +15999,7 @@ attachListeners=stream=>{attach(stream);for(const parse11 of stream.rawListeners
 on("data",part=>{try{parse11(part)}catch(failure2){stream.destroy(notUnderstood(part,place2,failure2))}})}}}async function transaction(statements,work,mode=""){
 await statements.run(`BEGIN ${mode}`);try{const done2=await work();await statements.run("COMMIT");return done2}catch(failure2){
 await statements.run("ROLLBACK").catch(()=>{});throw failure2}}var usualTimes,Connection2;var init_connection=__esm({"sr\
-c/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures2();usualTimes={connect:1e4,statement:3e4,
+c/state/postgres/connection.ts"(){"use strict";init_esm2();init_problems();init_failures3();usualTimes={connect:1e4,statement:3e4,
 contended:1e4,answer:4e4,patience:3e4,pause:100,longestPause:2e3,idle:5e3,renewal:1e4,lease:6e4};Connection2=class _Connection{#client;#times;#gone=false;constructor(client3,place2,times){
 this.#client=client3;this.#times=times;guard(client3,place2);client3.on("error",()=>{this.#gone=true});client3.on("end",
 ()=>{this.#gone=true})}static async open({config:config3,place:place2},times){const client3=new Client({...config3,keepAlive:true,
@@ -16037,7 +16070,7 @@ amp())`,`CREATE TABLE idops.states (
      line json NOT NULL,
      PRIMARY KEY (run, number)
    )`]}});import{setTimeout as wait2}from"node:timers/promises";var Database;var init_database=__esm({"src/state/postgres/database\
-.ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures2();init_tables();Database=class{target;times;#inTurn=pLimit(
+.ts"(){"use strict";init_p_limit();init_problems();init_connection();init_failures3();init_tables();Database=class{target;times;#inTurn=pLimit(
 1);#connection;#keeper;#hasTables=false;#idle;#isAway=false;constructor(target,times){this.target=target;this.times=times}async read(none2,work){
 return await this.#do("read",async(connection,again)=>await this.#tables(connection,false)?await work(connection,again):
 none2)}async write(work){return await this.#do("write",async(connection,again)=>{await this.#tables(connection,true);return await work(
@@ -16254,7 +16287,40 @@ record2))])}}}async function describe4(statements,name3,head,revision){await sta
 d = $2, revision = $3, saved_at = pg_catalog.clock_timestamp() WHERE name = $1",[name3,stringifyJson(head),revision])}function keyOf4(address4){
 return hash3("sha256",address4,"hex").slice(0,32)}var PAGE;var init_postgres=__esm({"src/state/postgres/index.ts"(){"use\
  strict";init_json();init_locks();init_shards();init_state_text();init_connection();init_database();init_lock();init_runs3();
-init_settings();init_settings();PAGE=1e3}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
+init_settings();init_settings();PAGE=1e3}});function exchange(dispatcher,request5,limits2){return new Promise((resolve20,reject)=>{new Exchange(resolve20,reject,limits2).
+start(dispatcher,request5)})}function codeOf2(failure2){if(!(failure2 instanceof Error))return"unknown error";return"cod\
+e"in failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){return{status:outcome3.
+status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function answerHeaders(headers){return new Map(Object.
+entries(headers).map(([name3,value4=[]])=>[name3,typeof value4==="string"?[value4]:value4]))}function firstHeader(headers,name3){
+return headers.get(name3)?.[0]}var misuses,maxTimer,Exchange;var init_exchange=__esm({"src/server/exchange.ts"(){"use st\
+rict";init_values();misuses=["UND_ERR_INVALID_ARG","UND_ERR_DESTROYED","UND_ERR_CLOSED"];maxTimer=2**31-1;Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve20,reject,limits2){
+this.#resolve=resolve20;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch(assign(request5,{headersTimeout:0,bodyTimeout:0}),
+this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
+is over"));return}if(this.#limits.permit?.holds()===false){this.#settle("withheld");controller2.abort(new Error("withhel\
+d"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
+headers)}}onResponseData(_,chunk){this.#bytes+=chunk.length;if(this.#bytes>this.#limits.maxBytes)this.#giveUp("too-large");else
+this.#chunks.push(chunk)}onResponseEnd(){this.#settle(null)}onResponseError(_,error3){const code2=codeOf2(error3);if(misuses.
+includes(code2)&&this.#finish())this.#reject(error3);else this.#settle(code2==="UND_ERR_CONNECT_TIMEOUT"?"timeout":code2)}#giveUp(reason){
+this.#settle(reason);this.#controller?.abort(new Error(reason))}#settle(problem){if(!this.#finish())return;if(this.#head!==
+void 0){this.#resolve(assign(this.#head,{body:Buffer.concat(this.#chunks),broken:problem}))}else{const sent2=this.#controller!==
+void 0;this.#resolve({status:null,sent:sent2,reason:problem??"no answer"})}}#finish(){if(this.#settled)return false;this.#settled=
+true;clearTimeout(this.#timer);return true}}}});var connections_exports={};__export(connections_exports,{exchangeOnce:()=>exchangeOnce,openRoute:()=>openRoute});function openRoute({
+origin:origin3,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once2=options.connections==="once";
+const common3={connections:once2?1:Number(options.connections),pipelining:once2?0:1};const secure={...tlsOptions(tls),timeout};
+if(proxy===null)return new import_undici.Pool(origin3,{...common3,connect:secure});return new import_undici.ProxyAgent({
+...common3,uri:proxy.origin,...proxy.authorization===null?{}:{token:String(proxy.authorization.reveal())},requestTls:secure,
+proxyTls:{minVersion,rejectUnauthorized,timeout},clientFactory:(url,given)=>new Tunnels(url,{...given,headersTimeout:timeout})})}
+async function exchangeOnce(to,request5,limits2){const route2=openRoute(to,{connections:"once",seconds:limits2.timeout});
+try{return await exchange(route2,request5,limits2)}finally{await route2.destroy()}}function tlsOptions({ca,clientCert,clientKey}){
+return{minVersion,rejectUnauthorized,...defined({ca,cert:clientCert,key:clientKey&&String(clientKey.reveal())})}}var import_undici,
+minVersion,rejectUnauthorized,Tunnels,ProxyFailure;var init_connections=__esm({"src/server/connections.ts"(){"use strict";
+import_undici=__toESM(require_undici(),1);init_values();init_exchange();init_failures();minVersion="TLSv1.2";rejectUnauthorized=
+true;Tunnels=class extends import_undici.Pool{connect(options,callback2){if(callback2===void 0)return this.#tunnel(options);
+super.connect(options,callback2);return void 0}async#tunnel(options){const made2=await super.connect(options).catch(failure2=>{
+throw new ProxyFailure(codeOf2(failure2))});if(made2.statusCode===200)return made2;made2.socket.on("error",()=>{}).destroy();
+throw new ProxyFailure(String(made2.statusCode))}};ProxyFailure=class extends Error{code;constructor(code2){super(`the p\
+roxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}}}});var require_error=__commonJS({"node_modules/commander/lib/error.js"(exports){var CommanderError2=class extends Error{constructor(exitCode,code2,message){
 super(message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name;this.code=code2;this.exitCode=
 exitCode;this.nestedError=void 0}};var InvalidArgumentError2=class extends CommanderError2{constructor(message){super(1,
 "commander.invalidArgument",message);Error.captureStackTrace(this,this.constructor);this.name=this.constructor.name}};exports.
@@ -16897,14 +16963,14 @@ red")}else if(token2&&options.auth){throw new Error("Parameters token and opts.a
 auth==="string"?options.auth:`token ${token2}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
 return hc.getAgent(destinationUrl)}function getProxyAgentDispatcher(destinationUrl){const hc=new httpClient.HttpClient;return hc.
 getAgentDispatcher(destinationUrl)}function getProxyFetch(destinationUrl){const httpDispatcher=getProxyAgentDispatcher(destinationUrl);
-const proxyFetch=(url,opts)=>__awaiter2(this,void 0,void 0,function*(){return(0,import_undici3.fetch)(url,Object.assign(
+const proxyFetch=(url,opts)=>__awaiter2(this,void 0,void 0,function*(){return(0,import_undici2.fetch)(url,Object.assign(
 Object.assign({},opts),{dispatcher:httpDispatcher}))});return proxyFetch}function getApiBaseUrl(){return process.env["GI\
 THUB_API_URL"]||"https://api.github.com"}function getUserAgentWithOrchestrationId(baseUserAgent){var _a4;const orchId=(_a4=
 process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a4===void 0?void 0:_a4.trim();if(orchId){const sanitizedId=orchId.replace(
 /[^a-z0-9_.-]/gi,"_");const tag=`actions_orchestration_id/${sanitizedId}`;if(baseUserAgent===null||baseUserAgent===void 0?
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
-return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
-nternal/utils.js"(){httpClient=__toESM(require_lib3(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
+return baseUserAgent}var httpClient,import_undici2,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
+nternal/utils.js"(){httpClient=__toESM(require_lib3(),1);import_undici2=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
 function adopt(value4){return value4 instanceof P?value4:new P(function(resolve20){resolve20(value4)})}return new(P||(P=
 Promise))(function(resolve20,reject){function fulfilled(value4){try{step(generator.next(value4))}catch(e2){reject(e2)}}function rejected(value4){
 try{step(generator["throw"](value4))}catch(e2){reject(e2)}}function step(result){result.done?resolve20(result.value):adopt(
@@ -16946,8 +17012,8 @@ previews||[]).map(preview=>preview.replace(/-preview/,""))}return mergedOptions}
 const separator=/\?/.test(url)?"&":"?";const names4=Object.keys(parameters2);if(names4.length===0){return url}return url+
 separator+names4.map(name3=>{if(name3==="q"){return"q="+parameters2.q.split("+").map(encodeURIComponent).join("+")}return`${name3}\
 =${encodeURIComponent(parameters2[name3])}`}).join("&")}function removeNonChars(variableName2){return variableName2.replace(
-/(?:^\W+)|(?:(?<!\W)\W+$)/g,"").split(/,/)}function extractUrlVariableNames(url){const matches=url.match(urlVariableRegex);
-if(!matches){return[]}return matches.map(removeNonChars).reduce((a2,b)=>a2.concat(b),[])}function omit2(object3,keysToOmit){
+/(?:^\W+)|(?:(?<!\W)\W+$)/g,"").split(/,/)}function extractUrlVariableNames(url){const matches2=url.match(urlVariableRegex);
+if(!matches2){return[]}return matches2.map(removeNonChars).reduce((a2,b)=>a2.concat(b),[])}function omit2(object3,keysToOmit){
 const result={__proto__:null};for(const key3 of Object.keys(object3)){if(keysToOmit.indexOf(key3)===-1){result[key3]=object3[key3]}}
 return result}function encodeReserved(str){return str.split(/(%[0-9A-Fa-f]{2})/g).map(function(part){if(!/%[0-9A-Fa-f]/.
 test(part)){part=encodeURI(part).replace(/%5B/g,"[").replace(/%5D/g,"]")}return part}).join("")}function encodeUnreserved(str){
@@ -17114,9 +17180,9 @@ error3.message;if(error3.name==="TypeError"&&"cause"in error3){if(error3.cause i
 cause==="string"){message=error3.cause}}}const requestError=new RequestError(message,500,{request:requestOptions});requestError.
 cause=error3;throw requestError}const status=fetchResponse.status;const url=fetchResponse.url;const responseHeaders={};for(const[
 key3,value4]of fetchResponse.headers){responseHeaders[key3]=value4}const octokitResponse={url,status,headers:responseHeaders,
-data:""};if("deprecation"in responseHeaders){const matches=responseHeaders.link&&responseHeaders.link.match(/<([^<>]+)>; rel="deprecation"/);
-const deprecationLink=matches&&matches.pop();log2.warn(`[@octokit/request] "${requestOptions.method} ${requestOptions.url}\
-" is deprecated. It is scheduled to be removed on ${responseHeaders.sunset}${deprecationLink?`. See ${deprecationLink}`:
+data:""};if("deprecation"in responseHeaders){const matches2=responseHeaders.link&&responseHeaders.link.match(/<([^<>]+)>; rel="deprecation"/);
+const deprecationLink=matches2&&matches2.pop();log2.warn(`[@octokit/request] "${requestOptions.method} ${requestOptions.
+url}" is deprecated. It is scheduled to be removed on ${responseHeaders.sunset}${deprecationLink?`. See ${deprecationLink}`:
 ""}`)}if(status===204||status===205){return octokitResponse}if(requestOptions.method==="HEAD"){if(status<400){return octokitResponse}
 throw new RequestError(fetchResponse.statusText,status,{response:octokitResponse,request:requestOptions})}if(status===304){
 octokitResponse.data=await getResponseData(fetchResponse);throw new RequestError("Not modified",status,{response:octokitResponse,
@@ -18244,7 +18310,7 @@ isArray(member)?member.map(({text:text5,...place2})=>({...redactReport(place2,re
 text5)!==text5?{}:{text:text5}})):redactReport(member,redactor),requests:(member,redactor)=>Array.isArray(member)?member.
 map(({operation,params})=>({operation,params:name(params,redactor)})):redactReport(member,redactor),files:each({path:file}),
 objects:each({name:value2}),others:each({id:name,name:value2}),grants:each({id:name,name:value2,via:value2}),samples:(member,redactor)=>member instanceof
-Map?new Map([...member].map(([key3,named3])=>[redactAddress(key3,redactor),samples(named3,redactor)])):samples(member,redactor),
+Map?new Map([...member].map(([key3,named2])=>[redactAddress(key3,redactor),samples(named2,redactor)])):samples(member,redactor),
 apply:member=>member}));function redactReport(shown4,redactor){const redacted=()=>{if(Array.isArray(shown4))return shown4.
 map(one=>redactReport(one,redactor));if(!isMap(shown4))return shown4;return mapValues(shown4,(member,key3)=>{const rule=rules.
 get(key3);return rule===void 0?redactReport(member,redactor):rule(member,redactor)})};return redacted()}function redactDifference(field2,redactor){
@@ -18278,70 +18344,20 @@ const parts=word2.split(/\s+/).flatMap(one=>{const bare2=one.replace(/^-+/,"");c
 var fileName=/\.[a-z]{2,8}$/;function looksRandom(word2){if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.
 test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;
 const digits=word2.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length??0;const cases=word2.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.
-length??0;return new Set(word2).size>=10&&(digits>=4||cases>=word2.length/3)}init_concurrency();init_problems();init_connection_failure();init_values();var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;if(!isMap(
-body2))return null;const main=[body2.message,body2.error_description,body2.detail,body2.error,body2.code].find(candidate=>typeof candidate===
-"string"&&candidate.trim()!=="");const error3=isMap(body2.error)?messageIn(body2.error):null;const said=main?.toString()??
-error3??"";const code2=typeof body2.code==="string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth2).filter(part=>!repeats(
-`${said} ${code2}`,part));if(more.length===0)return said||null;return[...said===""?[]:[said],more.join("; ")].join(": ")}
-function repeats(before,part){const said=new Set(["is",...words2(before)]);return words2(part.replace(/^[\w.]+: /,"")).every(
-word2=>said.has(word2))}function words2(text5){return text5.toLowerCase().match(/[\p{L}\p{N}]+/gu)??[]}var internals=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
-function isRaw(message){return internals.test(message)}var rawInstead="its message is raw internals of the server, which\
- --debug shows";function flatten(errors2,path,depth){const label3=path===""?"":`${path}: `;if(Array.isArray(errors2)){const texts4=errors2.
-filter(item=>typeof item!=="object").map(String);const others2=errors2.filter(item=>typeof item==="object");return[...texts4.
-length===0?[]:[`${label3}${texts4.join(", ")}`],...depth===0?[]:others2.flatMap(item=>flatten(item,path,depth-1))]}if(isMap(
-errors2)){if(depth===0)return[];return Object.entries(errors2).flatMap(([key3,value4])=>flatten(value4,path===""?key3:`${path}\
-.${key3}`,depth-1))}return errors2===void 0||errors2===null?[]:[`${label3}${String(errors2)}`]}var{STATUS_CODES}=process.getBuiltinModule("node:http");var proxyMark="proxy:";var FactsError=Error;var ServerFailure=class extends FactsError{open;constructor(facts){super(describe2(facts));Object.assign(
-this,facts);this.name="ServerFailure";this.open=facts.doubt===true||leavesOpen(facts)}};var refusalsOfPost=new Set([400,
-401,403,404,422,425,429]);function leavesOpen({kind,method,status,sent:sent2}){if(!sent2||method==="GET")return false;if(method===
-"POST")return status===null||!refusalsOfPost.has(status);return kind==="lost"||kind==="server-error"||kind==="answer"}var Expired=class extends Error{failure;constructor(failure2){
-super("the observation that the request is built on has expired");this.name="Expired";this.failure=failure2}};var Withheld=class extends Error{failure;constructor(failure2,cause){
-super("the right to send the request could not be confirmed",{cause});this.name="Withheld";this.failure=failure2}};function kindOfStatus(status){
-if(status===401)return"unauthorized";if(status===403)return"forbidden";if(status===404)return"not-found";if(status>=500)
-return"server-error";return status>=400?"refused":"redirect"}function faultOf(reason){return connectionFailure(atProxy(reason)??
-reason)?.fault}function atProxy(reason){return reason.startsWith(proxyMark)?reason.slice(proxyMark.length):void 0}var looks={
-authority:"server.tls.ca_file can name a file with the authority","client-certificate":"server.tls.client_cert_file name\
-s one",clock:"is this machine's clock right?",host:"is the address right?",network:"is there a network?",port:"does the \
-server run, and is the port right?"};function describe2(facts){const{title,method,path,attempts,outOfPatience,changed:changed2}=facts;
-const tries=attempts>1?` (after ${attempts} tries)`:"";const patience=outOfPatience===true?" (not retried: this run has \
-waited long enough)":"";const other=changed2===true?" (not retried: somebody changed it meanwhile)":"";return`${title}: ${method}\
- ${path} ${sentence2(facts)}${tries}${patience}${other}`}function briefly({kind,status,reason}){if(status!==null){const phrase=STATUS_CODES[status]?.
-toLowerCase();return`answered ${status}${phrase===void 0?"":` (${phrase})`}`}if(isTimeout(reason??""))return"no answer i\
-n time";return kind==="unreachable"?"no connection":"connection lost"}function sentence2(facts){const{kind,status,serverMessage,
-scope:scope3,origin:origin3,reason,detail,retryAfter}=facts;if(kind==="unreachable")return`got no connection to ${origin3}\
-: ${whyNotConnected(facts)}`;if(kind==="lost")return whyLost(facts);if(kind==="answer"){const said2=serverMessage===null?
-"":`; it says: ${shownMessage(serverMessage)}`;return`answered ${status} with ${whyUnusable(reason,detail)}${said2}`}const said=serverMessage===
-null?"":`: ${shownMessage(serverMessage)}`;const answered=`${briefly(facts)}${said}`;switch(kind){case"unauthorized":return`${then(
-answered,"check that the token is correct and hasn't expired.")} It needs the scope ${scope3}${detail===null?"":` (${detail}\
-)`}`;case"forbidden":return then(answered,`it needs the scope ${scope3}`);case"redirect":return`${answered}, a redirect${detail===
-null?"":` to ${detail}`} that is not followed; is base_url right?`;default:return retryAfter===null?answered:then(answered,
-`the server asks to wait ${retryAfter} s`)}}function shownMessage(message){return isRaw(message)?rawInstead:message}function then(said,more){
-if(!/[.!?]$/.test(said))return`${said}; ${more}`;return`${said} ${more.charAt(0).toUpperCase()}${more.slice(1)}`}function whyNotConnected(facts){
-const reason=facts.reason??"";const code2=atProxy(reason);if(code2===void 0)return whyUnreachable(facts.timeout,reason);
-const proxy=facts.proxy??"the proxy";if(code2==="407")return`the proxy ${proxy} wants a user name and a password (407)`;
-if(/^\d{3}$/.test(code2))return`the proxy ${proxy} refuses to connect to it (${code2})`;return`there is no connection to\
- the proxy ${proxy}: ${whyUnreachable(facts.timeout,code2)}`}function whyUnreachable(timeout,code2){if(isTimeout(code2))
-return`it did not answer within ${timeout} s`;const found2=connectionFailure(code2);if(found2===void 0)return code2;return`${found2.
-why} (${code2})${found2.look===void 0?"":`; ${looks[found2.look]}`}`}function whyLost({method,reason,timeout}){const code2=reason??
-"";const doubt=method==="GET"?"":"; outcome unknown";if(isTimeout(code2))return`got no answer within ${timeout} s${doubt}`;
-if(faultOf(code2)==="tls")return`lost its connection: ${whyUnreachable(timeout,code2)}${doubt}`;if(code2.startsWith("HPE\
-_"))return`got an answer that is not HTTP (${code2}); is base_url right?${doubt}`;return`lost its connection before ther\
-e was an answer (${code2})${doubt}`}function whyUnusable(reason,detail){switch(reason){case"empty":return"no body";case"\
-not-json":return`a body that is not JSON${detail===null?"":` (${detail})`}; is base_url right?`;case"not-utf-8":return"t\
-ext that is not UTF-8";case"too-large":return"too large a body";case"wrong-type":return`an unexpected body: ${detail}`;case"\
-other-object":return`another object than the one asked for: ${detail}`;default:return`an incomplete body (${reason})`}}function isTimeout(code2){
-return code2==="timeout"||code2==="ETIMEDOUT"}var hints={unauthorized:"check the token and its end of life",forbidden:"use a token with this scope; a plan lists the s\
-copes that it needs",redirect:"set base_url to the address that it leads to, if that is the server"};function problemsOf(failure2){
-return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function inputProblems(failure2,signal){const problems=problemsOf(
-failure2);if(signal?.aborted||problems.some(({code:code2})=>code2==="internal"))throw failure2;return problems}function distinct(problems){
-const cause=problem=>problem.code==="server-unauthorized"?problem.code:JSON.stringify(problem);const first=new Map(problems.
-map(problem=>[cause(problem),problem]).reverse());return problems.filter(problem=>first.get(cause(problem))===problem)}function problemsOfOne(one){
-if(one instanceof ProblemsError)return one.problems;if(one instanceof ServerFailure)return[error(`server-${one.kind}`,one.
-message,[],hints[one.kind])];if(one instanceof Error&&"syscall"in one&&one.syscall==="uv_cwd"){const message="the folder\
- that this runs in isn't there any more, or can't be read";return[error("file-unreadable",message,[],"change into it aga\
-in, or into another one")]}const hint="this is a mistake in idops: please report it with the output of --debug";return[error(
-"internal",describeThrown(one),[],hint)]}function describeThrown(one){try{return one instanceof Error?`${one.name}: ${one.
-message}`:String(one)}catch{return`a thrown ${typeof one} that has no words`}}function stacksOf(failure2){return failuresIn(
-failure2).map(one=>one instanceof Error?one.stack??one.message:String(one)).join("\n")}import{resolve as resolve17}from"node:path";init_problems();init_shards();var remembered=100;function usedBy({approvals=[]},{workflow_run,environment,digest}){return approvals.
+length??0;return new Set(word2).size>=10&&(digits>=4||cases>=word2.length/3)}init_concurrency();init_problems();init_failures();var hints={unauthorized:"check that the token is correct and hasn't e\
+xpired",forbidden:"use a token with this scope; a plan lists the scopes that it needs",redirect:"set base_url to the add\
+ress that it leads to, if that is the server"};function problemsOf(failure2){return distinct(failuresIn(failure2).flatMap(
+problemsOfOne))}function inputProblems(failure2,signal){const problems=problemsOf(failure2);if(signal?.aborted||problems.
+some(({code:code2})=>code2==="internal"))throw failure2;return problems}function distinct(problems){const cause=problem=>problem.
+code==="server-unauthorized"?problem.code:JSON.stringify(problem);const first=new Map(problems.map(problem=>[cause(problem),
+problem]).reverse());return problems.filter(problem=>first.get(cause(problem))===problem)}function problemsOfOne(one){if(one instanceof
+ProblemsError)return one.problems;if(one instanceof ServerFailure)return[error(`server-${one.kind}`,one.message,[],hints[one.
+kind])];if(one instanceof Error&&"syscall"in one&&one.syscall==="uv_cwd"){const message="the folder that this runs in is\
+n't there any more, or can't be read";return[error("file-unreadable",message,[],"change into it again, or into another o\
+ne")]}const hint="this is a mistake in idops: please report it with the output of --debug";return[error("internal",describeThrown(
+one),[],hint)]}function describeThrown(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{
+return`a thrown ${typeof one} without a message`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof
+Error?one.stack??one.message:String(one)).join("\n")}import{resolve as resolve17}from"node:path";init_problems();init_shards();var remembered=100;function usedBy({approvals=[]},{workflow_run,environment,digest}){return approvals.
 find(used=>used.workflow_run===workflow_run&&used.environment===environment&&used.digest===digest)}function whyUsedUp(state2,approval,since,made2=null){
 const{workflow_run,environment,pull_request,head,digest}=approval;const here2=(state2.approvals??[]).filter(used=>used.environment===
 environment);const other=here2.find(used=>used.workflow_run!==workflow_run&&pull_request!==null&&used.pull_request===pull_request&&
@@ -18416,15 +18432,15 @@ true)}function advised(outcome3,advice){const{error:error3,notes=[]}=outcome3;if
 ...notes,advice]};return{...outcome3,error:`${error3}; ${advice}`}}function messageOf(failure2){if(failure2 instanceof ProblemsError)
 return distinct2(failure2.problems.map(({message})=>message));if(failure2 instanceof AggregateError)return distinct2(failure2.
 errors.map(messageOf));return systemErrorText(failure2)}function distinct2(sentences){return[...new Set(sentences)].join(
-"; ")}function openOutcome({regeneration:regeneration3},{action:action2},open7,{verdict,different,values,unverified,lost:lost2},live){
+"; ")}function openOutcome({regeneration:regeneration2},{action:action2},open7,{verdict,different,values,unverified,lost:lost2},live){
 const unknown3=why2=>outcomeOf(open7,{status:"unknown",ambiguous:true,after:live?.fields,error:`${open7.message}; ${why2}\
 , so ${OUTCOME_UNKNOWN}`});if(live===void 0)return unknown3("it could not be read back");if(verdict==="unseen"){if(action2===
 "regenerate")return closed2(open7,true);return unknown3(`read back: ${live.trouble??`${unverified.join(", ")} could not \
-be seen`}`)}if(verdict==="done"){const notes=action2==="regenerate"&&regeneration3!==void 0?[`${open7.message}; read bac\
-k: the ${regeneration3.noun} is another one now`]:[];return outcomeOf(open7,{status:"applied",after:live.fields,error:null,
+be seen`}`)}if(verdict==="done"){const notes=action2==="regenerate"&&regeneration2!==void 0?[`${open7.message}; read bac\
+k: the ${regeneration2.noun} is another one now`]:[];return outcomeOf(open7,{status:"applied",after:live.fields,error:null,
 notes})}const names4=namesOfLost(lost2);const found2=action2==="delete"?["it is still there"]:[...different];if(names4!==
-"")found2.push(`lost: ${names4}, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it \
-was not done");return outcomeOf(open7,{status:failedStatus(open7),after:action2==="create"&&!live.exists?void 0:live.fields,
+"")found2.push(`lost: ${names4}, which the next apply that includes it restores`);if(found2.length===0)found2.push("it w\
+as not done");return outcomeOf(open7,{status:failedStatus(open7),after:action2==="create"&&!live.exists?void 0:live.fields,
 error:`${open7.message}; read back: ${found2.join("; ")}`,ownValues:values})}function failedStatus({answered}){return answered?
 "not_converged":"failed"}function repaired(aim,open7,names4,after2){const lost2=`${open7.message}; read back: it had los\
 t ${names4}`;if(aim==="before"){return outcomeOf(open7,{status:failedStatus(open7),after:after2,error:`${lost2}; that is\
@@ -18433,7 +18449,7 @@ open7,{status:"applied",after:after2,error:null,notes:[note]})}function asResult
 const{status,httpStatus,attempts,unverified,error:error3,ownValues=[],notes=[]}=outcome3;return{address:address4,action:action2,
 status,httpStatus,attempts,unverified,error:error3,...ownValues.length===0?{}:{ownValues},...notes.length===0?{}:{notes}}}
 function tells({action:action2},outcome3){const{httpStatus=null}=outcome3??{};return action2!=="delete"&&httpStatus!==null&&
-httpStatus>=200&&httpStatus<300}init_p_limit();init_concurrency();init_problems();init_kinds();init_values();init_values();var documented2={name:"documented",creates:false,limits:null,signs:null};var boruta2={name:"boruta",creates:true,limits:{
+httpStatus>=200&&httpStatus<300}init_p_limit();init_concurrency();init_problems();init_values();init_kinds();init_values();init_values();init_failures();var documented2={name:"documented",creates:false,limits:null,signs:null};var boruta2={name:"boruta",creates:true,limits:{
 uuids:true,requestBytes:8e6},signs:{errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],
 unknownPath:406}};var profiles={documented:documented2,boruta:boruta2};function betterProfileByError(used,{status,members:members3=[]}){return otherProfiles(used).find(({signs})=>signs?.errors.
 some(sign=>sign.members.every(member=>members3.includes(member))&&(sign.status===void 0||sign.status===status)))}function adviceFor({
@@ -18457,8 +18473,8 @@ return otherProfiles(used).find(({name:name3})=>traits5[name3].signs?.resets===t
 return Object.values(traits5).some(({unsafe})=>unsafe===true)}init_values();init_fields();init_kinds();init_drift();init_values();init_kinds();init_plan();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(
 b)||rank(a2)-rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change3=>change3.action!==
 "blocked"&&takesOver(change3)).map(({kind})=>kind));return sorted.map(change3=>{const{succession}=kindOf(change3.kind);if(succession===
-void 0)return change3;if(takesOver(change3)&&change3.destructions.length>0){return{...change3,destructions:[succession.moves(
-formerHolders(change3,sorted))]}}if(!givesUp(change3)||succeeded.has(change3.kind))return change3;return withReason(change3,
+void 0)return change3;if(takesOver(change3)&&change3.destructions.length>0)return{...change3,destructions:[succession.moves(
+formerHolders(change3,sorted))]};if(!givesUp(change3)||succeeded.has(change3.kind))return change3;return withReason(change3,
 succession.withoutSuccessor)})}function formerHolders(change3,changes){const{kind,apply}=change3;const{succession}=kindOf(
 kind);if(succession===void 0)return void 0;const known3=succession.holders(apply.before);if(known3!==void 0)return known3.
 filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown4=changes.filter(other=>other!==change3&&other.kind===
@@ -18476,44 +18492,48 @@ value,fieldAt(planned,path),fieldAt(now,path)));const decisive=deciding.filter(f
 among)&&!same(planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[...new Set([...changed2,...decisive])].
 sort();if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}
 function fieldAt(change3,path){return change3.fields.find(field2=>field2.path===path)}function isAsShown(type,planned,now){
-if(planned===void 0||now===void 0)return false;if(planned.type==="set"){return same(shownSet(type,planned),shownSet(type,
-now))&&same(shownGains(planned),shownGains(now))}return type.type==="reference"?contrast(type,"",planned.before??null,now.
-before??null).every(({verdict})=>verdict==="same"):same(planned.before??null,now.before??null)}function shownSet(type,{before,
-after:after2}){const own6=type.type==="set"?type.nested:{};const goals=new Map(asElements(after2).map(element=>[keyOf(element),
-element]));const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf(element));const inner=Object.
-entries(element).filter(([name3,member])=>own6[name3]!==void 0&&Array.isArray(member)&&(goal===void 0||!same(goal[name3]??
-null,member)));return[keyOf(element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function shownGains({
-before,after:after2}){const there=new Set(asElements(before??null).map(keyOf));const gains=asElements(after2).filter(element=>!there.
-has(keyOf(element)));return Object.fromEntries(gains.map(element=>{const lists2=Object.entries(element).flatMap(([name3,
-member])=>Array.isArray(member)?[[name3,asElements(member).map(labelled2).sort()]]:[]);return[keyOf(element),{name:element.
-name??null,...Object.fromEntries(lists2)}]}))}function labelled2(element){return`${keyOf(element)} ${String(element.name)}`}init_operations();init_values();init_loss();init_rules();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
+if(planned===void 0||now===void 0)return false;if(planned.type==="set")return same(shownSet(type,planned),shownSet(type,
+now))&&same(shownGains(planned),shownGains(now));return type.type==="reference"?matches(type,planned.before??null,now.before??
+null):same(planned.before??null,now.before??null)}function shownSet(type,{before,after:after2}){const own6=type.type==="\
+set"?type.nested:{};const goals=new Map(asElements(after2).map(element=>[keyOf(element),element]));const elements2=asElements(
+before??null).map(element=>{const goal=goals.get(keyOf(element));const inner=Object.entries(element).filter(([name3,member])=>own6[name3]!==
+void 0&&Array.isArray(member)&&(goal===void 0||!same(goal[name3]??null,member)));return[keyOf(element),Object.fromEntries(
+inner)]});return Object.fromEntries(elements2)}function shownGains({before,after:after2}){const there=new Set(asElements(
+before??null).map(keyOf));const gains=asElements(after2).filter(element=>!there.has(keyOf(element)));return Object.fromEntries(
+gains.map(element=>{const lists2=Object.entries(element).flatMap(([name3,member])=>{const inside2=asElements(member).map(
+one=>`${keyOf(one)} ${String(one.name)}`);return Array.isArray(member)?[[name3,inside2.sort()]]:[]});return[keyOf(element),
+{name:element.name??null,...Object.fromEntries(lists2)}]}))}init_failures();init_operations();init_values();init_loss();init_rules();init_failures();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
 expected).flatMap(([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(
 ({verdict})=>verdict==="different");return{different:off.map(sentenceOf),values:off.map(valuesOf),unverified:parts.filter(
-({verdict})=>verdict==="unknown").map(({path})=>path)}}function emptied(fields4,{before,expected},answer){return fields4.
-flatMap(field2=>{const got=answer[field2];if(got===void 0||field2 in expected||field2 in before||!isEmpty2(got))return[];
-return[`${field2} ${stringifyJson(got)}`]})}function isEmpty2(shown4){if(Array.isArray(shown4))return shown4.length===0;
-return shown4===null||isMap(shown4)&&Object.keys(shown4).length===0}function sentenceOf(part){return`${part.path}: ${valuesOf(
-part)}`}function valuesOf({wanted,got}){return`asked ${brief(wanted,got)}, the server has ${brief(got??null,wanted)}`}function otherObject(identity2,answer){
-for(const part of["id","backend_id","identity_provider_id","type"]){const asked=identity2[part];const got=answer[part];if(asked!==
-void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about another object: ${part} is ${JSON.
-stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown4,other){if(holdsSensitive(shown4)||other!==void 0&&holdsSensitive(
-other))return"(sensitive)";const text5=stringifyJson(reveal(shown4));return text5.length<=BRIEF?text5:`${text5.slice(0,BRIEF)}\
-\u2026 (${text5.length} characters)`}function aimOf({action:action2,apply}){const{before,expected,byMember}=apply;return{action:action2,before,expected,byMember}}
-var SHOWN="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";var nothing={different:[],
-values:[],unverified:[],lost:{},begun:false};var DONE={...nothing,verdict:"done",sentence:`was done, ${SHOWN}`};var NOT_DONE={
-...nothing,verdict:"not-done",sentence:`was not done, ${SHOWN}`};var UNSEEN={...nothing,verdict:"unseen",sentence:NOBODY_KNOWS};
-function judge(kind,aim,live){if(live===void 0)return UNSEEN;switch(aim.action){case"adopt":return DONE;case"regenerate":{
-const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;return typeof before===
-"string"&&typeof now==="string"&&before!==now?DONE:UNSEEN}case"delete":return kind.deletion?.exists(live)===true?NOT_DONE:
-DONE;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{action:action2,before,expected,byMember=[]},live){
-if(!live.exists&&action2==="create"){return live.missing===true?NOT_DONE:{...UNSEEN,sentence:`${NOBODY_KNOWS}: ${live.trouble}`}}
-if(!live.exists){const sentence3=`left nothing that could be read: the ${kind.noun} is not there`;return{...nothing,verdict:"\
-part",different:["it is not there"],sentence:sentence3}}const now=live.fields;const parts=Object.entries(expected).flatMap(
-([field2,asked])=>byMember.includes(field2)?partsOf4(kind,field2,...changedMembers(asked,before[field2],now[field2])):partsOf4(
-kind,field2,asked,before[field2],now[field2]));const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.
-filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part})=>part.
-verdict==="same");const kept=off.filter(({changes})=>changes);const found2={different:kept.map(({part})=>sentenceOf(part)),
-values:kept.map(({part})=>valuesOf(part)),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
+({verdict})=>verdict==="unknown").map(({path})=>path)}}function misnamed({gives},expected,answer){if(gives===void 0)return[];
+const keyed=fields4=>gives(fields4,{}).map(holding=>[JSON.stringify([holding.within,holding.type,holding.id]),holding]);
+const shown4=new Map(keyed(answer));return keyed(expected).flatMap(([key3,{type,id,name:name3,element}])=>{const called2=shown4.
+get(key3)?.name;if(id===void 0||name3===void 0||called2===void 0||called2===name3)return[];if(holdsSensitive(element.name??
+null))return[];return[`the ${type} with the id ${id} is called "${called2}", not "${name3}"`]})}function emptied(fields4,{
+before,expected},answer){return fields4.flatMap(field2=>{const got=answer[field2];if(got===void 0||field2 in expected||field2 in
+before||!isEmpty(got))return[];return[`${field2} ${stringifyJson(got)}`]})}function isEmpty(shown4){if(Array.isArray(shown4))
+return shown4.length===0;return shown4===null||isMap(shown4)&&Object.keys(shown4).length===0}function sentenceOf(part){return`${part.
+path}: ${valuesOf(part)}`}function valuesOf({wanted,got}){return`asked ${brief(wanted,got)}, the server has ${brief(got??
+null,wanted)}`}function otherObject(identity2,answer){for(const part of["id","backend_id","identity_provider_id","type"]){
+const asked=identity2[part];const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){
+return`the answer is about another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown4,other){
+if(holdsSensitive(shown4)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text5=stringifyJson(reveal(shown4));
+return text5.length<=BRIEF?text5:`${text5.slice(0,BRIEF)}\u2026 (${text5.length} characters)`}function aimOf({action:action2,apply}){const{before,expected,byMember}=apply;return{action:action2,before,expected,byMember}}
+var SHOWN="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";var nothing2={
+different:[],values:[],unverified:[],lost:{},begun:false};var DONE={...nothing2,verdict:"done",sentence:`was done, ${SHOWN}`};
+var NOT_DONE={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN}`};var UNSEEN={...nothing2,verdict:"unseen",
+sentence:NOBODY_KNOWS};function judge(kind,aim,live){if(live===void 0)return UNSEEN;switch(aim.action){case"adopt":return DONE;case"\
+regenerate":{const{field:field2=""}=kind.regeneration??{};const{[field2]:before}=aim.before;const{[field2]:now}=live.fields;
+return typeof before==="string"&&typeof now==="string"&&before!==now?DONE:UNSEEN}case"delete":return kind.deletion?.exists(
+live)===true?NOT_DONE:DONE;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{action:action2,before,expected,
+byMember=[]},live){if(!live.exists&&action2==="create"){return live.missing===true?NOT_DONE:{...UNSEEN,sentence:`${NOBODY_KNOWS}\
+: ${live.trouble}`}}if(!live.exists){const sentence3=`left nothing that could be read: the ${kind.noun} is not there`;return{
+...nothing2,verdict:"part",different:["it is not there"],sentence:sentence3}}const now=live.fields;const parts=Object.entries(
+expected).flatMap(([field2,asked])=>byMember.includes(field2)?partsOf4(kind,field2,...changedMembers(asked,before[field2],
+now[field2])):partsOf4(kind,field2,asked,before[field2],now[field2]));const lost2=kind.lost?.({before,asked:expected,now})??
+{};const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.
+some(({part})=>part.verdict==="same");const kept=off.filter(({changes})=>changes);const found2={different:kept.map(({part})=>sentenceOf(
+part)),values:kept.map(({part})=>valuesOf(part)),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.
 path),lost:lost2,begun};const isWhole2=Object.keys(lost2).length===0;if(off.length===0&&isWhole2){return{...found2.unverified.
 length===0?DONE:UNSEEN,...found2}}if(found2.different.length===0&&isWhole2&&wished.length>0)return{...DONE,...found2};const neither=wished.
 filter(({part,kept:kept2})=>part.verdict==="different"&&!kept2);if(!begun&&isWhole2&&neither.length===0)return{...NOT_DONE,
@@ -18529,36 +18549,37 @@ const changes=first===void 0?part.type.type!=="map":first.verdict!=="same";const
 void 0&&part.type.type==="map"&&before!==void 0;return{part,changes,kept:shown4==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
 const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name3,total)=>tell(
 ()=>progress.phase(name3,total)),begin:address4=>tell(()=>progress.begin?.(address4)),retry:again=>tell(()=>progress.retry?.(
-again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_concurrency();init_values();init_kinds();init_references();init_rules();async function observe(objects4,needed3,{reader,profile,concurrency,progress,signal,lists:lists2={},alone=false,coming}){
-const limit2=pLimit(concurrency);let refused2;const stoppable=abortable(reader,signal);const limited=step=>read2=>limit2(
-async()=>{stoppable.check();if(refused2!==void 0)throw refused2;try{const result=await read2();step();return result}catch(failure2){
-if(failure2 instanceof ServerFailure&&failure2.kind==="unauthorized")refused2=failure2;throw failure2}});const context3={
-reader:stoppable.reader,profile,alone,holds:name3=>lists2[name3]!==void 0,list:name3=>holdList(lists2,name3,{reader:stoppable.
-reader,profile},()=>{if(planned.has(name3))progress.step()})};const live=new Map;const isThere2=object3=>{const part=coming===
-void 0?void 0:partOf2(object3,coming);if(part!==void 0)live.set(object3,part);return part===void 0};const asked=kinds.flatMap(
-kind=>{const own6=kind.readable(profile)?objects4.filter(object3=>object3.kind===kind.name&&isThere2(object3)):[];return own6.
-length>0?[{kind,own:own6}]:[]});const wanted=new Set(needed3);const shared=listNames.filter(name3=>wanted.has(name3)&&listScope(
+again)),step:done2=>tell(()=>progress.step(done2)),end:how=>tell(()=>progress.end(how))}}init_values();init_p_limit();init_concurrency();init_values();init_kinds();init_references();init_rules();init_failures();async function observe(objects4,needed3,options){
+const{profile,progress,lists:lists2={},coming}=options;let refused2;const context3=contextOf({...options,lists:lists2},name3=>{
+if(planned.has(name3))progress.step()});const limited=step=>read2=>context3.limit(async()=>{if(refused2!==void 0)throw refused2;
+try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&failure2.kind===
+"unauthorized")refused2=failure2;throw failure2}});const live=new Map;const isThere2=object3=>{const part=coming===void 0?
+void 0:partOf2(object3,coming);if(part!==void 0)live.set(object3,part);return part===void 0};const asked=kinds.flatMap(kind=>{
+const own6=kind.readable(profile)?objects4.filter(object3=>object3.kind===kind.name&&isThere2(object3)):[];return own6.length>
+0?[{kind,own:own6}]:[]});const wanted=new Set(needed3);const shared=listNames.filter(name3=>wanted.has(name3)&&listScope(
 name3,profile)!==void 0);const planned=new Set([...shared,...asked.flatMap(({kind:{listed:listed3="own"}})=>listed3==="o\
 wn"?[]:listed3)]);const steps=asked.reduce((sum,{kind:{listed:listed3},own:own6})=>sum+(listed3===void 0?own6.length:listed3===
 "own"?1:0),0)+[...planned].filter(name3=>lists2[name3]===void 0).length;if(steps>0)progress.phase("Observing",steps);try{
 await allSettled([...asked.map(async({kind,own:own6})=>{const step=kind.listed===void 0?()=>progress.step():()=>{};const observed=await kind.
-observe(own6,{...context3,limit:limited(step)});if(kind.listed==="own")progress.step();for(const[object3,shown4]of observed){
-live.set(object3,{...shown4,...shownFields(kind,shown4.fields,profile)})}}),...shared.map(name3=>context3.list(name3))])}catch(failure2){
+observe(own6,{...context3,limit:limited(step)});if(kind.listed==="own")progress.step();for(const[object3,shown4]of observed)
+live.set(object3,{...shown4,...shownFields(kind,shown4.fields,profile)})}),...shared.map(name3=>context3.list(name3))])}catch(failure2){
 if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(lists2)}}
-function partOf2({kind:name3,identity:identity2},coming){const{within:within6="backend",creation}=kindOf(name3);if(!coming.
-has(identity2[within6]??""))return void 0;if(creation===void 0)return{exists:true,identity:identity2,fields:{id:null}};return{
-exists:false,identity:identity2,fields:{},missing:true}}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
-document2.kind).refersTo?.(document2,profile)??[])}function listsOfNames2(documents,targets,profile){const named3=documents.
-flatMap(({kind,identity:identity2,covers:covers2})=>{const{byName:byName2,many}=kindOf(kind);if(covers2!==void 0)return many?.
-lists(covers2)??[];return byName2!==void 0&&identity2[byName2.id]===void 0?byName2.lists(identity2):[]});const targeted=kinds.
-flatMap(({name:name3,byName:byName2})=>targets.some(target=>target.startsWith(`${name3}/`)&&!isById(target))?byName2?.lists(
-{})??[]:[]);return[...new Set([...named3,...targeted])].filter(name3=>listScope(name3,profile)!==void 0)}function isById(target){
-return/^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i.test(target)}function scopesOf(declared,profile){
-const own6=declared.flatMap(({kind})=>{const{readable:readable2,scopes}=kindOf(kind);return readable2(profile)?[scopes.read,
-scopes.write]:[scopes.write]});const lists2=[...listsFor(declared,profile),...listsOfNames2(declared,[],profile)];return[
-...new Set(withListScopes(own6,lists2,profile))].sort()}function abortable(reader,signal){const stop=lazy(()=>interrupted(
-"nothing more was asked"));const check3=()=>{if(signal?.aborted)throw stop()};const checked3=async(isWanted,ask2)=>{check3();
-let wasStopped=false;try{return await ask2(()=>{wasStopped=signal?.aborted===true;return!wasStopped&&isWanted()})}catch(failure2){
+function contextOf(options,onRead){const{profile,concurrency,signal,lists:lists2={},alone=false}=options;const{reader,check:check3}=abortable(
+options.reader,signal);const limit2=pLimit(concurrency);const context3={reader,profile,alone,holds:name3=>lists2[name3]!==
+void 0,list:name3=>holdList(lists2,name3,{reader,profile},()=>onRead?.(name3)),limit:read2=>limit2(async()=>{check3();return await read2()})};
+return context3}function partOf2({kind:name3,identity:identity2},coming){const{within:within6="backend",creation}=kindOf(
+name3);if(!coming.has(identity2[within6]??""))return void 0;if(creation===void 0)return{exists:true,identity:identity2,fields:{
+id:null}};return{exists:false,identity:identity2,fields:{},missing:true}}function listsFor(declared,profile){return declared.
+flatMap(document2=>kindOf(document2.kind).refersTo?.(document2,profile)??[])}function listsOfNames2(documents,targets,profile){
+const named2=documents.flatMap(({kind,identity:identity2,covers:covers2})=>{const{byName:byName2,many}=kindOf(kind);if(covers2!==
+void 0)return many?.lists(covers2)??[];return byName2!==void 0&&identity2[byName2.id]===void 0?byName2.lists(identity2):
+[]});const targeted=kinds.flatMap(({name:name3,byName:byName2})=>targets.some(target=>target.startsWith(`${name3}/`)&&!byId.
+test(target))?byName2?.lists({})??[]:[]);return[...new Set([...named2,...targeted])].filter(name3=>listScope(name3,profile)!==
+void 0)}var byId=/^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i;function scopesOf(declared,profile){
+const own6=declared.map(({kind})=>kindOf(kind).scope);const lists2=[...listsFor(declared,profile),...listsOfNames2(declared,
+[],profile)];return[...new Set(withListScopes(own6,lists2,profile))].sort()}function abortable(reader,signal){const stop=lazy(
+()=>interrupted("nothing more was asked"));const check3=()=>{if(signal?.aborted)throw stop()};const checked3=async(isWanted,ask2)=>{
+check3();let wasStopped=false;try{return await ask2(()=>{wasStopped=signal?.aborted===true;return!wasStopped&&isWanted()})}catch(failure2){
 throw wasStopped?stop():failure2}};const always=()=>true;return{check:check3,reader:{listOrganizations:(page2,wanted=always)=>checked3(
 wanted,still=>reader.listOrganizations(page2,still)),showTemplate:(backendId,type,wanted=always)=>checked3(wanted,still=>reader.
 showTemplate(backendId,type,still)),showExtra:(read2,params,parse11,wanted=always)=>checked3(wanted,still=>reader.showExtra(
@@ -18604,44 +18625,46 @@ this.#readable)return{open:open7};return{closed:closed2(open7,ambiguous)}}#withh
 const why2=this.#options.onWithheld(cause);const attempts=before+(failure2?.attempts??0);const open7=failure2?.open===true;
 if(!open7&&!begun)return{closed:{...skipped(why2),attempts}};const message=failure2===void 0?why2:`${failure2.message}; ${why2}`;
 const httpStatus=failure2?.status??null;const left={...NOTHING_KNOWN,message,httpStatus,attempts,answered:false,unsteady:open7};
-return this.#readable?{open:left}:{closed:closed2(left,true)}}#answered(change3,{status,data:data3,attempts}){const{regeneration:regeneration3}=this.#kind;
-const isRegenerated=change3.action==="regenerate"&&regeneration3!==void 0;const{[regeneration3?.field??""]:before}=change3.
-apply.before;const{[regeneration3?.field??""]:now}=data3;const{different,values,unverified}=change3.action==="update"||change3.
+return this.#readable?{open:left}:{closed:closed2(left,true)}}#answered(change3,{status,data:data3,attempts}){const{regeneration:regeneration2}=this.#kind;
+const isRegenerated=change3.action==="regenerate"&&regeneration2!==void 0;const{[regeneration2?.field??""]:before}=change3.
+apply.before;const{[regeneration2?.field??""]:now}=data3;const{different,values,unverified}=change3.action==="update"||change3.
 action==="create"?verify(this.#kind,change3.apply.expected,data3):{different:[],values:[],unverified:isRegenerated&&typeof now!==
-"string"?[regeneration3.field]:[]};const kept=`the server answered ${status} and kept another value: ${different.join(";\
- ")}`;const wrong2=[...different.length>0?[kept]:[],...this.#otherServer(change3,data3)];const isOff=wrong2.length>0;return{
-status:isOff?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?wrong2.
-join("; "):null,ownValues:values,notes:isRegenerated&&typeof before==="string"&&before===now?[regeneration3.same(before)]:
-[]}}#otherServer(change3,answer){const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.
-apply;const kind=this.#kind;const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change3.apply,
-answer);if(better===void 0)return[];this.#better??=better;const unsent2=Object.fromEntries(Object.entries(before).filter(
-([field2])=>!Object.hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent2,answer);const{
-signs,whole:whole2=[]}=kind.traits[better.name];const losesSilently=signs?.losesSilently===true;const seen=verify(kind,expected,
-answer).different.length>0;if(!losesSilently&&!seen)return[];const empty2=emptied(whole2,change3.apply,answer);return[...different.
-map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which we\
-re not sent: what was in them, if anything, is lost and not known`],adviceFor(better)]}async#repair(change3,open7,judgement,live){
-const{replan}=this.#options;const names4=namesOfLost(judgement.lost);let known3={judgement,live};let{attempts}=open7;let sent2=change3;
-for(const aim of open7.refused?["before"]:["asked","before"]){const restore=seenLoss("",known3.judgement.lost,known3.live.
-fields);const again=replan.repair(change3,restore,known3.live,aim);if(again===void 0)continue;sent2=again;const tried=await this.#send(
-again);const answered="data"in tried&&otherObject(change3.apply.identity,tried.data)===void 0;attempts+=attemptsOf(tried);
-const now=answered?{exists:true,identity:known3.live.identity,fields:tried.data}:await readBackOne(this.#kind,{change:again,
-failure:"open"in tried?tried.open:open7},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.
-apply.expected,byMember:void 0},now);const end2={...open7,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,
-change3,end2,became,now),again);if(became.verdict==="done")return this.#ended(repaired(aim,end2,names4,now.fields),again);
-known3={judgement:{...judge(this.#kind,aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).
-length===0)break}const end={...open7,attempts};return this.#ended(openOutcome(this.#kind,change3,end,known3.judgement,known3.
-live),sent2)}};function attemptsOf(sent2){if("data"in sent2)return sent2.attempts;if("open"in sent2)return sent2.open.attempts;
-return"closed"in sent2?sent2.closed.attempts:0}init_values();init_kinds();import{randomUUID as randomUUID3}from"node:crypto";init_identifiers();init_values();init_words();init_desired();init_fields();init_kinds();init_lifecycle();init_references();init_values();init_desired();init_fields();function namedMembers(kind,fields4,lost2){return Object.fromEntries(Object.entries(
-fields4).flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,declared))return[];const named3=listsOf(
-declared).flatMap(({list:list2})=>asElements([...list2]));return[[field2,[...named3,...asElements(lost2[field2]??null)]]]}))}
-function declaredPlaces2(declared,{path}){const places=declared.placesOf?.(path)??[];if(places.length===0)return{};return{
-places:places.map(({length:_length2,text:_text,column:_,...place2})=>place2)}}function fieldChange(part,named3){const{path,
-type,wanted,got}=part;const after2=asItWillBe(part);if(named3!==void 0){const before=membersAmong(got??null,named3);const members3=membersAmong(
-after2,named3);const sensitive2=holdsSensitive(before)||holdsSensitive(members3);return{path,type:type.type,before,after:members3,
-sensitive:sensitive2,byMember:true}}const sensitive=isSecret(type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof
-HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after:after2,sensitive,...lackOf(part)}}function unknownSets(parts){
-return parts.filter(({type,verdict})=>type.type==="set"&&verdict==="unknown").map(({path})=>({code:"unknown-set",message:`\
-the present ${path} are unknown: those that the manifest does not declare will be lost`}))}init_plan();function lacking(live,replacedBy){if(live?.trouble===void 0)return void 0;if(live.exists||replacedBy===void 0)
+"string"?[regeneration2.field]:[]};const kept=`the server answered ${status} and kept another value: ${different.join(";\
+ ")}`;const wrong2=[...different.length>0?[kept]:[],...this.#kind.access?.listed(this.#options.profile)===true?[]:misnamed(
+this.#kind,change3.apply.expected,data3),...this.#otherServer(change3,data3)];const isOff=wrong2.length>0;return{status:isOff?
+"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?wrong2.join("; "):
+null,ownValues:values,notes:isRegenerated&&typeof before==="string"&&before===now?[regeneration2.same(before)]:[]}}#otherServer(change3,answer){
+const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.apply;const kind=this.#kind;
+const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change3.apply,answer);if(better===void 0)
+return[];this.#better??=better;const unsent2=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.hasOwn(
+expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent2,answer);const{signs,whole:whole2=[]}=kind.
+traits[better.name];const losesSilently=signs?.losesSilently===true;const seen=verify(kind,expected,answer).different.length>
+0;if(!losesSilently&&!seen)return[];const empty2=emptied(whole2,change3.apply,answer);return[...different.map(what=>`${what}\
+, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which were not sent: what \
+was in them, if anything, is lost and not known`],adviceFor(better)]}async#repair(change3,open7,judgement,live){const{replan}=this.#options;
+const names4=namesOfLost(judgement.lost);let known3={judgement,live};let{attempts}=open7;let sent2=change3;for(const aim of open7.
+refused?["before"]:["asked","before"]){const restore=seenLoss("",known3.judgement.lost,known3.live.fields);const again=replan.
+repair(change3,restore,known3.live,aim);if(again===void 0)continue;sent2=again;const tried=await this.#send(again);const answered="\
+data"in tried&&otherObject(change3.apply.identity,tried.data)===void 0;attempts+=attemptsOf(tried);const now=answered?{exists:true,
+identity:known3.live.identity,fields:tried.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried?tried.
+open:open7},this.#options);const became=judge(this.#kind,{...aimOf(change3),expected:again.apply.expected,byMember:void 0},
+now);const end2={...open7,attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change3,end2,became,now),again);
+if(became.verdict==="done")return this.#ended(repaired(aim,end2,names4,now.fields),again);known3={judgement:{...judge(this.#kind,
+aimOf(change3),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end={...open7,
+attempts};return this.#ended(openOutcome(this.#kind,change3,end,known3.judgement,known3.live),sent2)}};function attemptsOf(sent2){
+if("data"in sent2)return sent2.attempts;if("open"in sent2)return sent2.open.attempts;return"closed"in sent2?sent2.closed.
+attempts:0}init_values();init_kinds();import{randomUUID as randomUUID3}from"node:crypto";init_identifiers();init_values();init_words();init_desired();init_fields();init_kinds();init_lifecycle();init_references();init_values();init_desired();init_fields();function namedMembers(kind,fields4,lost2){return Object.fromEntries(Object.entries(
+fields4).flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,declared))return[];return[[field2,asElements(
+[...membersOf(declared),...asElements(lost2[field2])])]]}))}function declaredPlaces2(declared,{path}){const places=declared.
+places.all?.(path)??[];if(places.length===0)return{};return{places:places.map(({length:_length2,text:_text,column:_,...place2})=>place2)}}
+function fieldChange(part,named2){const{path,type}=part;const own6=side3=>withoutForeignSecrets(type,side3);const[wanted,
+after2,got]=[own6(part.wanted),own6(asItWillBe(part)),part.got&&own6(part.got)];if(named2!==void 0){const before=membersAmong(
+got??null,named2);const members3=membersAmong(after2,named2);const sensitive2=holdsSensitive(before)||holdsSensitive(members3);
+return{path,type:type.type,before,after:members3,sensitive:sensitive2,byMember:true}}const sensitive=isSecret(type)||holdsSensitive(
+wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after:after2,
+sensitive,...lackOf(part)}}function unknownSets(parts){return parts.filter(({type,verdict,got})=>type.type==="set"&&(verdict===
+"unknown"||verdict==="different"&&got instanceof HashedSecret)).map(({path})=>({code:"unknown-set",message:`the present ${path}\
+ are unknown: those that the manifest does not declare will be lost`}))}init_plan();function lacking(live,replacedBy){if(live?.trouble===void 0)return void 0;if(live.exists||replacedBy===void 0)
 return`${live.trouble}${live.proposal?.()??""}`;return`${live.trouble}; it was deleted and created again with the id ${replacedBy}\
 : declare that one`}function createChange(given){const{declared,references:references2,creating,resolved:resolved2,confirmed,
 base,blocked:blocked3}=given;const kind=kindOf(declared.kind);const{creation}=kind;const{identity:identity2}=declared;if(creation===
@@ -18659,40 +18682,40 @@ field2))));const parts=Object.entries(fields4).flatMap(([field2,goal])=>contrast
 null));const changes=parts.filter(({verdict})=>verdict!=="same").map(part=>({...fieldChange(part,void 0),was:"new",...declaredPlaces2(
 declared,part),...confirmed.includes(part.path)?{confirmed:true}:{}}));return{...change3,action:"create",warnings:[...change3.
 warnings,...warnings],requests:[creation.request(chosen,fields4),...creation.after?.(chosen.id??"",fields4)??[]],fields:[
-...backendField(identity2,references2),...changes],destructions:kind.destructions(changes),apply:{...change3.apply,identity:creation.
-takesId?chosen:identity2,existed:false,...defined({plannedId:planned,chosenId:creating,replaces:declared.replaces})}}}function backendField({
-backend:backend4},{backends}){if(backend4===void 0)return[];const{name:name3=backend4}=backends?.byId(backend4)??{};return[
-{path:"backend",type:"value",before:null,after:name3,sensitive:false,was:"new"}]}function namesake({kind,identity:{id,name:name3}},references2){
-const{listed:listed3}=kindOf(kind);if(id===void 0||name3===void 0||listed3===void 0||listed3==="own")return void 0;const list2=references2[listed3];
-const isOther=other=>!sameIdentifier(other,id)&&list2?.created.has(other)!==true;return list2?.byName(name3).find(row=>isOther(
-String(row.id)))}function comingIds(live){return new Set([...live].flatMap(([{kind,identity:identity2,declared},{missing:missing2}])=>missing2===
-true&&declared?.creates===true&&kindOf(kind).creation?.takesId===true?[identity2.id??plannedId(addressOf(kind,identity2))]:
-[]))}function blockDependents(changes,references2){const created=listNames.flatMap(name3=>[...references2[name3]?.created??
-[]]);if(created.length===0)return changes;let settled=changes;for(;;){const coming=new Set(settled.flatMap(change3=>change3.
-action==="create"?idInPlan(change3).map(id=>`${change3.kind} ${id}`):[]));const lacking3=created.filter(([id,address4])=>!coming.
-has(`${address4.split("/",1)[0]} ${id}`));if(lacking3.length===0)return settled;const next=settled.map(change3=>{if(change3.
-action==="blocked"||change3.action==="unchanged")return change3;const ids2=textsIn(change3);const lost2=lacking3.filter(
-([id])=>ids2.has(id)).map(([,address4])=>address4);if(lost2.length===0)return change3;return withReason(change3,`it need\
-s ${lost2.join(" and ")}, which this plan doesn't create`)});if(next.every((change3,index)=>change3===settled[index]))return settled;
-settled=next}}function deletedIn(changes){return new Map(changes.flatMap(({action:action2,kind,apply:{identity:identity2}})=>action2===
-"delete"&&kindOf(kind).creation!==void 0&&identity2.id!==void 0?[[identity2.id,kind]]:[]))}function blockReferred(changes,declared,references2,profile){
-const deleted=deletedIn(changes);if(deleted.size===0)return changes;const referring2=new Map;const note=(id,by)=>{if(deleted.
-has(id))referring2.set(id,(referring2.get(id)??new Set).add(by))};for(const document2 of declared){const address4=addressOf(
-document2.kind,document2.identity);if(!document2.absent)for(const id of idsNamed(document2,references2,profile))note(id,
-address4)}return changes.map(change3=>{const{id}=change3.apply.identity;if(id===void 0||change3.action!=="delete"||!deleted.
-has(id))return change3;const by=[...referring2.get(id)??[]];if(by.length>0)return withReason(change3,`still referred to \
-by ${firstFew(by)}: remove the reference first`);const{usedBy:usedBy2=[]}=kindOf(change3.kind);return withReason(change3,
-undeletable(usesOf(usedBy2,id,references2,(_,row)=>deleted.has(row))))})}function idsNamed({kind:name3,identity:identity2,
-fields:fields4},references2,profile){const kind=kindOf(name3);const context3={references:references2,profile,present:{},
-wished:()=>true,at:()=>""};const{fields:resolved2}=kind.resolve?.(fields4,context3)??{fields:fields4};const wanted=mapValues(
-resolved2,(asked,field2)=>desired(kind.fields[field2]??value,asked,null,true));return[...idsIn(kind.fields,wanted),...Object.
-values(identity2).filter(one=>one!==void 0)]}function idsIn(types3,fields4){return Object.entries(fields4).flatMap(([name3,
-one])=>{const type=types3[name3]??value;if(type.type==="set")return asElements(one??null).flatMap(element=>idsIn(type.nested,
-element));const id=type.type==="reference"&&one!==void 0&&isMap(one)?one.id:one;return typeof id==="string"?[id]:[]})}function idInPlan({
-apply:{plannedId:planned,identity:identity2}}){const id=planned??identity2.id;return id===void 0?[]:[id]}function textsIn({
-requests,apply:{identity:identity2}}){return textsOf2([requests,identity2])}function textsOf2(value4){const texts4=new Set;
-const collect3=one=>{if(typeof one==="string")texts4.add(one);else if(typeof one==="object"&&one!==null&&!(one instanceof
-Sensitive))for(const part of Object.values(one))collect3(part)};collect3(value4);return texts4}var CreatedIds=class{#creations;#ids=new Map;#done=new Set;constructor(changes){this.#creations=new Map(changes.flatMap(
+...backendField(identity2,references2),...changes],destructions:kind.destructions?.(changes)??[],apply:{...change3.apply,
+identity:creation.takesId?chosen:identity2,existed:false,...defined({plannedId:planned,chosenId:creating,replaces:declared.
+replaces})}}}function backendField({backend:backend4},{backends}){if(backend4===void 0)return[];const{name:name3=backend4}=backends?.
+byId(backend4)??{};return[{path:"backend",type:"value",before:null,after:name3,sensitive:false,was:"new"}]}function namesake({
+kind,identity:identity2},references2){const{id,name:name3}=identity2;const{listed:listed3}=kindOf(kind);if(id===void 0||
+name3===void 0||listed3===void 0||listed3==="own")return void 0;const list2=references2[listed3];const isOther=other=>!sameIdentifier(
+other,id)&&list2?.created.has(other)!==true;return list2?.byName(name3).find(row=>isOther(String(row.id)))}function comingIds(live){
+return new Set([...live].flatMap(([{kind,identity:identity2,declared},{missing:missing2}])=>missing2===true&&declared?.creates===
+true&&kindOf(kind).creation?.takesId===true?[identity2.id??plannedId(addressOf(kind,identity2))]:[]))}function blockDependents(changes,references2){
+const created=listNames.flatMap(name3=>[...references2[name3]?.created??[]]);if(created.length===0)return changes;let settled=changes;
+for(;;){const coming=new Set(settled.flatMap(change3=>change3.action==="create"?idInPlan(change3).map(id=>`${change3.kind}\
+ ${id}`):[]));const lacking3=created.filter(([id,address4])=>!coming.has(`${address4.split("/",1)[0]} ${id}`));if(lacking3.
+length===0)return settled;const next=settled.map(change3=>{if(change3.action==="blocked"||change3.action==="unchanged")return change3;
+const ids2=textsIn(change3);const lost2=lacking3.filter(([id])=>ids2.has(id)).map(([,address4])=>address4);if(lost2.length===
+0)return change3;return withReason(change3,`it needs ${lost2.join(" and ")}, which this plan doesn't create`)});if(next.
+every((change3,index)=>change3===settled[index]))return settled;settled=next}}function deletedIn(changes){return new Map(
+changes.flatMap(({action:action2,kind,apply:{identity:identity2}})=>action2==="delete"&&kindOf(kind).creation!==void 0&&
+identity2.id!==void 0?[[identity2.id,kind]]:[]))}function blockReferred(changes,declared,references2,profile){const deleted=deletedIn(
+changes);if(deleted.size===0)return changes;const named2=declared.flatMap(document2=>{const by=addressOf(document2.kind,
+document2.identity);return document2.absent?[]:idsNamed(document2,references2,profile).map(id=>({id,by}))});const referring2=groupBy(
+named2,({id})=>id);return changes.map(change3=>{const{id}=change3.apply.identity;if(id===void 0||change3.action!=="delet\
+e"||!deleted.has(id))return change3;const by=[...new Set(referring2.get(id)?.map(one=>one.by))];if(by.length>0)return withReason(
+change3,`still referred to by ${firstFew(by)}: remove the reference first`);const{usedBy:usedBy2=[]}=kindOf(change3.kind);
+return withReason(change3,undeletable(usesOf(usedBy2,id,references2,(_,row)=>deleted.has(row))))})}function idsNamed({kind:name3,
+identity:identity2,fields:fields4},references2,profile){const kind=kindOf(name3);const context3={references:references2,
+profile,present:{},wished:()=>true,at:()=>""};const{fields:resolved2}=kind.resolve?.(fields4,context3)??{fields:fields4};
+const wanted=mapValues(resolved2,(asked,field2)=>desired(kind.fields[field2]??value,asked,null,true));return[...idsIn(kind.
+fields,wanted),...Object.values(identity2).filter(one=>one!==void 0)]}function idsIn(types3,fields4){return Object.entries(
+fields4).flatMap(([name3,one])=>{const type=types3[name3]??value;if(type.type==="set")return asElements(one??null).flatMap(
+element=>idsIn(type.nested,element));const id=type.type==="reference"&&one!==void 0&&isMap(one)?one.id:one;return typeof id===
+"string"?[id]:[]})}function idInPlan({apply:{plannedId:planned,identity:identity2}}){const id=planned??identity2.id;return id===
+void 0?[]:[id]}function textsIn({requests,apply:{identity:identity2}}){return textsOf2([requests,identity2])}function textsOf2(value4){
+const texts4=new Set;const collect3=one=>{if(typeof one==="string")texts4.add(one);else if(typeof one==="object"&&one!==
+null&&!(one instanceof Sensitive))for(const part of Object.values(one))collect3(part)};collect3(value4);return texts4}var CreatedIds=class{#creations;#ids=new Map;#done=new Set;constructor(changes){this.#creations=new Map(changes.flatMap(
 change3=>change3.action==="create"?idInPlan(change3).map(id=>[id,change3]):[]))}lacking(change3){if(this.#creations.size===
 0)return void 0;for(const text5 of textsIn(change3)){const creation=this.#creations.get(text5);if(creation!==void 0&&creation!==
 change3&&!this.#done.has(creation))return`not sent: ${creation.address} was not created`}return void 0}begin({kind,apply:{
@@ -18708,11 +18731,10 @@ key3)??key3,this.#replaced(one)]))}#replacedText(text5){const own6=this.#ids.get
 recorder;const recorder={sending:(...line)=>this.#write(sending(...line)),answered:(...line)=>this.#write(answered(...line)),
 settled:(...line)=>this.#write(settled(...line))};this.#options={...options,recorder}}async run(changes){this.#created=new CreatedIds(
 changes);const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!=="blocked");const{progress,concurrency}=this.#options;
-let fatal;const end=failure2=>{fatal??=failure2;this.#stop??=NOT_SENT};progress.phase("Applying",todo.length);const levels=new Map;
-for(const change3 of todo){const at3=levelAmong(change3,todo);const own6=levels.get(at3);if(own6===void 0)levels.set(at3,
-[change3]);else own6.push(change3)}for(const own6 of[...levels].sort(([a2],[b])=>a2-b).map(([,changes2])=>changes2)){const[
-first]=own6;if(first===void 0)continue;const kind=kindOf(first.kind);await this.#applyKind(kind,own6,kind.sequential?1:concurrency).
-catch(end);await allSettled(this.#recording.splice(0)).catch(end)}progress.end(fatal===void 0?void 0:"failed");return{results:todo.
+let fatal;const end=failure2=>{fatal??=failure2;this.#stop??=NOT_SENT};progress.phase("Applying",todo.length);const levels=groupBy(
+todo,change3=>levelAmong(change3,todo));for(const[,own6]of[...levels].sort(([a2],[b])=>a2-b)){const[first]=own6;if(first===
+void 0)continue;const kind=kindOf(first.kind);await this.#applyKind(kind,own6,kind.succession===void 0?concurrency:1).catch(
+end);await allSettled(this.#recording.splice(0)).catch(end)}progress.end(fatal===void 0?void 0:"failed");return{results:todo.
 map(change3=>asResult(change3,this.#outcomes.get(change3)??skipped(NOT_SENT))),answers:new Map([...this.#outcomes].flatMap(
 ([change3,{after:after2}])=>after2===void 0?[]:[[change3,after2]])),fatal}}async#applyKind(kind,changes,concurrency){const limit2=pLimit(
 concurrency);const open7=[];const send=async change3=>{const left=await this.#applyChange(kind,change3);if(left!==void 0)
@@ -18723,27 +18745,27 @@ const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(pl
 lacking(planned);if(lacking3!==void 0)return this.#skip(planned,lacking3);this.#created.begin(planned);this.#options.progress.
 begin?.(planned.address);if(planned.action==="adopt"){await this.#options.recorder.sending(planned,null,true);this.#settle(
 planned,planned,{...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.
-now()-FRESH);let begun;for(let round=1;round<=ROUNDS;){const tried=this.#tried.get(planned);const change3=await this.#refresh(
-planned,since);if(typeof change3==="string")return await this.#giveUp(planned,begun,change3);const own6=this.#created.withIds(
-change3);const sent2=await this.#send(kind,planned,own6,change3===planned);if(sent2!==EXPIRED)return sent2;since=performance.
-now();begun=own6;if(this.#tried.get(planned)===tried)round+=1}return await this.#giveUp(planned,begun,`not sent: the obs\
-ervation expired after ${ROUNDS} attempts`)}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,
-reason);return this.#settle(planned,begun,skipped(reason))}async#send(kind,planned,change3,isAsPlanned){const{profile,replan,
-recorder}=this.#options;if(change3.requests.length===0)await recorder.sending(change3,null,true);const attempt=this.#attempt(
-kind);try{const tried=replan.carries(planned)?this.#tried.get(planned)??0:void 0;const observedAt=isAsPlanned?replan.observedAt:
+now()-FRESH);let begun;for(let round=1;round<=ROUNDS;){const tried=this.#tried.get(planned);const refreshed=await this.#refresh(
+planned,since);const change3=this.#stop??refreshed;if(typeof change3==="string")return await this.#giveUp(planned,begun,
+change3);const own6=this.#created.withIds(change3);const sent2=await this.#send(kind,planned,own6,change3===planned);if(sent2!==
+EXPIRED)return sent2;since=performance.now();begun=own6;if(this.#tried.get(planned)===tried)round+=1}return await this.#giveUp(
+planned,begun,`not sent: the observation expired after ${ROUNDS} attempts`)}async#giveUp(planned,begun,reason){if(begun===
+void 0)return this.#skip(planned,reason);return this.#settle(planned,begun,skipped(reason))}async#send(kind,planned,change3,isAsPlanned){
+const{profile,replan,recorder}=this.#options;if(change3.requests.length===0)await recorder.sending(change3,null,true);const attempt=this.#attempt(
+kind);try{const tried=this.#tried.get(planned)??(replan.carries(planned)?0:void 0);const observedAt=isAsPlanned?replan.observedAt:
 performance.now();const freshUntil=Math.min(kind.readable(profile)?observedAt+FRESH:Number.POSITIVE_INFINITY,performance.
-now()+this.#untilEnd(planned));const sent2=await attempt.send(change3,freshUntil,tried);if(tried!==void 0&&attempt.tried>
-0)this.#tried.set(planned,attempt.tried);if(sent2===EXPIRED)return sent2;if(!("failure"in sent2))return await this.#end(
-kind,planned,sent2);if(kind.lost===void 0&&sent2.failure.expired===void 0){return{planned,attempt,open:sent2}}const ended=await attempt.
-conclude(sent2,await readBackOne(kind,sent2,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)}catch(failure2){
+now()+this.#untilEnd(planned));const sent2=await attempt.send(change3,freshUntil,tried);if(attempt.tried>0)this.#tried.set(
+planned,attempt.tried);if(sent2===EXPIRED)return sent2;if(!("failure"in sent2))return await this.#end(kind,planned,sent2);
+if(kind.lost===void 0&&sent2.failure.expired===void 0){return{planned,attempt,open:sent2}}const ended=await attempt.conclude(
+sent2,await readBackOne(kind,sent2,this.#options));return ended===EXPIRED?ended:await this.#end(kind,planned,ended)}catch(failure2){
 if(attempt.begun&&!this.#outcomes.has(planned))this.#outcomes.set(planned,brokenOff(failure2));throw failure2}}async#end(kind,planned,ended){
 return this.#settle(planned,ended.sent,await this.#checkProfile(kind,planned,ended))}async#readBack(kind,left){if(left.length===
 0)return;const open7=left.map(one=>one.open);const live=await readBackAll(kind,open7,this.#options,this.#options.concurrency);
 await allSettled(left.map(async({planned,attempt,open:open8})=>{const ended=await attempt.conclude(open8,live.get(open8));
 if(ended!==EXPIRED)await this.#end(kind,planned,ended)}))}async#checkProfile(kind,{address:address4},{better,suspected,outcome:outcome3}){
 const hinted=better??suspected;if(hinted===void 0)return outcome3;const stopped=this.#harmful.has(kind.name);let sure=better!==
-void 0;if(!sure&&!stopped){const probed=await this.#options.recognise(kind.scopes.write).catch(()=>void 0);if(probed?.kind===
-"plain")return outcome3;sure=probed?.kind==="recognised"}const harms=kind.traits[hinted.name].unsafe===true;if(harms&&!stopped&&
+void 0;if(!sure&&!stopped){const probed=await this.#options.recognise(kind.scope).catch(()=>void 0);if(probed?.kind==="p\
+lain")return outcome3;sure=probed?.kind==="recognised"}const harms=kind.traits[hinted.name].unsafe===true;if(harms&&!stopped&&
 (sure||(outcome3.httpStatus??0)>=500)){this.#harmful.set(kind.name,`not sent: the response for ${address4} looks like a \
 server of the profile ${hinted.name}; its error says what to do`)}const marked=harms&&sure?{...outcome3,otherProfile:hinted.
 name}:outcome3;return better===void 0?advised(marked,adviceFor(hinted)):marked}#attempt(kind){return new Attempt(kind,{...this.#options,
@@ -18759,7 +18781,7 @@ e could not be read: ${why2}`}if(change3===void 0)return planned;const[asPlanned
 this.#created.withIds(change3)];const isSucceeded=[...this.#outcomes.keys()].some(done2=>done2.kind===planned.kind&&takesOver(
 done2));const drift=driftSincePlan(asPlanned2,asNow,isSucceeded);if(drift.length>0)return`not sent, stale: it was change\
 d on the server since the plan was made (${drift.join(", ")}); plan again and review it`;const other=asNow.requests.filter(
-({operation,params})=>!asPlanned2.requests.some(named3=>named3.operation===operation&&operationPath(operation,named3.params)===
+({operation,params})=>!asPlanned2.requests.some(named2=>named2.operation===operation&&operationPath(operation,named2.params)===
 operationPath(operation,params)));if(other.length>0){const names4=other.map(({operation})=>operations[operation].title).
 join(", ");return`not sent, stale: the present state needs a request that the plan does not have (${names4}); plan again\
  and review it`}const{managed:managed2,before}=planned.apply;const field2=givesUp(planned)?kindOf(planned.kind).succession?.
@@ -18879,195 +18901,190 @@ same(was,now))};for(const finding of findingsOf(template2,email3,{after:bodies(e
 finding,checks.levels,bodiesOf(finding.body).some(isNew));if(level3==="off")continue;const build2=level3==="error"?error:
 warning2;const{places,more}=placesIn(template2,email3,finding,bodiesOf(finding.body));problems.push({...build2(finding.code,
 finding.message,places),...more>0?{morePlaces:more}:{}})}}return problems}function bodiesOf(body2){return body2===null?[
-"txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{at:at3},about2){const found2=about2.map(name3=>({
-field:email3[name3],spots:eachOnce(at3?.[name3]??[])}));const seen=new Map;const add=(field2,spot)=>{const place2=template2.
-placeWithin(field2,spot);const key3=JSON.stringify([place2.file,place2.line,place2.column]);if(!seen.has(key3))seen.set(
-key3,place2)};for(const{field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen.size;for(const{field:field2,
-spots}of found2)for(const spot of spots.slice(1,placesAtMost))add(field2,spot);const more=found2.reduce((sum,{spots})=>sum+
-Math.max(0,spots.length-placesAtMost),0);return{places:[...seen.values()],more:seen.size===firsts?0:more}}function eachOnce(spots){
-const byStart=new Map(spots.map(spot=>[spot.start,spot]));return[...byStart.values()].sort((a2,b)=>a2.start-b.start)}function bodies({
-txt,html},fields4){return{txt:readable(fields4[txt]),html:readable(fields4[html])}}function readable(body2){return typeof body2===
-"string"||body2===null?body2:void 0}init_values();init_desired();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_plan();init_problems();init_values();init_words();init_declared();init_fields();init_kinds();init_values();init_fields();init_kinds();function mergeDocuments(identity2,documents){const[first]=documents;if(first===
-void 0)throw new Error("no document to merge");const kind=kindOf(first.kind);const sources2=new Map;const contradictions4=[];
-const fields4={};for(const field2 of new Set(documents.flatMap(({fields:fields5})=>Object.keys(fields5)))){const parts=documents.
-flatMap(document3=>{const declared=document3.fields[field2];return declared===void 0?[]:[{document:document3,declared}]});
-const[one]=parts;if(one===void 0)continue;sources2.set(field2,{document:one.document,path:[field2]});fields4[field2]=parts.
-length===1?one.declared:joined2(kind,field2,parts,sources2,contradictions4)}const conditions=documents.flatMap(document3=>document3.
-conditions??[]);const sourceOf2=path=>{for(let length2=path.length;length2>0;length2-=1){const source=sources2.get(path.
-slice(0,length2).join("\0"));if(source!==void 0)return{...source,path:[...source.path,...path.slice(length2)]}}return{document:first,
-path}};const document2={kind:first.kind,identity:identity2,fields:fields4,absent:first.absent,...first.creates===void 0?
-{}:{creates:first.creates},whole:union2(documents.map(({whole:whole2})=>whole2)),ignored:union2(documents.map(({ignored})=>ignored)),
-...conditions.length===0?{}:{conditions},get place(){return first.place},get declaredAt(){return first.declaredAt},placeOf:(...path)=>{
-const source=sourceOf2(path);return source.document.placeOf(...source.path)},placesOf:path=>documents.flatMap(document3=>Object.
-entries(document3.fields).flatMap(([field2,declared])=>{if(field2===path)return[document3.placeOf(field2)];const keys=isMap(
-declared)?Object.keys(declared):[];const key3=keys.find(one=>partPath(field2,one)===path);return key3===void 0?[]:[document3.
-placeOf(field2,key3)]})),placeWithin:(field2,part)=>sourceOf2([field2]).document.placeWithin(field2,part)};return{document:document2,
+"txt","html"]:[body2]}var placesAtMost=50;function placesIn(template2,email3,{at:at3},about2){const found2=about2.map(name3=>{
+const byStart=new Map(at3?.[name3]?.map(spot=>[spot.start,spot]));return{field:email3[name3],spots:[...byStart.values()].
+sort((a2,b)=>a2.start-b.start)}});const seen=new Map;const add=(field2,spot)=>{const place2=template2.places.within(field2,
+spot);const key3=JSON.stringify([place2.file,place2.line,place2.column]);if(!seen.has(key3))seen.set(key3,place2)};for(const{
+field:field2,spots}of found2)add(field2,spots[0]);const firsts=seen.size;for(const{field:field2,spots}of found2)for(const spot of spots.
+slice(1,placesAtMost))add(field2,spot);const more=found2.reduce((sum,{spots})=>sum+Math.max(0,spots.length-placesAtMost),
+0);return{places:[...seen.values()],more:seen.size===firsts?0:more}}function bodies({txt,html},fields4){return{txt:readable(
+fields4[txt]),html:readable(fields4[html])}}function readable(body2){return typeof body2==="string"||body2===null?body2:
+void 0}init_values();init_desired();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_plan();init_problems();init_values();init_words();init_fields();init_kinds();init_values();init_fields();init_kinds();function placeOf({document:document2,path}){return document2.places.of(...path)}
+function mergeDocuments(identity2,documents){const[first]=documents;if(first===void 0)throw new Error("no document to me\
+rge");const kind=kindOf(first.kind);const sources2=new Map;const contradictions4=[];const fields4={};for(const field2 of new Set(
+documents.flatMap(({fields:fields5})=>Object.keys(fields5)))){const parts=documents.flatMap(document3=>{const declared=document3.
+fields[field2];return declared===void 0?[]:[{document:document3,declared}]});const[one]=parts;if(one===void 0)continue;sources2.
+set(field2,{document:one.document,path:[field2]});fields4[field2]=parts.length===1?one.declared:joined2(kind,field2,parts,
+sources2,contradictions4)}const conditions=documents.flatMap(document3=>document3.conditions??[]);const sourceOf2=path=>{
+for(let length2=path.length;length2>0;length2-=1){const source=sources2.get(path.slice(0,length2).join("\0"));if(source!==
+void 0)return{...source,path:[...source.path,...path.slice(length2)]}}return{document:first,path}};const document2={kind:first.
+kind,identity:identity2,fields:fields4,absent:first.absent,...first.creates===void 0?{}:{creates:first.creates},whole:union2(
+documents.map(({whole:whole2})=>whole2)),ignored:union2(documents.map(({ignored})=>ignored)),...conditions.length===0?{}:
+{conditions},places:{get line(){return first.places.line},of:(...path)=>placeOf(sourceOf2(path)),within:(field2,part)=>sourceOf2(
+[field2]).document.places.within(field2,part),all:path=>documents.flatMap(({fields:fields5,places})=>Object.entries(fields5).
+flatMap(([field2,declared])=>{if(field2===path)return[places.of(field2)];const keys=isMap(declared)?Object.keys(declared):
+[];const key3=keys.find(one=>partPath(field2,one)===path);return key3===void 0?[]:[places.of(field2,key3)]}))}};return{document:document2,
 contradictions:contradictions4}}function documentFor(many,identity2,condition){const{kind,fields:fields4,absent:absent2,
-whole:whole2,ignored}=many;return{kind,identity:identity2,fields:fields4,absent:absent2,whole:whole2,ignored,...condition===
-void 0?{}:{conditions:[condition]},get place(){return many.place},get declaredAt(){return many.declaredAt},placeOf:(...path)=>many.
-placeOf(...path),placeWithin:(field2,part)=>many.placeWithin(field2,part)}}function joined2(kind,field2,parts,sources2,contradictions4){
-const{type}=kind.fields[field2]??value;const placeOf4=({document:document2,path})=>document2.placeOf(...path);const differs=(path,one,other,removed)=>{
-const places=[placeOf4(one),placeOf4(other)];contradictions4.push({path,places,...removed===void 0?{}:{removed}})};if(type===
-"set")return joinedSet(field2,parts,sources2,differs);const isPartwise=(type==="map"||type==="members")&&parts.every(({declared})=>isMap(
-declared));const joint={};const seen=new Map;for(const{document:document2,declared}of parts){const own6=isPartwise&&isMap(
-declared)?Object.entries(declared):[["",declared]];for(const[key3,wanted]of own6){const path=key3===""?[field2]:[field2,
-key3];const source={document:document2,path};const before=seen.get(key3);if(before===void 0){seen.set(key3,source);sources2.
-set(path.join("\0"),source);joint[key3]=wanted}else if(!same(joint[key3]??null,wanted))differs(path.join("."),before,source)}}
-return isPartwise?joint:joint[""]??null}function joinedSet(field2,parts,sources2,differs){const joint={};let whole2;for(const{
-document:document2,declared}of parts){const{whole:own6}=setParts(declared);if(own6!==void 0){const source={document:document2,
-path:[field2]};if(whole2===void 0){whole2={source,list:own6};joint.whole=[]}else if(!same(inOrder(whole2.list),inOrder(own6)))
-differs(field2,whole2.source,source);else continue}for(const{path,list:list2}of listsOf(declared)){const[part="whole"]=path;
-joint[part]??=[];const joining=joint[part];list2.forEach((element,index)=>{const source={document:document2,path:[field2,
-...path,index]};sources2.set([field2,part,joining.length].join("\0"),source);joining.push({element,source})})}}const{remove=[],
-...others2}=joint;const removed=new Map(remove.map(({element,source})=>[memberKey(element),source]));const first=new Map;
-for(const member of Object.values(others2).flat()){const key3=memberKey(member.element);const other=removed.get(key3);if(other!==
-void 0)differs(field2,member.source,other,key3);const before=first.get(key3);if(before===void 0)first.set(key3,member);else if(!same(
-endIn(before.element),endIn(member.element)))differs(`${field2}.until`,before.source,member.source)}return mapValues(joint,
-members3=>members3.map(({element})=>element))}function inOrder(set2){if(!Array.isArray(set2))return set2;return set2.map(
-referenceOf).sort((a2,b)=>compareText(memberKey(a2)??"",memberKey(b)??""))}function endIn(element){return(isMap(element)?
-instantOf(element.until):void 0)??null}function union2(lists2){return[...new Set(lists2.flat())]}function endOf(element){return isMap(element)?instantOf(element.until):void 0}function findDates(documents){const places=new Map;
-for(const document2 of documents){for(const[field2,declared]of Object.entries(document2.fields)){for(const element of listsOf(
-declared).flatMap(({list:list2})=>list2)){const[end,member]=[endOf(element),memberKey(element)];if(end!==void 0&&member!==
-void 0)places.set(key(field2,member,end),document2)}}}return(field2,id,{at:at3,name:name3=""})=>places.get(key(field2,id,
-at3))??places.get(key(field2,name3,at3))}function key(field2,member,end){return JSON.stringify([field2,member.toLowerCase(),
-end])}function withDates(documents,written4,{state:{resources},now,endedOnly}){const documentWith=findDates(written4);const present3=new Set;
-const unmanaged=[];const undated=[];const addLate=(removed,address4,record2,document2)=>{let source;for(const[field2,members3]of Object.
-entries(record2?.until??{})){const names4=document2===void 0?[]:namesIn2(document2,field2);for(const[id,date3]of Object.
-entries(members3)){if(names4.includes(id)||date3.name!==void 0&&names4.includes(date3.name))continue;const other=documentWith(
-field2,id,date3);if(other===void 0){if(isHeld(record2?.left?.fields[field2],id))unmanaged.push(`${date3.name??id} of ${address4}`)}else if(date3.
-received&&Date.parse(date3.at)<=now.getTime()){source??=other;removed[field2]=[...removed[field2]??[],id]}}}return source};
-const declared=documents.flatMap(document2=>{const address4=addressOf(document2.kind,document2.identity);present3.add(address4);
-const record2=Object.hasOwn(resources,address4)?resources[address4]:void 0;const{fields:fields4,removed,kept}=withoutEnded(
-document2,record2,now);undated.push(...kept.map(name3=>`${name3} of ${address4}`));const source=addLate(removed,address4,
-record2,document2);if(Object.keys(removed).length===0){if(endedOnly)return[];return[fields4===document2.fields?document2:
-altered(document2,{fields:fields4})]}if(endedOnly){const known3=recordedWhole(document2,removed,record2);return[removalOf(
-document2.identity,removed,source??document2,known3)]}return[altered(document2,{fields:withRemoved(fields4,removed),ended:removed})]});
-for(const[address4,record2]of Object.entries(resources)){if(record2.until===void 0||present3.has(address4))continue;const removed={};
-const source=addLate(removed,address4,record2);if(source!==void 0)declared.push(removalOf(record2.identity,removed,source))}
-return{declared,warnings:[...unmanagedEnds(unmanaged),...notInForce(undated)]}}function isHeld(set2,id){return set2===void 0||
-asElements(set2).some(element=>element.id===id)}function namesIn2({fields:fields4},field2){return listsOf(fields4[field2]).
-flatMap(({list:list2})=>list2).flatMap(element=>memberKey(element)??[])}function recordedWhole({fields:fields4},removed,record2){
-if(record2===void 0||record2.left!==void 0)return{};return Object.fromEntries(Object.entries(removed).flatMap(([field2,ids2])=>{
-const{[field2]:set2}=record2.fields;if(!Array.isArray(set2)||!Array.isArray(setParts(fields4[field2]??null).whole))return[];
-return[[field2,asElements(set2).filter(({id})=>!ids2.includes(String(id)))]]}))}function removalOf(identity2,removed,source,known3={}){
-const fields4=withRemoved(known3,removed);return altered(documentFor(source,identity2,void 0),{fields:fields4,ended:removed,
-whole:[]})}function withRemoved(fields4,removed){const sets=Object.entries(removed).map(([field2,ids2])=>{const{[field2]:declared}=fields4;
-const{remove,...parts}=declared===void 0||!isMap(declared)?{}:declared;const whole2=declared===void 0||isMap(declared)?{}:
-{whole:declared};const going=[...Array.isArray(remove)?remove:[],...ids2.map(id=>({id}))];return[field2,{...whole2,...parts,
-remove:going}]});return{...fields4,...Object.fromEntries(sets)}}function withoutEnded({kind,fields:declaredFields},record2,now){
-const{fields:types3}=kindOf(kind);const changed2={};const removed={};const kept=[];const isEnded=element=>{const end=endOf(
-element);return end!==void 0&&Date.parse(end)<=now.getTime()};const current=list2=>list2.filter(element=>!isEnded(element));
-for(const[field2,declared]of Object.entries(declaredFields)){if(types3[field2]?.type!=="set")continue;const{whole:whole2,
-add,remove}=setParts(declared);const over=[...Array.isArray(whole2)?whole2:[],...add].filter(isEnded);if(over.length===0)
-continue;const ids2=over.map(element=>receivedAs(element,field2,record2));const received=ids2.filter(id=>id!==void 0);if(received.
-length>0)removed[field2]=received;const stay=over.filter((_,index)=>ids2[index]===void 0).map(withoutEnd);const held2=asElements(
-record2?.left?.fields[field2]??null).flatMap(({id,name:name3})=>[id,name3]);kept.push(...stay.flatMap(element=>memberKey(
-element)??[]).filter(member=>held2.includes(member)));changed2[field2]={...whole2===void 0?{}:{whole:Array.isArray(whole2)?
-current(whole2):whole2,stay},add:current(add),remove:[...remove]}}const isSame=Object.keys(changed2).length===0;return{fields:isSame?
-declaredFields:{...declaredFields,...changed2},removed,kept}}function withoutGone({fields:fields4,ended={}},live){const sets=Object.
-keys(ended).map(field2=>{const{[field2]:declared=null}=fields4;const{[field2]:held2}=live;if(held2===void 0||!isMap(declared)||
-!Array.isArray(declared.remove))return[field2,declared];const isGone2=element=>ended[field2]?.includes(memberKey(element)??
-"")===true&&!isHeld(held2,memberKey(element)??"");return[field2,{...declared,remove:declared.remove.filter(element=>!isGone2(
-element))}]});return sets.length===0?fields4:{...fields4,...Object.fromEntries(sets)}}function receivedAs(element,field2,record2){
-const member=memberKey(element)?.toLowerCase();const dates=Object.entries(record2?.until?.[field2]??{});const dated=dates.
-find(([id,{name:name3}])=>id.toLowerCase()===member||name3?.toLowerCase()===member);if(dated!==void 0)return dated[1].received?
-dated[0]:void 0;const shown4=asElements(record2?.left?.fields[field2]??record2?.fields[field2]??null);const named3=shown4.
-find(({name:name3})=>typeof name3==="string"&&name3.toLowerCase()===member);return record2?.given?.[field2]?.find(id=>id.
-toLowerCase()===member||id===named3?.id)}function takeEnds(kind,fields4){const ends={};const plain4=mapValues(fields4,(declared,field2)=>{
-if(kind.fields[field2]?.type!=="set")return declared;const dated=listsOf(declared).flatMap(({list:list2})=>list2.flatMap(
-element=>{const at3=endOf(element);return at3===void 0||!isMap(element)?[]:[{element,at:at3}]}));if(dated.length===0)return declared;
-ends[field2]=dated;const without3=list2=>Array.isArray(list2)?list2.map(withoutEnd):list2;return isMap(declared)?mapValues(
-declared,without3):without3(declared)});return{fields:plain4,ends}}function untilChanges(declaredEnds,{until:recorded={},
-given={}},resolved2,present3){const changes={};const ends=[];const undated=[];for(const[field2,declared]of Object.entries(
-resolved2)){const{[field2]:known3={}}=recorded;const{[field2]:held2}=present3;const next={};const isDated=({element})=>{
-const id=String(element.id);const isGiven=known3[id]?.received===true||given[field2]?.includes(id)===true;return isGiven||
-held2===void 0||!isHeld(held2,id)};const own6=declaredEnds[field2]??[];undated.push(...own6.filter(one=>!isDated(one)).map(
-({element})=>nameIn(element)));for(const{element,at:at3}of own6.filter(isDated)){const{id,name:name3}=element;ends.push(
-{field:field2,at:at3,name:nameIn(element)});if(known3[String(id)]?.at===at3)continue;next[String(id)]={at:at3,...typeof name3===
-"string"?{name:name3}:{},received:true}}const dated=new Set(own6.map(({element})=>element.id));const permanent=listsOf(declared).
-filter(({path})=>!path.includes("remove")&&!path.includes("stay")).flatMap(({list:list2})=>asElements([...list2]).map(({
-id})=>String(id)));for(const id of permanent)if(known3[id]!==void 0&&!dated.has(id))next[id]=null;if(Object.keys(next).length>
-0)changes[field2]=next}return{until:Object.keys(changes).length===0?void 0:changes,ends:ends.sort((a2,b)=>compareText(a2.
-at,b.at)),undated}}function nameIn({id,name:name3}){return String(name3??id)}function endFields(changes={},recorded={}){
+whole:whole2,ignored,places}=many;const conditions=condition===void 0?{}:{conditions:[condition]};return{kind,identity:identity2,
+fields:fields4,absent:absent2,whole:whole2,ignored,...conditions,places}}function joined2(kind,field2,parts,sources2,contradictions4){
+const{type}=kind.fields[field2]??value;const differs=(path,one,other,removed)=>{const places=[placeOf(one),placeOf(other)];
+contradictions4.push({path,places,...removed===void 0?{}:{removed}})};if(type==="set")return joinedSet(field2,parts,sources2,
+differs);const isPartwise=(type==="map"||type==="members")&&parts.every(({declared})=>isMap(declared));const joint={};const seen=new Map;
+for(const{document:document2,declared}of parts){const own6=isPartwise&&isMap(declared)?Object.entries(declared):[["",declared]];
+for(const[key3,wanted]of own6){const path=key3===""?[field2]:[field2,key3];const source={document:document2,path};const before=seen.
+get(key3);if(before===void 0){seen.set(key3,source);sources2.set(path.join("\0"),source);joint[key3]=wanted}else if(!same(
+joint[key3]??null,wanted))differs(path.join("."),before,source)}}return isPartwise?joint:joint[""]??null}function joinedSet(field2,parts,sources2,differs){
+const joint={};let whole2;for(const{document:document2,declared}of parts){const{whole:own6}=setParts(declared);if(own6!==
+void 0){const source={document:document2,path:[field2]};if(whole2===void 0){whole2={source,list:own6};joint.whole=[]}else if(!same(
+inOrder(whole2.list),inOrder(own6)))differs(field2,whole2.source,source);else continue}for(const{path,list:list2}of listsOf(
+declared)){const[part="whole"]=path;joint[part]??=[];const joining=joint[part];list2.forEach((element,index)=>{const source={
+document:document2,path:[field2,...path,index]};sources2.set([field2,part,joining.length].join("\0"),source);joining.push(
+{element,source})})}}const{remove=[],...others2}=joint;const removed=new Map(remove.map(({element,source})=>[memberKey(element),
+source]));const first=new Map;for(const member of Object.values(others2).flat()){const key3=memberKey(member.element);const other=removed.
+get(key3);if(other!==void 0)differs(field2,member.source,other,key3);const before=first.get(key3);if(before===void 0)first.
+set(key3,member);else if(!same(endIn(before.element),endIn(member.element)))differs(`${field2}.until`,before.source,member.
+source)}return mapValues(joint,members3=>members3.map(({element})=>element))}function inOrder(set2){if(!Array.isArray(set2))
+return set2;return set2.map(referenceOf).sort((a2,b)=>compareText(memberKey(a2)??"",memberKey(b)??""))}function endIn(element){
+return(isMap(element)?instantOf(element.until):void 0)??null}function union2(lists2){return[...new Set(lists2.flat())]}function endOf(element){return isMap(element)?instantOf(element.until):void 0}function findDates(documents){const places=new Map;
+for(const document2 of documents){for(const[field2,declared]of Object.entries(document2.fields)){for(const element of membersOf(
+declared)){const[end,member]=[endOf(element),memberKey(element)];if(end!==void 0&&member!==void 0)places.set(key(field2,
+member,end),document2)}}}return(field2,id,{at:at3,name:name3=""})=>places.get(key(field2,id,at3))??places.get(key(field2,
+name3,at3))}function key(field2,member,end){return JSON.stringify([field2,member.toLowerCase(),end])}function withDates(documents,written4,{
+state:{resources},now,endedOnly}){const documentWith=findDates(written4);const present3=new Set;const unmanaged=[];const undated=[];
+const addLate=(removed,address4,record2,document2)=>{let source;for(const[field2,members3]of Object.entries(record2?.until??
+{})){const names4=membersOf(document2?.fields[field2]).map(memberKey);for(const[id,date3]of Object.entries(members3)){if(names4.
+includes(id)||date3.name!==void 0&&names4.includes(date3.name))continue;const other=documentWith(field2,id,date3);if(other===
+void 0){if(isHeld(record2?.left?.fields[field2],id))unmanaged.push(`${date3.name??id} of ${address4}`)}else if(date3.received&&
+Date.parse(date3.at)<=now.getTime()){source??=other;removed[field2]=[...removed[field2]??[],id]}}}return source};const declared=documents.
+flatMap(document2=>{const address4=addressOf(document2.kind,document2.identity);present3.add(address4);const record2=Object.
+hasOwn(resources,address4)?resources[address4]:void 0;const{fields:fields4,removed,kept}=withoutEnded(document2,record2,
+now);undated.push(...kept.map(name3=>`${name3} of ${address4}`));const source=addLate(removed,address4,record2,document2);
+if(Object.keys(removed).length===0){if(endedOnly)return[];return[fields4===document2.fields?document2:{...document2,fields:fields4}]}
+if(endedOnly){const known3=recordedWhole(document2,removed,record2);return[removalOf(document2.identity,removed,source??
+document2,known3)]}return[{...document2,fields:withRemoved(fields4,removed),ended:removed}]});for(const[address4,record2]of Object.
+entries(resources)){if(record2.until===void 0||present3.has(address4))continue;const removed={};const source=addLate(removed,
+address4,record2);if(source!==void 0)declared.push(removalOf(record2.identity,removed,source))}return{declared,warnings:[
+...unmanagedEnds(unmanaged),...notInForce(undated)]}}function isHeld(set2,id){return set2===void 0||asElements(set2).some(
+element=>element.id===id)}function recordedWhole({fields:fields4},removed,record2){if(record2===void 0||record2.left!==void 0)
+return{};return Object.fromEntries(Object.entries(removed).flatMap(([field2,ids2])=>{const{[field2]:set2}=record2.fields;
+if(!Array.isArray(set2)||!Array.isArray(setParts(fields4[field2]??null).whole))return[];return[[field2,asElements(set2).
+filter(({id})=>!ids2.includes(String(id)))]]}))}function removalOf(identity2,removed,source,known3={}){const fields4=withRemoved(
+known3,removed);return{...documentFor(source,identity2,void 0),fields:fields4,ended:removed,whole:[]}}function withRemoved(fields4,removed){
+const sets=Object.entries(removed).map(([field2,ids2])=>{const{[field2]:declared}=fields4;const{remove,...parts}=declared===
+void 0||!isMap(declared)?{}:declared;const whole2=declared===void 0||isMap(declared)?{}:{whole:declared};const going=[...Array.
+isArray(remove)?remove:[],...ids2.map(id=>({id}))];return[field2,{...whole2,...parts,remove:going}]});return{...fields4,
+...Object.fromEntries(sets)}}function withoutEnded(document2,record2,now){const{kind,fields:declaredFields}=document2;const{
+fields:types3}=kindOf(kind);const changed2={};const removed={};const kept=[];const isEnded=element=>{const end=endOf(element);
+return end!==void 0&&Date.parse(end)<=now.getTime()};const current=list2=>list2.filter(element=>!isEnded(element));for(const[
+field2,declared]of Object.entries(declaredFields)){if(types3[field2]?.type!=="set")continue;const{whole:whole2,add,remove}=setParts(
+declared);const over=[...Array.isArray(whole2)?whole2:[],...add].filter(isEnded);if(over.length===0)continue;const ids2=over.
+map(element=>receivedAs(element,field2,record2));const received=ids2.filter(id=>id!==void 0);if(received.length>0)removed[field2]=
+received;const stay=over.filter((_,index)=>ids2[index]===void 0).map(withoutEnd);const held2=asElements(record2?.left?.fields[field2]??
+null).flatMap(({id,name:name3})=>[id,name3]);kept.push(...stay.flatMap(element=>memberKey(element)??[]).filter(member=>held2.
+includes(member)));changed2[field2]={...whole2===void 0?{}:{whole:Array.isArray(whole2)?current(whole2):whole2,stay},add:current(
+add),remove:[...remove]}}const isSame=Object.keys(changed2).length===0;return{fields:isSame?declaredFields:{...declaredFields,
+...changed2},removed,kept}}function withoutGone({fields:fields4,ended={}},live){const sets=Object.keys(ended).map(field2=>{
+const{[field2]:declared=null}=fields4;const{[field2]:held2}=live;if(held2===void 0||!isMap(declared)||!Array.isArray(declared.
+remove))return[field2,declared];const isGone2=element=>ended[field2]?.includes(memberKey(element)??"")===true&&!isHeld(held2,
+memberKey(element)??"");return[field2,{...declared,remove:declared.remove.filter(element=>!isGone2(element))}]});return sets.
+length===0?fields4:{...fields4,...Object.fromEntries(sets)}}function receivedAs(element,field2,record2){const member=memberKey(
+element)?.toLowerCase();const dates=Object.entries(record2?.until?.[field2]??{});const dated=dates.find(([id,{name:name3}])=>id.
+toLowerCase()===member||name3?.toLowerCase()===member);if(dated!==void 0)return dated[1].received?dated[0]:void 0;const shown4=asElements(
+record2?.left?.fields[field2]??record2?.fields[field2]??null);const named2=shown4.find(({name:name3})=>typeof name3==="s\
+tring"&&name3.toLowerCase()===member);return record2?.given?.[field2]?.find(id=>id.toLowerCase()===member||id===named2?.
+id)}function takeEnds(kind,fields4){const ends={};const plain4=mapValues(fields4,(declared,field2)=>{if(kind.fields[field2]?.
+type!=="set")return declared;const dated=asElements(membersOf(declared)).flatMap(element=>{const at3=endOf(element);return at3===
+void 0?[]:[{element,at:at3}]});if(dated.length===0)return declared;ends[field2]=dated;const without3=list2=>Array.isArray(
+list2)?list2.map(withoutEnd):list2;return isMap(declared)?mapValues(declared,without3):without3(declared)});return{fields:plain4,
+ends}}function untilChanges(declaredEnds,{until:recorded={},given={}},resolved2,present3){const changes={};const ends=[];
+const undated=[];for(const[field2,declared]of Object.entries(resolved2)){const{[field2]:known3={}}=recorded;const{[field2]:held2}=present3;
+const next={};const isDated=({element})=>{const id=String(element.id);const isGiven=known3[id]?.received===true||given[field2]?.
+includes(id)===true;return isGiven||held2===void 0||!isHeld(held2,id)};const own6=declaredEnds[field2]??[];undated.push(
+...own6.filter(one=>!isDated(one)).map(({element})=>nameIn(element)));for(const{element,at:at3}of own6.filter(isDated)){
+const{id,name:name3}=element;ends.push({field:field2,at:at3,name:nameIn(element)});if(known3[String(id)]?.at===at3)continue;
+next[String(id)]={at:at3,...typeof name3==="string"?{name:name3}:{},received:true}}const dated=new Set(own6.map(({element})=>element.
+id));const permanent=listsOf(declared).filter(({path})=>!path.includes("remove")&&!path.includes("stay")).flatMap(({list:list2})=>asElements(
+list2).map(({id})=>String(id)));for(const id of permanent)if(known3[id]!==void 0&&!dated.has(id))next[id]=null;if(Object.
+keys(next).length>0)changes[field2]=next}return{until:Object.keys(changes).length===0?void 0:changes,ends:ends.sort((a2,b)=>compareText(
+a2.at,b.at)),undated}}function nameIn({id,name:name3}){return String(name3??id)}function endFields(changes={},recorded={}){
 return Object.entries(changes).flatMap(([field2,members3])=>Object.entries(members3).map(([id,end])=>{const before=recorded[field2]?.[id];
-const name3=end?.name??before?.name??id;return{path:`${field2}[${JSON.stringify(name3)}].until`,type:"value",before:before?.
-at??null,after:end?.at??null,sensitive:false}}))}function withEnds(change3,recorded){const fields4=endFields(change3.apply.
-until,recorded);return fields4.length===0?change3:{...change3,action:"adopt",fields:fields4}}var SOON=14*24*60*60*1e3;function endsOf(changes,now){
-const soon=new Map;let first;for(const{field:field2,name:name3,at:at3}of changes.flatMap(({apply})=>apply.ends??[])){if(first===
-void 0||at3<first)first=at3;if(Date.parse(at3)>now.getTime()+SOON)continue;const text5=key(field2,name3,at3);const before=soon.
-get(text5);if(before===void 0)soon.set(text5,{name:name3,at:at3,field:field2,count:1});else before.count+=1}return{holdsUntil:first,
-warnings:[...[...soon.values()].sort((a2,b)=>compareText(a2.at,b.at)||compareText(a2.name,b.name)).map(({name:name3,at:at3,
-field:field2,count:count4})=>({code:"access-ends-soon",message:`"${name3}" in ${field2} of ${count4===1?"1 object":`${count4}\
- objects`} ends at ${at3}`})),...notInForce(changes.flatMap(({address:address4,apply:{undated=[]}})=>undated.map(name3=>`${name3}\
- of ${address4}`)))]}}function notInForce(names4){const message=`access that idops did not give has an until, which does\
-n't remove it: ${firstFew(names4)}; to let it end, remove it, apply, and add it again with until`;return names4.length===
-0?[]:[{code:"end-not-in-force",message}]}function withoutEnd(element){if(!isMap(element))return element;const{until:_,...rest}=element;
-return rest}function unmanagedEnds(names4){const message=`access with a recorded end is declared by no document any more\
-, so nothing will remove it: ${firstFew(names4)}`;return names4.length===0?[]:[{code:"unmanaged-end",message}]}function endedProblems(documents,now){
-return documents.flatMap(document2=>Object.entries(document2.fields).flatMap(([field2,declared])=>listsOf(declared).flatMap(
-({path,list:list2})=>list2.flatMap((element,index)=>{const at3=endOf(element);if(at3===void 0||Date.parse(at3)>now.getTime())
-return[];return[warning2("access-ended",`"${memberKey(element)??""}" in ${field2} ended at ${at3}`,[document2.placeOf(field2,
-...path,index)],"apply removes it from those who received it; then remove it here, or change its date")]}))))}function compare(given){const{live,recorded,declared,profile}=given;const kind=kindOf(declared.kind);const change3=withReason(
+const name3=end?.name??before?.name??id;const path=`${field2}[${JSON.stringify(name3)}].until`;return{path,type:"value",
+before:before?.at??null,after:end?.at??null,sensitive:false}}))}function withEnds(change3,recorded){const fields4=endFields(
+change3.apply.until,recorded);return fields4.length===0?change3:{...change3,action:"adopt",fields:fields4}}var SOON=14*24*
+60*60*1e3;function endsOf(changes,now){const ends=changes.flatMap(({apply})=>apply.ends??[]).sort((a2,b)=>compareText(a2.
+at,b.at)||compareText(a2.name,b.name));const soon=ends.filter(({at:at3})=>Date.parse(at3)<=now.getTime()+SOON);const alike=[
+...groupBy(soon,({field:field2,name:name3,at:at3})=>key(field2,name3,at3)).values()];const ending=alike.flatMap(([one,...others2])=>{
+if(one===void 0)return[];const objects4=others2.length===0?"1 object":`${others2.length+1} objects`;const message=`"${one.
+name}" in ${one.field} of ${objects4} ends at ${one.at}`;return[{code:"access-ends-soon",message}]});const undated=changes.
+flatMap(({address:address4,apply})=>(apply.undated??[]).map(name3=>`${name3} of ${address4}`));return{holdsUntil:ends[0]?.
+at,warnings:[...ending,...notInForce(undated)]}}function notInForce(names4){const message=`access that idops did not giv\
+e has an until, which doesn't remove it: ${firstFew(names4)}; to let it end, remove it, apply, and add it again with unt\
+il`;return names4.length===0?[]:[{code:"end-not-in-force",message}]}function withoutEnd(element){if(!isMap(element))return element;
+const{until:_,...rest}=element;return rest}function unmanagedEnds(names4){const message=`access with a recorded end is d\
+eclared by no document any more, so nothing will remove it: ${firstFew(names4)}`;return names4.length===0?[]:[{code:"unm\
+anaged-end",message}]}var REMOVE_ENDED="apply removes it from those who received it; then remove it here, or change its \
+date";function endedProblems(documents,now){return documents.flatMap(document2=>Object.entries(document2.fields).flatMap(
+([field2,declared])=>membersAt(field2,declared).flatMap(({member,at:path})=>{const at3=endOf(member);if(at3===void 0||Date.
+parse(at3)>now.getTime())return[];const message=`"${memberKey(member)??""}" in ${field2} ended at ${at3}`;return[warning2(
+"access-ended",message,[document2.places.of(...path)],REMOVE_ENDED)]})))}function compare(given){const{live,recorded,declared,profile}=given;const kind=kindOf(declared.kind);const change3=withReason(
 compareFields(given),ignoredTrouble(kind,declared,live,profile));const left=recorded?.left;if(live===void 0||left===void 0)
-return change3;const shown4=field2=>liveValue(live,field2);const fields4=[...withDrift(change3.fields,kind.fields,left,shown4),
-...declared.remembered?none:undeclaredDrift(change3.fields,declared,kind.fields,left,shown4)];return fields4.length===0?
-change3:{...change3,fields:fields4}}function liveValue({exists,fields:fields4},field2){if(!exists)return null;return Object.
-hasOwn(fields4,field2)?fields4[field2]:void 0}function compareFields(given){const live=concealKnownSecrets(given);const input=live===
-given.live?given:{...given,live};const{declared,recorded}=input;const kind=kindOf(declared.kind);const lost2=lostOf(kind,
-input);const restored=restoredFields(kind,lost2,input);const isNew=live?.missing===true&&declared.creates===true&&!declared.
-absent;const{once:once2=[]}=kind.creation??{};const declaredFields=takenFields(withoutGone(declared,live?.fields??{}),kind.
-traits[input.profile.name]);const own6=Object.fromEntries(Object.entries(declaredFields).filter(([field2])=>isNew||!once2.
-includes(field2)));const taken={...restored,...own6};const present3=presentObject(input);const resolution=kind.resolve?.(
-taken,{references:input.references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==true&&
-Object.hasOwn(declared.fields,field2),at:(...path)=>{const{file:file2,line}=declared.placeOf(...path);return`${file2}:${line}`}});
-const{fields:dated,troubles,confirmed,warnings:staleNames}=resolution??{fields:taken,troubles:[],confirmed:[],warnings:none};
-const stale3=staleNames.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.placeOf(
-field2);return{...warning4,place:place2}});const{fields:resolved2,ends}=takeEnds(kind,dated);const dates=untilChanges(ends,
-recorded??{},resolved2,present3.fields);const known3=knowledge(input,present3);const before={...present3.fields,...withBack(
-kind,present3.fields,lost2)};const observed=known3.source(Object.keys(resolved2));const named3=namedMembers(kind,resolved2,
-lost2);const byMember=Object.keys(named3);const base=expected2=>{const managed2=Object.keys(own6).filter(field2=>!once2.
-includes(field2));const change3=baseChange(input,present3,observed,{before,expected:expected2,managed:managed2,byMember,
-...dates});return stale3.length===0?change3:{...change3,warnings:stale3}};const blocked3=reason=>({...base({}),action:"b\
-locked",reason});const isGone2=live?.missing===true&&declared.absent;const unfit=declared.trouble??idTrouble(declared.identity,
-input.profile)??(isNew&&input.replacedBy===void 0||isGone2?void 0:lacking(live,input.replacedBy));if(unfit!==void 0)return blocked3(
-unfit);if(isNew&&input.renamed!==void 0){const{id,name:name3}=input.renamed;return blocked3(`the ${kind.noun} "${declared.
-identity.name}" is called "${name3}" now: declare it with the id ${id}, or by that name`)}const moved=declared.conditions?.
-find(one=>!kind.many?.holds(one,{...live?.beside,...live?.fields}));if(moved!==void 0)return blocked3(`this ${kind.noun}\
- no longer matches the document that declares the change: plan again`);if(troubles.length>0)return blocked3(troubles.join(
-"; "));if(isNew){const created=createChange({...input,resolved:resolved2,confirmed,base,blocked:blocked3});return created.
-action==="create"?{...created,fields:[...created.fields,...firstNumber(kind,input)]}:created}const isLive=field2=>Object.
-hasOwn(live?.fields??{},field2);const wanted=wantedFields(kind,resolved2,declared,field2=>!Object.hasOwn(named3,field2)||
-isLive(field2)?before[field2]:void 0);const asked=Object.entries(wanted.fields);const asserts=input.assert&&observed==="\
-recorded";const parts=!asserts&&asked.every(([field2,goal])=>plainlySame(goal,known3.now(field2)))?[]:asked.flatMap(([field2,
-goal])=>contrast(kind.fields[field2]??value,field2,goal,known3.now(field2)).map(part=>({field:field2,part})));const differing=parts.
-filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.fields,changed:new Set(
-differing.map(({field:field2})=>field2)),profile:input.profile,references:input.references};const verdict=kind.decide?.(
-planInput)??absence(kind,planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;return{
-...base({}),...decided,reason,warnings:[...stale3,...warnings2]}}const gone=unrestorable(kind,input.recorded?.restore?.run,
-restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(unmergeable(kind,wanted.unknowable));
-if(differing.length===0&&!asserts)return withEnds(base(wanted.fields),recorded?.until);const{requests,expected,warnings=[],
-trouble}=kind.update(planInput);const refused2=trouble??tooLarge2(requests,input.profile);if(refused2!==void 0)return blocked3(
-refused2);if(Object.keys(expected).length===0)return base(wanted.fields);const changesOf=some=>some.map(({field:field2,part})=>({
-...fieldChange(part,named3[field2]),...declaredPlaces2(declared,part),...confirmed.includes(field2)?{confirmed:true}:{}}));
-return{...base(expected),action:"update",requests,fields:[...changesOf(asserts?parts:differing),...firstNumber(kind,input),
-...endFields(dates.until,recorded?.until)],destructions:kind.destructions(changesOf(differing)),warnings:[...stale3,...warnings,
-...restoreWarnings(kind,input.recorded?.restore?.run,lost2,expected),...unknownSets(parts.map(({part})=>part))]}}function firstNumber({
-regeneration:regeneration3},{declared:{generation},recorded}){if(regeneration3===void 0||generation===void 0||recorded?.
-generation!==void 0)return[];return[{path:regeneration3.counter,type:"value",before:void 0,after:generation,sensitive:false}]}
-function absence(kind,{declared,present:present3,profile}){if(!declared.absent||kind.deletion===void 0)return void 0;if(present3.
-exists===false)return{action:"unchanged",fields:[],requests:[],destructions:[]};return kind.deletion.verdict(present3.identity,
-present3.fields,profile)}function lostOf(kind,{declared,live,recorded,references:references2}){if(declared.absent||live===
-void 0||!live.exists||recorded?.restore===void 0)return{};const lost2=stillLost(kind,recorded.restore,live.fields);return kind.
-restorable?.(lost2,references2)??lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part,field2)=>withLost(
-kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.
-entries(withBack(kind,live?.fields??{},lost2));const own6=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));
-return takenFields(Object.fromEntries(own6),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
+return change3;const shown4=field2=>!live.exists?null:Object.hasOwn(live.fields,field2)?live.fields[field2]:void 0;const fields4=[
+...withDrift(change3.fields,kind.fields,left,shown4),...declared.remembered?[]:undeclaredDrift(change3.fields,declared,kind.
+fields,left,shown4)];return fields4.length===0?change3:{...change3,fields:fields4}}function compareFields(given){const live=concealKnownSecrets(
+given);const input=live===given.live?given:{...given,live};const{declared,recorded}=input;const kind=kindOf(declared.kind);
+const lost2=lostOf(kind,input);const restored=restoredFields(kind,lost2,input);const isNew=live?.missing===true&&declared.
+creates===true&&!declared.absent;const{once:once2=[]}=kind.creation??{};const declaredFields=takenFields(withoutGone(declared,
+live?.fields??{}),kind.traits[input.profile.name]);const own6=Object.fromEntries(Object.entries(declaredFields).filter(([
+field2])=>isNew||!once2.includes(field2)));const taken={...restored,...own6};const present3=presentObject(input);const resolution=kind.
+resolve?.(taken,{references:input.references,profile:input.profile,present:present3.fields,wished:field2=>declared.remembered!==
+true&&Object.hasOwn(declared.fields,field2),at:(...path)=>{const{file:file2,line}=declared.places.of(...path);return`${file2}\
+:${line}`}})??{fields:taken,troubles:[],confirmed:[],warnings:[]};const{fields:dated,troubles,confirmed}=resolution;const stale3=resolution.
+warnings.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,...place2}=declared.places.of(field2);return{
+...warning4,place:place2}});const{fields:resolved2,ends}=takeEnds(kind,dated);const dates=untilChanges(ends,recorded??{},
+resolved2,present3.fields);const known3=knowledge(input,present3);const before={...present3.fields,...withBack(kind,present3.
+fields,lost2)};const observed=known3.source(Object.keys(resolved2));const named2=namedMembers(kind,resolved2,lost2);const byMember=Object.
+keys(named2);const base=expected2=>{const managed2=Object.keys(own6).filter(field2=>!once2.includes(field2));const change3=baseChange(
+input,present3,observed,{before,expected:expected2,managed:managed2,byMember,...dates});return stale3.length===0?change3:
+{...change3,warnings:stale3}};const blocked3=reason=>({...base({}),action:"blocked",reason});const isGone2=live?.missing===
+true&&declared.absent;const unfit=declared.trouble??idTrouble(declared.identity,input.profile)??(isNew&&input.replacedBy===
+void 0||isGone2?void 0:lacking(live,input.replacedBy));if(unfit!==void 0)return blocked3(unfit);if(isNew&&input.renamed!==
+void 0){const{id,name:name3}=input.renamed;return blocked3(`the ${kind.noun} "${declared.identity.name}" is called "${name3}\
+" now: declare it with the id ${id}, or by that name`)}const moved=declared.conditions?.find(one=>!kind.many?.holds(one,
+{...live?.beside,...live?.fields}));if(moved!==void 0)return blocked3(`this ${kind.noun} no longer matches the document \
+that declares the change: plan again`);if(troubles.length>0)return blocked3(troubles.join("; "));if(isNew){const created=createChange(
+{...input,resolved:resolved2,confirmed,base,blocked:blocked3});return created.action==="create"?{...created,fields:[...created.
+fields,...firstNumber(kind,input)]}:created}const isLive=field2=>Object.hasOwn(live?.fields??{},field2);const wanted=wantedFields(
+kind,resolved2,declared,field2=>!Object.hasOwn(named2,field2)||isLive(field2)?before[field2]:void 0);const asked=Object.
+entries(wanted.fields);const asserts=input.assert&&observed==="recorded";const parts=!asserts&&asked.every(([field2,goal])=>plainlySame(
+goal,known3.now(field2)))?[]:asked.flatMap(([field2,goal])=>contrast(kind.fields[field2]??value,field2,goal,known3.now(field2)).
+map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,
+present:present3,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.
+references};const verdict=kind.decide?.(planInput)??absence(kind,planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],
+...decided}=verdict;return{...base({}),...decided,reason,warnings:[...stale3,...warnings2]}}const gone=unrestorable(kind,
+input.recorded?.restore?.run,restored);if(gone!==void 0)return blocked3(gone);if(wanted.unknowable.length>0)return blocked3(
+unmergeable(kind,wanted.unknowable));if(differing.length===0&&!asserts)return withEnds(base(wanted.fields),recorded?.until);
+const{requests,expected,warnings=[],trouble}=kind.update(planInput);const refused2=trouble??tooLarge2(requests,input.profile);
+if(refused2!==void 0)return blocked3(refused2);if(Object.keys(expected).length===0)return base(wanted.fields);const changesOf=some=>some.
+map(({field:field2,part})=>({...fieldChange(part,named2[field2]),...declaredPlaces2(declared,part),...confirmed.includes(
+field2)?{confirmed:true}:{}}));return{...base(expected),action:"update",requests,fields:[...changesOf(asserts?parts:differing),
+...firstNumber(kind,input),...endFields(dates.until,recorded?.until)],destructions:kind.destructions?.(changesOf(differing))??
+[],warnings:[...stale3,...warnings,...restoreWarnings(kind,input.recorded?.restore?.run,lost2,expected),...unknownSets(parts.
+map(({part})=>part))]}}function firstNumber({regeneration:regeneration2},{declared:{generation},recorded}){if(regeneration2===
+void 0||generation===void 0||recorded?.generation!==void 0)return[];const type="value";return[{path:regeneration2.counter,
+type,before:void 0,after:generation,sensitive:false}]}function absence(kind,{declared,present:present3,profile}){if(!declared.
+absent||kind.deletion===void 0)return void 0;if(present3.exists===false)return{action:"unchanged"};return kind.deletion.
+verdict(present3.identity,present3.fields,profile)}function lostOf(kind,{declared,live,recorded,references:references2}){
+if(declared.absent||live===void 0||!live.exists||recorded?.restore===void 0)return{};const lost2=stillLost(kind,recorded.
+restore,live.fields);return kind.restorable?.(lost2,references2)??lost2}function withBack(kind,now,lost2){return mapValues(
+lost2,(part,field2)=>withLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost2,{declared,
+live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own6=back.filter(([field2])=>!Object.
+hasOwn(declared.fields,field2));return takenFields(Object.fromEntries(own6),kind.traits[profile.name])}function restoreWarnings(kind,run4,lost2,wanted){
 const back=Object.entries(lost2).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.
 isArray(part)){const ids2=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids2.
 has(id));return elements2.length===0?[]:[[field2,elements2]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.
 entries(part).filter(([key3])=>Object.hasOwn(goal,key3));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});
 if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run4} did not finish and took away ${namesOfLost(
-Object.fromEntries(back))}, which this plan puts back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
+Object.fromEntries(back))}, which this plan restores`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){
 const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
 const names4=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run4} did not finish and took away ${names4}\
 , which contains a secret that no journal holds: declare ${names4}, or set it on the server`}function tooLarge2(requests,{
@@ -19087,16 +19104,16 @@ function knowledge({live,recorded,declared},present3){const isLive=field2=>live!
 !live.exists);const now=field2=>{if(isLive(field2))return live?.fields[field2]??null;return recorded?.uncertain.has(field2)?
 void 0:present3.fields[field2]};const source=fields4=>{if(declared.generation!==void 0&&fields4.length===0)return recorded?.
 generation===void 0?"unknown":"recorded";if(fields4.some(field2=>!isLive(field2)&&now(field2)!==void 0))return"recorded";
-return live===void 0?"unknown":"live"};return{now,source}}var none=Object.freeze([]);function baseChange(input,present3,observed,{
-byMember,ends,undated,until:until2,...known3}){const{declared,recorded,address:address4,key:key3}=input;const{ended,generation}=declared;
+return live===void 0?"unknown":"live"};return{now,source}}function baseChange(input,present3,observed,info){const{byMember,
+ends,undated,until:until2,...known3}=info;const{declared,recorded,address:address4,key:key3}=input;const{ended,generation}=declared;
 return{address:address4,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded!==void 0?{recordedAt:recorded.
-at}:{},destructions:none,requests:none,fields:none,warnings:none,reason:null,declaredAt:declared.declaredAt,apply:{key:key3,
-identity:present3.identity,...known3,existed:present3.exists??null,...defined({byMember:notEmpty(byMember),until:until2,
-ends:notEmpty(ends),undated:notEmpty(undated),ended,seen:present3.exists===true?present3.shown:void 0,generation,recordedGeneration:generation===
-void 0?void 0:recorded?.generation})}}}function notEmpty(list2){return list2.length===0?void 0:list2}function wantedFields(kind,fields4,declared,present3){
-const wanted={};const unknowable=[];for(const[field2,asked]of Object.entries(fields4)){const type=kind.fields[field2]??value;
-const whole2=desired(type,asked,present3(field2),declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked===
-"object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields4){
+at}:{},...nothing,declaredAt:declared.places.line,apply:{key:key3,identity:present3.identity,...known3,existed:present3.
+exists??null,...defined({byMember:notEmpty(byMember),until:until2,ends:notEmpty(ends),undated:notEmpty(undated),ended,seen:present3.
+exists===true?present3.shown:void 0,generation,recordedGeneration:generation===void 0?void 0:recorded?.generation})}}}function notEmpty(list2){
+return list2.length===0?void 0:list2}function wantedFields(kind,fields4,declared,present3){const wanted={};const unknowable=[];
+for(const[field2,asked]of Object.entries(fields4)){const type=kind.fields[field2]??value;const whole2=desired(type,asked,
+present3(field2),declared.whole.includes(field2));if(whole2!==void 0)wanted[field2]=whole2;else if(typeof asked==="objec\
+t"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields4){
 const names4=fields4.join(" and ");const sets=fields4.filter(field2=>kind.fields[field2]?.type==="set");if(sets.length>0){
 return`the server doesn't show the present ${sets.join(" and ")} of this ${kind.noun}, so members can't be added or remo\
 ved: declare the whole set`}return`the present value of ${names4} is unknown, so the manifest's value can't be merged in\
@@ -19115,21 +19132,21 @@ if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets.length===0)re
 some(address4=>matchesTarget(target,address4)))}function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.
 includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??
 "";const start=`${kind}/`;return prefix.startsWith(start)||target.includes("*")&&start.startsWith(prefix)})}function undocumented(kind,identity2,parts={},file2=""){const place2={file:file2,line:1,column:1,length:1};return{kind,identity:identity2,
-fields:{},absent:false,whole:[],ignored:[],place:place2,declaredAt:{file:file2,line:1},placeOf:()=>place2,placeWithin:()=>place2,
-...parts}}function candidates(options,references2){const{declared,selection,state:state2}=options;const documents=ownAndAlike(
-declared.filter(({kind,identity:identity2})=>mayMean(selection,kind,identity2,references2)),selection);const named3=new Set(
-declared.map(document2=>addressOf(document2.kind,document2.identity)));const others2=Object.entries(state2.resources).filter(
-([address4,record2])=>!named3.has(address4)&&!knownNames(record2).some(one=>named3.has(one))&&isSelected(selection,record2.
-kind,[address4])&&isInShard(selection,record2.kind,record2.identity));const orphans=others2.flatMap(([,record2])=>{const{
-kind,identity:identity2,run:run4,created=run4,deleted,managed:managed2}=record2;const isPutBack=managed2.length===0&&created===
-run4&&neverKept(kindOf(kind))===void 0;const isOwn=run4!==null&&!isPutBack;const isSure=declared.every(document2=>document2.
-kind!==kind||document2.trouble===void 0);if(isPruned(record2,options)&&deleted===void 0&&isOwn&&isSure)return[{kind,identity:identity2,
-declared:void 0}];return hasRestore(record2,options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),onlyRestore:true}]:
-[]});return[...documents,...orphans]}function knownNames({kind,identity:identity2,left,former_names:former=[]}){const{name:name3}=left?.
-fields??{};const names4=typeof name3==="string"?[name3,...former]:former;return[identity2,...names4.map(one=>({name:one}))].
-map(one=>addressOf(kind,one))}function withoutDeclared(addressed){const own6=new Set(addressed.flatMap(({subject,key:key3})=>isOrphan(
-subject)?[]:[key3]));return addressed.filter(({subject,key:key3})=>!isOrphan(subject)||!own6.has(key3))}function isOrphan({
-declared,onlyRestore}){return declared===void 0||onlyRestore===true}function ownAndAlike(documents,selection){const subjects=documents.
+fields:{},absent:false,whole:[],ignored:[],places:{line:{file:file2,line:1},of:()=>place2,within:()=>place2},...parts}}function candidates(options,references2){
+const{declared,selection,state:state2}=options;const documents=ownAndAlike(declared.filter(({kind,identity:identity2})=>mayMean(
+selection,kind,identity2,references2)),selection);const named2=new Set(declared.map(document2=>addressOf(document2.kind,
+document2.identity)));const others2=Object.entries(state2.resources).filter(([address4,record2])=>!named2.has(address4)&&
+!knownNames(record2).some(one=>named2.has(one))&&isSelected(selection,record2.kind,[address4])&&isInShard(selection,record2.
+kind,record2.identity));const orphans=others2.flatMap(([,record2])=>{const{kind,identity:identity2,run:run4,created=run4,
+deleted,managed:managed2}=record2;const isPutBack=managed2.length===0&&created===run4&&neverKept(kindOf(kind))===void 0;
+const isOwn=run4!==null&&!isPutBack;const isSure=declared.every(document2=>document2.kind!==kind||document2.trouble===void 0);
+if(isPruned(record2,options)&&deleted===void 0&&isOwn&&isSure)return[{kind,identity:identity2,declared:void 0}];return hasRestore(
+record2,options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),onlyRestore:true}]:[]});return[...documents,
+...orphans]}function knownNames({kind,identity:identity2,left,former_names:former=[]}){const{name:name3}=left?.fields??{};
+const names4=typeof name3==="string"?[name3,...former]:former;return[identity2,...names4.map(one=>({name:one}))].map(one=>addressOf(
+kind,one))}function withoutDeclared(addressed){const own6=new Set(addressed.flatMap(({subject,key:key3})=>isOrphan(subject)?
+[]:[key3]));return addressed.filter(({subject,key:key3})=>!isOrphan(subject)||!own6.has(key3))}function isOrphan({declared,
+onlyRestore}){return declared===void 0||onlyRestore===true}function ownAndAlike(documents,selection){const subjects=documents.
 map(document2=>{const{kind,identity:identity2}=document2;const own6=isInShard(selection,kind,identity2);return{kind,identity:identity2,
 declared:document2,...own6?{}:{elsewhere:true}}});const looked=new Set(subjects.flatMap(({kind,elsewhere})=>elsewhere?[]:
 [kind]));return subjects.filter(({kind,elsewhere})=>!elsewhere||isAddressedByName(kind)&&looked.has(kind))}function isPruned({
@@ -19146,13 +19163,13 @@ identity);const{address:address4,key:key3,all}=kindOf(kind).naming?.(known3,refe
 all:[identity2]};return{address:addressOf(kind,address4),key:addressOf(kind,key3),all:all.map(one=>addressOf(kind,one))}}
 function checkTargets({targets,kinds:kinds2,shard:shard2},all,{declared,state:state2}){const elsewhere=shard2===void 0?[]:
 [...declared,...Object.values(state2.resources)];const lost2=targets.filter(target=>!all.some(address4=>matchesTarget(target,
-address4))&&!elsewhere.some(({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},kind,identity2)));if(lost2.
-length===0)return;const among=kinds2.length===0?"":` among ${kinds2.join(" and ")}`;throw new ProblemsError(lost2.map(target=>error(
-"no-such-target",`--target ${target} matches nothing that the manifests declare${among}`,[],"an address is KIND/ID, such\
- as User/9b1d\u2026; * matches any characters")))}function sameObjects(subjects){const byKey=new Map;for(const{subject,key:key3}of subjects){
-if(subject.declared!==void 0)byKey.set(key3,[...byKey.get(key3)??[],subject.declared])}const twice=[...byKey.values()].filter(
+address4))&&!elsewhere.some(({kind,identity:identity2})=>mayMean({targets:[target],kinds:kinds2},kind,identity2)));const among=kinds2.
+length===0?"":` among ${kinds2.join(" and ")}`;const hint="an address is KIND/ID, such as User/9b1d\u2026; * matches any char\
+acters";refuse(lost2.map(target=>{const message=`--target ${target} matches nothing that the manifests declare${among}`;
+return error("no-such-target",message,[],hint)}))}function sameObjects(subjects){const byKey=new Map;for(const{subject,key:key3}of subjects)
+if(subject.declared!==void 0)byKey.set(key3,[...byKey.get(key3)??[],subject.declared]);const twice=[...byKey.values()].filter(
 group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){
-const places=others2.map(({place:place2})=>`${place2.file}:${place2.line}`).join(", ");return{action:"blocked",requests:[],
+const places=others2.map(({places:{line:at3}})=>`${at3.file}:${at3.line}`).join(", ");return{action:"blocked",requests:[],
 fields:[],destructions:[],reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;constructor(options,references2,earlier={}){this.#options=options;const present3=listNames.
 flatMap(name3=>[...earlier[name3]?.others.present??[]]);const others2={...otherNames(options.state),present:new Map(present3)};
 this.references=afterwards(references2,options.declared,others2,valuesIn(options.profile))}#creations=lazy(()=>{const creating=new Map;
@@ -19185,33 +19202,34 @@ this.references):void 0;return adjust(declared,{...recorded?.fields,...live?.fie
 key:key3},live,recorded,declared){const{profile,assert:assert2}=this.#options;const{references:references2}=this;const earlier=live?.
 missing===true?this.#earlier(declared):{};return compare({live,recorded,declared,references:references2,profile,assert:assert2,
 address:address4,key:key3,...earlier})}#pruned({subject,address:address4,key:key3},live){const{kind,identity:identity2}=subject;
-const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;return{...deletion2.
-verdict(identity2,live.fields,this.#options.profile),address:address4,kind,observed:"live",warnings:[{code:"pruned",message:"\
-declared by no manifest any more; idops applied or created it"}],reason:null,declaredAt:null,apply:{key:key3,identity:identity2,
-expected:{},before:live.fields,existed:true,managed:[]}}}#earlier({kind,identity:identity2}){const{creating,replacedBy,lastNamed}=this.#creations();
-const{listed:listed3="own"}=kindOf(kind);const id=identity2.id===void 0?lastNamed.get(`${kind}/${identity2.name}`):void 0;
-const name3=id===void 0||listed3==="own"?void 0:this.references[listed3]?.presentName(id);const isRenamed=id!==void 0&&name3!==
-void 0&&name3!==identity2.name;return{...isRenamed?{renamed:{id,name:name3}}:{},creating:creating.get(addressOf(kind,identity2)),
-replacedBy:replacedBy.get(`${kind}/${identity2.id}`)}}};function valuesIn(profile){return({kind:name3,fields:fields4},field2,row,references2)=>{
-const kind=kindOf(name3);const{[field2]:declared=null}=fields4;const context3={references:references2,profile,present:row,
-wished:()=>true,at:()=>""};const{[field2]:asked=declared}=kind.resolve?.({[field2]:declared},context3).fields??{};return desired(
-kind.fields[field2]??value,asked,row[field2]??null,false)??declared}}function checked(change3,declared,checks){const{warnings,
-errors:errors2}=templateWarnings(change3,declared,checks);if(warnings.length===0&&errors2.length===0)return change3;const warned3={
-...change3,warnings:[...change3.warnings,...warnings,...errors2]};if(errors2.length===0)return warned3;const reason=errors2.
-map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return withReason(warned3,reason)}function deletedHash(kind,answer,hasher){
-return hasher.hash([...kindOf(kind).deletion?.traces(answer)??[]])}function otherNames(state2){const replaced3=Object.values(
-state2.resources).flatMap(({identity:{id},replaces})=>id===void 0||replaces===void 0?[]:[[identifierKey(replaces),id]]);
-return{present:new Map,former:formerNames(state2),replaced:new Map(replaced3)}}function formerNames({resources}){return new Map(
-Object.values(resources).flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).keepsFormerNames!==
-true||id===void 0)return[];const last=left?.fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:
-former]]}))}function pendingRestoreIn(state2,key3,hasher){const record2=recordIn(state2,key3);return record2?.owed&&restorePending(
-record2.owed,hasher)}function recordIn({resources},key3){return Object.hasOwn(resources,key3)?resources[key3]:void 0}function withoutEndedAccess(restore,{
-until:until2={}},now){const current=fields4=>mapValues(fields4,(set2,field2)=>{const{[field2]:ends}=until2;if(ends===void 0||
-!Array.isArray(set2))return set2;return set2.filter(element=>{const at3=isMap(element)&&typeof element.id==="string"?ends[element.
-id]?.at:void 0;return at3===void 0||Date.parse(at3)>now.getTime()})});return"before"in restore?{...restore,before:current(
-restore.before)}:{...restore,lost:current(restore.lost)}}function restorePending(record2,hasher){const{run:run4}=record2;
-return"before"in record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:
-{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}init_kinds();init_loss();init_problems();function belongs({state:state2},known3){return state2.lineage===known3.lineage}async function othersOf(state2,home){
+const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;const message="dec\
+lared by no manifest any more; idops applied or created it";return{...nothing,...deletion2.verdict(identity2,live.fields,
+this.#options.profile),address:address4,kind,observed:"live",declaredAt:null,warnings:[{code:"pruned",message}],apply:{key:key3,
+identity:identity2,expected:{},before:live.fields,existed:true,managed:[]}}}#earlier({kind,identity:identity2}){const{creating,
+replacedBy,lastNamed}=this.#creations();const{listed:listed3="own"}=kindOf(kind);const id=identity2.id===void 0?lastNamed.
+get(`${kind}/${identity2.name}`):void 0;const name3=id===void 0||listed3==="own"?void 0:this.references[listed3]?.presentName(
+id);const isRenamed=id!==void 0&&name3!==void 0&&name3!==identity2.name;return{...isRenamed?{renamed:{id,name:name3}}:{},
+creating:creating.get(addressOf(kind,identity2)),replacedBy:replacedBy.get(`${kind}/${identity2.id}`)}}};function valuesIn(profile){
+return({kind:name3,fields:fields4},field2,row,references2)=>{const kind=kindOf(name3);const{[field2]:declared=null}=fields4;
+const context3={references:references2,profile,present:row,wished:()=>true,at:()=>""};const{[field2]:asked=declared}=kind.
+resolve?.({[field2]:declared},context3).fields??{};return desired(kind.fields[field2]??value,asked,row[field2]??null,false)??
+declared}}function checked(change3,declared,checks){const{warnings,errors}=templateWarnings(change3,declared,checks);if(warnings.
+length===0&&errors.length===0)return change3;const warned3={...change3,warnings:[...change3.warnings,...warnings,...errors]};
+if(errors.length===0)return warned3;const reason=errors.map(({code:code2,message})=>`${message} (${code2} is an error he\
+re)`).join("; ");return withReason(warned3,reason)}function deletedHash(kind,answer,hasher){return hasher.hash([...kindOf(
+kind).deletion?.traces(answer)??[]])}function otherNames(state2){const replaced3=Object.values(state2.resources).flatMap(
+({identity:{id},replaces})=>id===void 0||replaces===void 0?[]:[[identifierKey(replaces),id]]);return{present:new Map,former:formerNames(
+state2),replaced:new Map(replaced3)}}function formerNames({resources}){return new Map(Object.values(resources).flatMap(({
+kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).keepsFormerNames!==true||id===void 0)return[];const last=left?.
+fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}function pendingRestoreIn(state2,key3,hasher){
+const record2=recordIn(state2,key3);return record2?.owed&&restorePending(record2.owed,hasher)}function recordIn({resources},key3){
+return Object.hasOwn(resources,key3)?resources[key3]:void 0}function withoutEndedAccess(restore,{until:until2={}},now){const current=fields4=>mapValues(
+fields4,(set2,field2)=>{const{[field2]:ends}=until2;if(ends===void 0||!Array.isArray(set2))return set2;return set2.filter(
+element=>{const at3=isMap(element)&&typeof element.id==="string"?ends[element.id]?.at:void 0;return at3===void 0||Date.parse(
+at3)>now.getTime()})});return"before"in restore?{...restore,before:current(restore.before)}:{...restore,lost:current(restore.
+lost)}}function restorePending(record2,hasher){const{run:run4}=record2;return"before"in record2?{run:run4,before:restoreFields(
+record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(
+record2.seen,hasher)}}init_kinds();init_loss();init_problems();function belongs({state:state2},known3){return state2.lineage===known3.lineage}async function othersOf(state2,home){
 const beside=await home.backend.neighbours();return run4=>!(state2!==void 0&&belongs(run4,state2))&&(run4.state.file!==home.
 backend.name||beside.some(one=>belongs(run4,one)))}function heirOf(state2,{state:lost2}){return state2.serial>0?state2:{
 ...state2,lineage:lost2.lineage}}function ownerOf({run:run4,state:state2},home){const here2=home.backend.name;return state2.
@@ -19252,27 +19270,26 @@ const ids2=[...had[field2]??[],...ends.flatMap(([id,{received}])=>received?[id]:
 filter(id=>!there.has(id)):[]].filter(id=>held2?.has(id)!==false);if(ids2.length>0)given[field2]=[...new Set(ids2)].sort()}
 return{...record2,...Object.keys(until2).length===0?{}:{until:until2},...Object.keys(given).length===0?{}:{given}}}function idsIn2(set2){
 return asElements(set2??null).flatMap(({id})=>typeof id==="string"?[id]:[])}init_values();init_fields();init_kinds();init_names();function shownFields2({kind,expected,before},after2){const shown4={};for(const[name3,type]of Object.entries(
-kindOf(kind).fields)){const got=after2[name3];if(got===void 0)continue;const compared=concealSecretKeys(type,withComparedMembers(
-type,normalForm(type,got)));shown4[name3]=[expected[name3],before?.[name3]].reduce((now,known3)=>type.type==="list"?eachWith(
-type.by,now,known3,concealKnown2):concealKnown2(now,known3),compared)}return shown4}function concealSecretKeys(type,got){
-if(type.type!=="map"||!isMap(got))return got;return mapValues(got,(member,key3)=>member!==null&&holdsSecretKey(key3,member)?
-new Sensitive(reveal(member)):member)}function withComparedMembers(type,got){if(type.type!=="set"||!Array.isArray(got))return got;
-const own6=["id","name",...Object.keys(type.nested)];return got.map(element=>isMap(element)?Object.fromEntries(Object.entries(
-element).filter(([name3])=>own6.includes(name3))):element)}function concealKnown2(got,known3){if(known3===void 0||got instanceof
-Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(known3)){return holdsHashed(got)?
-got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(got,(member,key3)=>concealKnown2(
+kindOf(kind).fields)){const got=after2[name3];if(got===void 0)continue;const compared=concealSecretKeys(type,comparedMembers(
+type,normalForm(type,got)));shown4[name3]=[expected[name3],before?.[name3]].reduce((now,asked)=>{const known3=asked&&withoutForeignSecrets(
+type,asked);return type.type==="list"?eachWith(type.by,now,known3,concealKnown2):concealKnown2(now,known3)},compared)}return shown4}
+function concealSecretKeys(type,got){if(type.type!=="map"||!isMap(got))return got;return mapValues(got,(member,key3)=>member!==
+null&&holdsSecretKey(key3,member)?new Sensitive(reveal(member)):member)}function concealKnown2(got,known3){if(known3===void 0||
+got instanceof Sensitive)return got;if(known3 instanceof Sensitive||Array.isArray(known3)&&holdsSensitive(known3)){return holdsHashed(
+got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;return mapValues(got,(member,key3)=>concealKnown2(
 member,Object.hasOwn(known3,key3)?known3[key3]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;
-return mapValues(expected,(field2,name3)=>normalForm(types3[name3]??value,field2))}function askedSecrets(asked){return Object.
-fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(field2)))}function answeredFields(asked,answer,known3){
-const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);const shown4={...known3};for(const[name3,type]of Object.
-entries(types3)){const got=answer[name3];if(got===void 0)continue;const before=known3[name3];const whole2=type.type==="m\
-embers"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown4[name3]=conceal(whole2,wanted[name3])}return shown4}function unverifiedNames({
-expected},unverified){return Object.keys(expected).filter(name3=>unverified.some(path=>path===name3||path.startsWith(`${name3}\
-.`)))}function unverifiedFields(asked,unverified,shown4){const types3=kindOf(asked.kind).fields;const fields4={};for(const[
-name3,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name3)){fields4[name3]=wanted;continue}if(types3[name3]?.
-type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member])=>unverified.includes(`${name3}\
-.${member}`));if(left.length===0)continue;const there=shown4[name3];fields4[name3]={...there!==void 0&&isMap(there)?there:
-{},...Object.fromEntries(left)}}return fields4}function recordInto(resources,asked,outcome3,context3){const record2=recordOf(resources,asked,outcome3,context3);if(record2===
+return mapValues(expected,(field2,name3)=>{const type=types3[name3]??value;return withoutForeignSecrets(type,normalForm(
+type,field2))})}function askedSecrets(asked){return Object.fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(
+field2)))}function answeredFields(asked,answer,known3){const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);
+const shown4={...known3};for(const[name3,type]of Object.entries(types3)){const got=answer[name3];if(got===void 0)continue;
+const before=known3[name3];const whole2=type.type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:got;const hides=holdsSensitive(
+asked.expected[name3]??null);shown4[name3]=conceal(hides?comparedMembers(type,whole2):whole2,wanted[name3])}return shown4}
+function unverifiedNames({expected},unverified){return Object.keys(expected).filter(name3=>unverified.some(path=>path===
+name3||path.startsWith(`${name3}.`)))}function unverifiedFields(asked,unverified,shown4){const types3=kindOf(asked.kind).
+fields;const fields4={};for(const[name3,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name3)){fields4[name3]=
+wanted;continue}if(types3[name3]?.type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member])=>unverified.
+includes(`${name3}.${member}`));if(left.length===0)continue;const there=shown4[name3];fields4[name3]={...there!==void 0&&
+isMap(there)?there:{},...Object.fromEntries(left)}}return fields4}function recordInto(resources,asked,outcome3,context3){const record2=recordOf(resources,asked,outcome3,context3);if(record2===
 void 0)return false;keepRecord(resources,asked,outcome3,record2);return true}function recordOf(resources,given,outcome3,context3){
 const asked=withNewId(given,outcome3);const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:void 0;const{
 otherProfile:profile}=outcome3;const next=nextRecord(before,asked,outcome3,context3)??failedRecord(before,asked,outcome3,
@@ -19363,26 +19380,31 @@ unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.re
 {other_profile:otherProfile}),...notes.length===0?{}:{notes:notes.map(redactor.redactSentence)}})};return{async sending(change3,request5,last){
 const{key:key3,identity:identity2,expected,before,existed,managed:managed2,byMember,ended,...other}=change3.apply;if(!begun.
 has(key3))await beforeChange();begun.add(key3);const stored2=await withSlowHashes(()=>({before:storeFields(concealAll(before,
-change3),hasher),body:request5?.body===void 0?null:storeFields(request5.body,hasher),expected:storeFields(expected,hasher)}));
-const label3=labels.get(key3);sequence+=1;sequences.set(change3,sequence);await journal.write({type:"sending",seq:sequence,
-at:new Date().toISOString(),address:redactAddress(change3.address,redactor),key:key3,kind:change3.kind,identity:{...identity2},
-action:change3.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.operation].method,
-path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...stored2,managed:[...managed2],
-...defined({label:label3&&redactor.redactName(label3),replaces:other.replaces,until:other.until,until_before:resources[key3]?.
+change3),hasher),body:request5?.body===void 0?null:storeFields(request5.body,hasher),expected:storeFields(ownFields(change3,
+expected),hasher)}));const label3=labels.get(key3);sequence+=1;sequences.set(change3,sequence);await journal.write({type:"\
+sending",seq:sequence,at:new Date().toISOString(),address:redactAddress(change3.address,redactor),key:key3,kind:change3.
+kind,identity:{...identity2},action:change3.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.
+operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...stored2,managed:[
+...managed2],...defined({label:label3&&redactor.redactName(label3),replaces:other.replaces,until:other.until,until_before:resources[key3]?.
 until,ended:ended&&mapValues(ended,ids2=>[...ids2]),by_member:byMember&&[...byMember],generation:other.generation,recorded_generation:other.
 recordedGeneration})})},answered:(change3,httpStatus,attempts)=>writeAnswer(change3,new Date().toISOString(),{...skipped(
 null),status:"applied",httpStatus,attempts}),async settled(change3,outcome3){const at3=new Date().toISOString();await keep2(
-change3,outcome3,at3);await writeAnswer(change3,at3,outcome3)}}}function concealAll(fields4,{kind,apply:{expected}}){return mapValues(
-fields4,(value4,field2)=>{const type=kindOf(kind).fields[field2];return type?.type==="list"&&Array.isArray(value4)?eachWith(
-type.by,value4,expected[field2],conceal):conceal(value4,expected[field2])})}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
+change3,outcome3,at3);await writeAnswer(change3,at3,outcome3)}}}function ownFields({kind},fields4){const{fields:types3}=kindOf(
+kind);return mapValues(fields4,(value4,field2)=>{const type=types3[field2];return type===void 0?value4:withoutForeignSecrets(
+type,value4)})}function concealAll(fields4,{kind,apply:{expected}}){return mapValues(fields4,(value4,field2)=>{const type=kindOf(
+kind).fields[field2];const asked=expected[field2];if(type?.type==="list"&&Array.isArray(value4))return eachWith(type.by,
+value4,asked,conceal);if(type===void 0||asked===void 0||!holdsSensitive(asked))return conceal(value4,asked);return conceal(
+comparedMembers(type,value4),comparedMembers(type,asked))})}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
 monotonic,wall},milliseconds){return performance.now()-monotonic<milliseconds&&Math.abs(Date.now()-wall)<milliseconds}var RunLock=class{#lock;#beats;#beat=moment();#stops=0;#confirmed;#isAway=false;#confirming;constructor(lock){
-this.#lock=lock;this.#beats=setInterval(()=>this.#notice(),BEAT);this.#beats.unref()}async confirm(){this.#confirming??=
-this.#askLock().finally(()=>{this.#confirming=void 0});await this.#confirming}permit(begun){const isLeased=()=>begun&&this.#isAway&&
-this.#confirmed!==void 0&&isWithin(this.#confirmed.began,this.#lock.lease);return{confirm:()=>this.confirm().catch(failure2=>{
-if(!isLeased())throw failure2}),holds:()=>{this.#notice();const sure=this.#confirmed?.stops===this.#stops&&isWithin(this.#confirmed.
-began,GOOD);return sure||isLeased()}}}end(){clearInterval(this.#beats)}async#askLock(){this.#notice();const now={began:moment(),
-stops:this.#stops};try{await this.#lock.confirm();this.#confirmed=now;this.#isAway=false}catch(failure2){this.#isAway=!hasProblem(
-failure2,"locked");throw failure2}}#notice(){if(!isWithin(this.#beat,STILL))this.#stops+=1;this.#beat=moment()}};init_shard();init_shards();import{randomBytes as randomBytes3}from"node:crypto";function runStateOf(options){const{shard:shard2}=options;return shard2===void 0?ofWhole(options):ofShard(options,shard2)}
+this.#lock=lock;this.#beats=setInterval(()=>this.#notice(),BEAT);this.#beats.unref()}async confirm(){this.#notice();if(this.#confirming===
+void 0){const confirming=this.#askLock();const end=()=>{if(this.#confirming===confirming)this.#confirming=void 0};confirming.
+then(()=>setImmediate(end),end);this.#confirming=confirming}await this.#confirming}permit(begun){const isLeased=()=>begun&&
+this.#isAway&&this.#confirmed!==void 0&&isWithin(this.#confirmed.began,this.#lock.lease);return{confirm:()=>this.confirm().
+catch(failure2=>{if(!isLeased())throw failure2}),holds:()=>{this.#notice();const sure=this.#confirmed?.stops===this.#stops&&
+isWithin(this.#confirmed.began,GOOD);return sure||isLeased()}}}end(){clearInterval(this.#beats)}async#askLock(){const now={
+began:moment(),stops:this.#stops};try{await this.#lock.confirm();this.#confirmed=now;this.#isAway=false}catch(failure2){
+this.#isAway=!hasProblem(failure2,"locked");throw failure2}}#notice(){if(!isWithin(this.#beat,STILL)){this.#stops+=1;this.#confirming=
+void 0}this.#beat=moment()}};init_shard();init_shards();import{randomBytes as randomBytes3}from"node:crypto";function runStateOf(options){const{shard:shard2}=options;return shard2===void 0?ofWhole(options):ofShard(options,shard2)}
 function usedIn(head,run4,{approval,keys}){if(approval===void 0)return{};return{approvals:withUse(head,approval,{run:run4,
 keys,at:new Date().toISOString()})}}function leftIn(head,run4,left){return head.approvals===void 0?{}:{approvals:withLeft(
 head,run4,left)}}function ofWhole(options){const{backend:backend4,state:before}=options;const saved=async(resources,run4)=>{
@@ -19423,11 +19445,11 @@ await runLock.confirm()}});const permit=begun2=>runLock.permit(begun2);const{asO
 runLock,keys};return{...await endRun(run4,executed,options),answers:executed.answers}}finally{await journal.close()}}function endedSince({
 asOf,holdsUntil}){if(asOf!==void 0||holdsUntil===void 0||Date.now()<Date.parse(holdsUntil))return[];const message=`stale\
  plan: it held until ${holdsUntil}, when access ends that it still gives`;return[error("stale-plan",message,[],"nothing \
-was sent; plan again and review it")]}async function saveSeen(plan,runState,resources,{state:state2,lock}){const nothing4={
+was sent; plan again and review it")]}async function saveSeen(plan,runState,resources,{state:state2,lock}){const nothing5={
 result:{run:null,results:[],interrupted:false},answers:new Map};const problems=restoresLeftOut2(plan);if(resources===state2.
-resources)return{...nothing4,state:state2,problems};await lock.confirm();try{return{...nothing4,state:await runState.save(
+resources)return{...nothing5,state:state2,problems};await lock.confirm();try{return{...nothing5,state:await runState.save(
 resources),problems}}catch(failure2){const hint=`${writeHint(failure2)}; nothing was to be sent`;const problem=error("st\
-ate-not-saved",messageOf(failure2),[],hint);return{...nothing4,state:{...state2,resources},problems:[problem,...problems]}}}
+ate-not-saved",messageOf(failure2),[],hint);return{...nothing5,state:{...state2,resources},problems:[problem,...problems]}}}
 async function beginRun(plan,runState,resources,options){const origin3=await options.origin();const pullRequest=options.
 approval?.pull_request??origin3.pull_request;try{const begun=await runState.begin(resources);const{state:state2}=begun;const journal=await options.
 backend.runs.create({type:"run",format_version:JOURNAL_FORMAT,run:begun.journal,tool_version:plan.toolVersion,at:new Date().
@@ -19462,12 +19484,12 @@ return state2.resources;const resources={...state2.resources};for(const key3 of 
 void 0)continue;const{owed:_,...rest}=record2;resources[key3]=rest}return resources}function restoresLeftOut2({warnings}){
 return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>error(code2,message))}function keptHint(run4,kept){
 return`a part of the journal of run ${run4} could not be brought to its place and is kept in ${kept}: run idops again fr\
-om here, which takes it along`}init_problems();init_p_limit();init_concurrency();init_problems();init_values();init_kinds();import{basename as basename4,dirname as dirname6}from"node:path";var import_yaml=__toESM(require_dist(),1);init_problems();init_values();init_names();init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file2,document2,quotes){const{errors:errors2,
-warnings}=document2;if(errors2.length>0)file2.distrust();const all=[...errors2,...warnings].map(found2=>({found:found2,range:rangeOf(
-file2,found2,quotes)}));const problems=[];let told3=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.
-range.start-b.range.start)){const limit2=limitProblem(file2,found2,range2);if(limit2!==void 0){problems.push(limit2);continue}
-const follows=found2.code==="MISSING_CHAR"&&previous?.code==="BAD_DIRECTIVE";if(file2.lineAt(range2.start).line>told3&&!follows)
-problems.push(syntaxProblem(file2,found2,range2));told3=Math.max(told3,file2.lineAt(range2.end).line);previous=found2}return problems}
+om here, which brings it there`}init_problems();init_p_limit();init_concurrency();init_problems();init_values();init_kinds();import{basename as basename4,dirname as dirname6}from"node:path";var import_yaml=__toESM(require_dist(),1);init_problems();init_values();init_names();init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file2,document2,quotes){const{errors,warnings}=document2;
+if(errors.length>0)file2.distrust();const all=[...errors,...warnings].map(found2=>({found:found2,range:rangeOf(file2,found2,
+quotes)}));const problems=[];let told3=0;let previous;for(const{found:found2,range:range2}of all.sort((a2,b)=>a2.range.start-
+b.range.start)){const limit2=limitProblem(file2,found2,range2);if(limit2!==void 0){problems.push(limit2);continue}const follows=found2.
+code==="MISSING_CHAR"&&previous?.code==="BAD_DIRECTIVE";if(file2.lineAt(range2.start).line>told3&&!follows)problems.push(
+syntaxProblem(file2,found2,range2));told3=Math.max(told3,file2.lineAt(range2.end).line);previous=found2}return problems}
 function isOldYaml({source}){return/^%YAML[ \t]+1\.1[ \t]*$/.test(source)}function oldYaml(file2,{source,offset}){const place2=file2.
 place({start:offset,end:offset+source.trimEnd().length});return error("yaml-syntax","YAML 1.1 is not supported",[place2],
 "remove the directive")}function rangeOf({text:text5},{code:code2,pos},quotes){const quote2=code2==="MISSING_CHAR"?quotes.
@@ -19723,8 +19745,8 @@ issue3.message;return[{code:code2,path,message,...issue3.code==="invalid_type"?{
 "invalid_union"&&issue3.errors.some(expectsList)?{expected:"array"}:{},...issue3.code==="unrecognized_keys"?{keys:issue3.
 keys}:{},...issue3.code==="invalid_value"?{values:issue3.values}:{}}]})}function expectsList([issue3]){return issue3?.code===
 "invalid_type"&&issue3.path.length===0&&issue3.expected==="array"}function memberAt(value4,path){let member=value4;for(const step of path){
-if(typeof member!=="object"||member===null)return void 0;member=member[step]}return member}function intendedBranch(errors2,value4){
-const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2===
+if(typeof member!=="object"||member===null)return void 0;member=member[step]}return member}function intendedBranch(errors,value4){
+const fitting3=errors.filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2===
 "invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;const strange=branch.some(
 ({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2==="invalid_type"&&path.
 length===1&&memberAt(value4,path)===void 0)?void 0:branch}function issueProblems(issue3,subject){const{root,file:file2,name:name3,
@@ -19772,11 +19794,11 @@ ZodPipe)return schemasAt(schema5.in,path);const[step,...rest]=path;if(step===voi
 ZodObject){const{shape:shape2}=schema5;return Object.hasOwn(shape2,step)?schemasAt(shape2[String(step)],rest):[]}if(schema5 instanceof
 ZodArray)return schemasAt(schema5.element,rest);if(schema5 instanceof ZodRecord)return schemasAt(schema5.valueType,rest);
 return[]}function knownFields(schema5,path){const fields4=schemasAt(schema5,path).flatMap(one=>one instanceof ZodObject?
-Object.keys(one.shape):[]);return[...new Set(fields4)]}init_identifiers();init_problems();init_values();init_fields();init_schema();var DeclaredDocument=class{#written;constructor(object3,written4){Object.assign(this,object3);this.#written=written4}get place(){
-return this.placeOf()}get declaredAt(){const{file:file2,root}=this.#written;return file2.lineAt(startOf(root).start)}placeOf(...path){
-const{file:file2,root}=this.#written;const{node:node2,key:key3}=find5(root,path);return file2.place(key3??(node2===root?
-startOf(root):node2.range))}placeWithin(field2,part){const body2=this.#written.bodies?.get(pathKey([field2]));if(body2!==
-void 0&&typeof this.fields[field2]==="string")return body2.place(part);return this.placeOf(field2)}};function names3(list2){return Array.isArray(list2)?list2.filter(name3=>typeof name3==="string"):[]}function request2(at3,file2,tainted,reading,root){
+Object.keys(one.shape):[]);return[...new Set(fields4)]}init_identifiers();init_problems();init_values();init_fields();init_schema();var WrittenPlaces=class{#written;constructor(written4){this.#written=written4}get line(){const{file:file2,root}=this.#written;
+return file2.lineAt(startOf(root).start)}of(...path){const{file:file2,root}=this.#written;const{node:node2,key:key3}=find5(
+root,path);return file2.place(key3??(node2===root?startOf(root):node2.range))}within(field2,part){const{bodies:bodies2,fields:fields4}=this.#written;
+const body2=bodies2?.get(pathKey([field2]));return body2!==void 0&&typeof fields4[field2]==="string"?body2.place(part):this.
+of(field2)}};function names3(list2){return Array.isArray(list2)?list2.filter(name3=>typeof name3==="string"):[]}function request2(at3,file2,tainted,reading,root){
 return{manifest:reading.path,path:file2,tainted,place:valuePlace(reading.file,root,at3)}}var Builder=class{#kind;#many;#root;#notes;#reading;#bodies;constructor({
 kind,many},root,notes,reading){this.#kind=kind;this.#many=many;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found2){
 const references2=[];this.#collect(data3,[],references2);const contents2=await Promise.all(references2.map(({wanted})=>this.#reading.
@@ -19795,12 +19817,12 @@ const isOnlyField=part=>!isNamed&&byName2?.names.includes(part)===true&&kind.fie
 void 0?kind.identity:[]){if(isOnlyField(part))continue;const value4=this.#value(data3[part]??null,[part]);const text5=isNamed&&
 isMap(value4)?value4.id??value4.name:value4;if(typeof text5==="string")identity2[part]=this.#identifier(part,text5)}const fields4={};
 for(const[name3,type]of Object.entries(kind.fields)){if(data3[name3]===void 0||isNamed&&byName2.names.includes(name3))continue;
-fields4[name3]=this.#field(type,data3[name3],[name3])}const{[kind.regeneration?.counter??""]:number4}=data3;return new DeclaredDocument(
-{kind:kind.name,identity:identity2,fields:this.#many===void 0?fields4:this.#many.fields(fields4,data3),absent:data3.state===
-"absent",...this.#creates(data3)?{creates:true}:{},whole:names3(data3.whole),ignored:names3(data3.ignored),...typeof number4===
-"number"?{generation:number4}:{},...this.#many===void 0?{}:{covers:this.#many.covers(data3)}},{root:this.#root,file:file2,
-bodies:this.#bodies})}#creates({create:create2,state:state2}){const{creation,name:name3}=this.#kind;if(creation===void 0||
-state2==="absent"||this.#many!==void 0)return false;return typeof create2==="boolean"?create2:this.#reading.creates(name3)}#identifier(part,value4){
+fields4[name3]=this.#field(type,data3[name3],[name3])}const{[kind.regeneration?.counter??""]:number4}=data3;const own6=this.#many?.
+fields(fields4,data3)??fields4;return{kind:kind.name,identity:identity2,fields:own6,absent:data3.state==="absent",...this.#creates(
+data3)?{creates:true}:{},whole:names3(data3.whole),ignored:names3(data3.ignored),...typeof number4==="number"?{generation:number4}:
+{},...this.#many===void 0?{}:{covers:this.#many.covers(data3)},places:new WrittenPlaces({root:this.#root,file:file2,bodies:this.#bodies,
+fields:own6})}}#creates({create:create2,state:state2}){const{creation,name:name3}=this.#kind;if(creation===void 0||state2===
+"absent"||this.#many!==void 0)return false;return typeof create2==="boolean"?create2:this.#reading.creates(name3)}#identifier(part,value4){
 const isId=part.endsWith("id")||part==="type";return!isId||this.#reading.profile.limits?.uuids===true?value4:identifierKey(
 value4)}#field(type,value4,path){if(type.type==="list"&&Array.isArray(value4)){const inner={type:"members",members:type.
 members};return value4.map((element,index)=>this.#field(inner,element,[...path,index]))}if(type.type==="members"&&isMap(
@@ -19853,7 +19875,7 @@ size===1&&file2?.type==="scalar"&&typeof file2.value==="string"){if(!notes.has(p
 push(request2(at3,file2.value,false,reading,root));return}for(const[key3,{value:value4}]of node2.entries)walk(value4,[...path,
 key3])};for(const[field2,{value:value4}]of root.entries){const type=kind.fields[field2];if(type!==void 0&&type.type!=="m\
 ap")walk(value4,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(wanted)));return contents2.
-flatMap(content=>"text"in content?[]:[content])}import{isAbsolute as isAbsolute3,posix as posix2,resolve as resolve9}from"node:path";import{readdir,readdirSync,realpath as realpath2,realpathSync as realpathSync2,stat,statSync}from"fs";import{isAbsolute as isAbsolute2,
+flatMap(content=>"text"in content?[]:[content])}var import_picomatch2=__toESM(require_picomatch2(),1);import{isAbsolute as isAbsolute3,posix as posix2,resolve as resolve9}from"node:path";import{readdir,readdirSync,realpath as realpath2,realpathSync as realpathSync2,stat,statSync}from"fs";import{isAbsolute as isAbsolute2,
 posix,resolve as resolve6}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename2,dirname as dirname4,normalize as normalize2,relative as relative4,
 resolve as resolve5,sep as sep4}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
 let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep4)normalized2=normalized2.
@@ -20009,8 +20031,8 @@ const ignore=(0,import_picomatch.default)(processed.ignore,matchOptions);const p
 match,matchOptions);const format=buildFormat(cwd,root,absolute);const excludeFormatter=absolute?format:buildFormat(cwd,root,
 true);const excludePredicate=(_,p)=>{const relativePath=excludeFormatter(p,true);return relativePath!=="."&&!partialMatcher(
 relativePath)||ignore(relativePath)};let maxDepth3;if(options.deep!==void 0)maxDepth3=Math.round(options.deep-props.depthOffset);
-const crawler=new Builder2({filters:[debug?(p,isDirectory)=>{const path=format(p,isDirectory);const matches=matcher(path)&&
-!ignore(path);if(matches)log(`matched ${path}`);return matches}:(p,isDirectory)=>{const path=format(p,isDirectory);return matcher(
+const crawler=new Builder2({filters:[debug?(p,isDirectory)=>{const path=format(p,isDirectory);const matches2=matcher(path)&&
+!ignore(path);if(matches2)log(`matched ${path}`);return matches2}:(p,isDirectory)=>{const path=format(p,isDirectory);return matcher(
 path)&&!ignore(path)}],exclude:debug?(_,p)=>{const skipped2=excludePredicate(_,p);log(`${skipped2?"skipped":"crawling"} ${p}`);
 return skipped2}:excludePredicate,fs:options.fs,pathSeparator:"/",relativePaths:!absolute,resolvePaths:absolute,includeBasePath:absolute,
 resolveSymlinks:followSymbolicLinks,excludeSymlinks:!followSymbolicLinks,excludeFiles:onlyDirectories,includeDirs:onlyDirectories||
@@ -20060,7 +20082,7 @@ has(path)&&!read2.has(path)&&!isOthers(path)&&!all.dangling.has(path));const fol
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name3=>resolve8(project.root,name3)).filter(path=>/\.ya?ml$/i.
 test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep5)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await unmatchedManifests(
-seen,known3);const named3=globs.filter(({isNamed})=>isNamed);const absent2=await Promise.all(named3.map(one=>absence2(one,
+seen,known3);const named2=globs.filter(({isNamed})=>isNamed);const absent2=await Promise.all(named2.map(one=>absence2(one,
 project)));const refused2=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
 [...[...walk.linked].map(path=>`${shown4(path)} is a link to a folder, which is not walked`),...dangling.map(path=>`${shown4(
 path)} is a broken link, perhaps to a folder`).sort(),...absent2.flat(),...refused2,...missed2.map(path=>`${shown4(path)}\
@@ -20069,31 +20091,31 @@ ame of a manifest, as a mount without its source`).sort(),...deeper.sort()])]}as
 access:access3,globs,ignore,found:found2,read:read2},known3){const bases=[...new Set(globs.map(({pattern})=>fixedSteps(pattern).
 join("/")))];const within6=async(walk,some)=>{if(some.length===0)return[];const below2=some.map(base=>`${base}${base===""?
 "":"/"}**/*.{yaml,yml}`);const options={...walk.options(),ignore:[...ignore,"**/node_modules/**"]};return await glob(below2,
-{...options,caseSensitiveMatch:false})};const named3=new Walk(project);const folders=bases.filter(base=>base!=="");const beside=folders.
-length<bases.length?await within6(new Walk(project),[""]):[];const names4=[...await within6(named3,folders),...beside];const refused2=named3.
+{...options,caseSensitiveMatch:false})};const named2=new Walk(project);const folders=bases.filter(base=>base!=="");const beside=folders.
+length<bases.length?await within6(new Walk(project),[""]):[];const names4=[...await within6(named2,folders),...beside];const refused2=named2.
 problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);const paths2=names4.map(name3=>resolve8(project.
 root,name3)).filter(path=>!found2.has(path)&&!read2.has(path)&&!known3.has(path));if(paths2.length===0)return refused2;const others2=await readElsewhere(
 project);const limit2=pLimit(readsAtOnce);const looked=await Promise.all(paths2.filter(path=>!others2.has(path)).map(path=>limit2(
 async()=>{const content=await access3.read(path);const shown4=shownPath(path,project.cwd);if("text"in content){return kindLine.
 test(content.text)?[`${shown4} looks like a manifest, and no glob names it`]:[]}if(content.reason==="private")return[];return[
 `${shown4} has the name of a manifest, and can't be read`]})));return[...refused2,...looked.flat()]}async function readElsewhere(project){
-const found2=await Promise.all(project.everyGlobs().map(async globs=>{const{named:named3,ignore}=splitGlobs(globs);return named3.
-length===0?[]:await glob(named3,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name3=>resolve8(
+const found2=await Promise.all(project.everyGlobs().map(async globs=>{const{named:named2,ignore}=splitGlobs(globs);return named2.
+length===0?[]:await glob(named2,{...new Walk(project).options(),ignore})}));return new Set(found2.flat().map(name3=>resolve8(
 project.root,name3)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name3})=>name3).join("|")}\
 )\\b`);function splitGlobs(globs){return{named:globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes("..")),ignore:globs.
 flatMap(one=>one.startsWith("!")?[one.slice(1)]:[])}}function withBothExtensions(pattern){return pattern.replace(/\.ya?ml$/i,
 ".{yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
-step));return wild<0?steps:steps.slice(0,wild)}async function absence2({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
+step));return wild<0?steps:steps.slice(0,wild)}async function absence2({pattern,isEmpty:isEmpty3},{root}){const folder=fixedSteps(
 pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat3(resolve8(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
-true)return[`the folder ${folder} of "${pattern}" does not exist`];return isEmpty4?[`no file matches "${pattern}"`]:[]}function isOfTools(path,root){
+true)return[`the folder ${folder} of "${pattern}" does not exist`];return isEmpty3?[`no file matches "${pattern}"`]:[]}function isOfTools(path,root){
 return relative6(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const{ignore}=splitGlobs(patterns.
 map(({pattern})=>pattern));const walk=new Walk(project);const found2=new Set;const empty2=[];const globs=[];for(const{pattern,
 place:place2}of patterns){if(pattern.startsWith("!"))continue;const places=place2===null?[]:[place2];if(isAbsolute3(pattern)||
 pattern.split("/").includes("..")){const message=`the glob "${pattern}" leads out of the project`;problems.push(error("m\
-anifest-outside",message,places,"keep manifests below the configuration"));continue}const matches=await glob(pattern,{...walk.
-options(),ignore});globs.push({pattern,isNamed:place2!==null,isEmpty:matches.length===0});for(const match of matches)found2.
-add(resolve9(project.root,match));const hint="check the glob; it is relative to the configuration";if(matches.length===0)
-empty2.push(warning2("no-match",`no file matches "${pattern}"`,places,hint))}const givenByDefault=patterns.every(({place:place2})=>place2===
+anifest-outside",message,places,"keep manifests below the configuration"));continue}const matches2=await glob(pattern,{...walk.
+options(),ignore});globs.push({pattern,isNamed:place2!==null,isEmpty:matches2.length===0});for(const match of matches2)found2.
+add(resolve9(project.root,match));const hint="check the glob; it is relative to the configuration";if(matches2.length===
+0)empty2.push(warning2("no-match",`no file matches "${pattern}"`,places,hint))}const givenByDefault=patterns.every(({place:place2})=>place2===
 null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)problems.push(...empty2.slice(0,1));problems.push(
 ...walk.problems());const files=await withoutDuplicates(project,access3,[...found2].sort(),problems);const read2=new Set(
 files.map(({target})=>target));return{files,unread:()=>findUnread({project,access:access3,walk,ignore,globs,found:found2,
@@ -20107,7 +20129,9 @@ text"in read2?sourceOf(name3,read2.text):refusal3(name3,read2)}var refusals2={ou
 a in files of their own, or exclude the file from the globs with "!"'],missing:["file-unreadable",void 0,"is a broken li\
 nk"],"too-large":["too-large","split it into several files"],"not-utf8":["not-utf8","save it as UTF-8"],unreadable:["fil\
 e-unreadable"]};function refusal3(name3,{reason,detail}){const[code2,hint,words7=detail]=refusals2[reason];const message=`${name3.
-file} ${words7}${reason==="private"?", so it is not read":""}`;return error(code2,message,[wholeFile(name3)],hint)}init_json();init_problems();init_values();import{dirname as dirname5,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
+file} ${words7}${reason==="private"?", so it is not read":""}`;return error(code2,message,[wholeFile(name3)],hint)}function matchGlobs(project,paths2){
+const{named:named2,ignore}=splitGlobs(project.patterns().map(({pattern})=>pattern));const isNamed=(0,import_picomatch2.default)(
+named2,{ignore});return new Set(paths2.map(path=>posix2.normalize(path)).filter(path=>isNamed(path)))}init_json();init_problems();init_values();import{dirname as dirname5,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
 const once2=path=>{const known3=read2.get(path)??readSample(project,access3,path);read2.set(path,known3);return known3};
 const found2=new Map;const problems=new Set;for(const{address:address4,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.
 test(type))continue;for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once2(
@@ -20141,35 +20165,35 @@ for(const problem of kind.check(ofKind,profile))problems.push(problem)}const inD
 ,other])=>one-other);const[,firstBeyond]=inDocuments[MAX_SECRETS]??[];const beyond2=read2[firstBeyond??-1]?.declared;const secrets=new Map(
 inDocuments.map(([secret3])=>[secret3,"declared"]));for(const value4 of variables.used.values())secrets.set(value4,"vari\
 able");if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different\
- secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond2===void 0?[]:[beyond2.place],"split the proj\
-ect, so that each part has fewer"))}secrets.delete("");return{declared,problems:sortByPlace(problems),secrets,files:[...files.
-map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file:file2,source,from,parsed:parsed2})=>({...file2,
-text:source.text,documents:parsed2.map((document2,index)=>sourceDocument(document2,source,read2[from+index]?.declared))})),
+ secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,beyond2===void 0?[]:[beyond2.places.of()],"split th\
+e project, so that each part has fewer"))}secrets.delete("");return{declared,problems:sortByPlace(problems),secrets,files:[
+...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.map(({file:file2,source,from,parsed:parsed2})=>({
+...file2,text:source.text,documents:parsed2.map((document2,index)=>sourceDocument(document2,source,read2[from+index]?.declared))})),
 unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve2(document2.root,source,null).value,
 declared}}function tellSecrets({secrets},onSecret){for(const[secret3,kind]of secrets)onSecret(secret3,kind)}function isSampleData(path,text5){
 return basename4(dirname6(path))===samplesFolder&&!/\bkind["']?\s*:/.test(text5)}async function listed2(project,access3,problems){
 try{return await findManifests(project,access3,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
 problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const first=new Map;
-return declared.flatMap(object3=>{if(Object.keys(object3.identity).length===0)return[];const kind=kindOf(object3.kind);for(const text5 of kind.
-identities(object3)){const key3=`${kind.name} ${text5}`;const before=first.get(key3);first.set(key3,before??object3);if(before===
-void 0)continue;const message=`the same ${kind.noun} is declared twice`;const hint="put everything about it into one doc\
-ument";const other=`, or use "kind: ${kind.many?.name}", of which several may be about one ${kind.noun}`;const places=[object3.
-place,before.place];return[error("duplicate-object",message,places,kind.many===void 0?hint:hint+other)]}return[]})}function contradictions3(declared){
-if(!declared.some(({covers:covers2})=>covers2!==void 0))return[];const named3=declared.flatMap(document2=>kindOf(document2.
-kind).many===void 0?[]:(document2.covers?.named??[document2.identity]).map(identity2=>({identity:identity2,document:document2})));
-const found2=new Map;const hint="remove one of the two, or leave the object out of one of the documents";const about2=groupBy(
-named3,({identity:identity2,document:document2})=>addressOf(document2.kind,identity2));for(const[address4,those]of about2){
-const{identity:identity2={}}=those[0]??{};const documents=those.map(({document:document2})=>document2);if(documents.every(
-({covers:covers2})=>covers2===void 0))continue;for(const{path,places,removed}of mergeDocuments(identity2,documents).contradictions){
-const[one,other]=places.map(({file:file2,line,column})=>`${file2}:${line}:${column}`);const message=removed===void 0?`tw\
-o documents declare "${path}" differently for ${address4}`:`one document declares "${removed}" of ${path} for ${address4}\
-, and another removes it`;found2.set(`${path} ${one} ${other}`,error("contradiction",message,places,hint))}}return[...found2.
-values()]}var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
-length===0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN3?[`there are ${reasons.length-SHOWN3}\
- more like these`]:[];return[...reasons.slice(0,SHOWN3),...more].map(reason=>error("prune-refused",`--prune deletes noth\
-ing: ${reason}`,[],declared.length===0?'delete a template with "state: absent", or check that the manifests are where th\
-e configuration says':'rename it, remove it, or change "manifests" ("!" excludes), so that what was read is all that is \
-declared'))}init_approve();init_names2();init_redactor();init_git();init_parse_url();init_paths();init_problems();init_read_file();import{existsSync as existsSync3}from"node:fs";
+return declared.flatMap(object3=>{if(Object.keys(object3.identity).length===0)return[];const kind=kindOf(object3.kind);const{
+id,username,...names4}=object3.identity;const key3=JSON.stringify([kind.name,id??{...names4,username:username?.toLowerCase()}]);
+const before=first.get(key3);first.set(key3,before??object3);if(before===void 0)return[];const message=`the same ${kind.
+noun} is declared twice`;const hint="put everything about it into one document";const other=`, or use "kind: ${kind.many?.
+name}", of which several may be about one ${kind.noun}`;const places=[object3.places.of(),before.places.of()];return[error(
+"duplicate-object",message,places,kind.many===void 0?hint:hint+other)]})}function contradictions3(declared){if(!declared.
+some(({covers:covers2})=>covers2!==void 0))return[];const named2=declared.flatMap(document2=>kindOf(document2.kind).many===
+void 0?[]:(document2.covers?.named??[document2.identity]).map(identity2=>({identity:identity2,document:document2})));const found2=new Map;
+const hint="remove one of the two, or leave the object out of one of the documents";const about2=groupBy(named2,({identity:identity2,
+document:document2})=>addressOf(document2.kind,identity2));for(const[address4,those]of about2){const{identity:identity2={}}=those[0]??
+{};const documents=those.map(({document:document2})=>document2);if(documents.every(({covers:covers2})=>covers2===void 0))
+continue;for(const{path,places,removed}of mergeDocuments(identity2,documents).contradictions){const[one,other]=places.map(
+({file:file2,line,column})=>`${file2}:${line}:${column}`);const message=removed===void 0?`two documents declare "${path}\
+" differently for ${address4}`:`one document declares "${removed}" of ${path} for ${address4}, and another removes it`;found2.
+set(`${path} ${one} ${other}`,error("contradiction",message,places,hint))}}return[...found2.values()]}var SHOWN3=10;async function pruneRefusals({
+declared,unread}){const missed2=await unread();const reasons=declared.length===0?["no document was read",...missed2]:missed2;
+const more=reasons.length>SHOWN3?[`there are ${reasons.length-SHOWN3} more like these`]:[];return[...reasons.slice(0,SHOWN3),
+...more].map(reason=>error("prune-refused",`--prune deletes nothing: ${reason}`,[],declared.length===0?'delete a templat\
+e with "state: absent", or check that the manifests are where the configuration says':'rename it, remove it, or change "\
+manifests" ("!" excludes), so that what was read is all that is declared'))}init_approve();init_names2();init_redactor();init_git();init_parse_url();init_paths();init_problems();init_read_file();import{existsSync as existsSync3}from"node:fs";
 import{join as join13}from"node:path";init_zod();init_kind_names();init_members();var approvedFor=["privileged","destructive","protected"];var defaultSafety={maxDestructive:5,maxPrivileged:0,maxChanges:Number.
 POSITIVE_INFINITY,privileged:["*:manage:all"],protect:[],keep:[],approvers:[]};function stricter(one,other){const both=key3=>{
 const all=[one,other].flatMap(key3).map(setting3=>[JSON.stringify(setting3),setting3]);return[...new Map(all).values()]};
@@ -20209,9 +20233,9 @@ void 0?needs("client_cert_file","client_key_file"):[],...cert===void 0&&key3!==v
 rt_file"):[]]}function stateSettings(given={},environment,absolute){const{path=defaultState(environment),allow_tracked:allowTracked=false,
 git:git2,postgres}=given;if(git2!==void 0){const{remote=DEFAULT_REMOTE,branch=DEFAULT_BRANCH}=git2;return{in:"git",remote,
 branch,path:git2.path??null}}if(postgres===void 0)return{in:"file",path:absolute(path),allowTracked};refuse(missingStateSettings(
-given));const{url="",name:name3=null,ca_file:ca,client_cert_file:cert,client_key_file:key3}=postgres;const named3=Object.
+given));const{url="",name:name3=null,ca_file:ca,client_cert_file:cert,client_key_file:key3}=postgres;const named2=Object.
 entries({ca,cert,key:key3}).flatMap(([what,file2])=>file2===void 0?[]:[[what,absolute(file2)]]);return{in:"postgres",url:new Sensitive(
-url),name:name3,files:Object.fromEntries(named3)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var variableName=string2().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,
+url),name:name3,files:Object.fromEntries(named2)}}var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var variableName=string2().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,
 'must be a name of letters (a to z), digits and "_", and begin with no digit');var texts3=()=>array(text3()).min(1,"must\
  not be empty");var clientCredentialsSchema=described(strictObject({token_url:described(text3(),"The URL that issues tok\
 ens.","https://id.example.com/oauth/token"),client_id:described(text3(),"The id of the client.","${IDOPS_CLIENT_ID}"),client_secret:described(
@@ -20305,34 +20329,34 @@ closed by "}"`:`"\${${told3}" is followed by something unknown`,start)}this.#at+
 template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(`"\${${told3}" is not closed by "}"`,start);const message=this.#text.
 slice(rest,this.#at);this.#at+=1;const written4=this.#text.slice(start,this.#at);return operator===":-"?{name:found2,written:written4,
 fallback:inner}:{name:found2,written:written4,message}}#bad(message,start){return new BadVariable(message,this.#text.slice(
-start,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing2={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
+start,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing3={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources2,options){
 this.#sources=sources2;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
 this.#problems=[];return problems}resolve(text5,node2,file2,path=[]){const context3={node:node2,file:file2,path};let template2;
 try{template2=parseVariables(text5)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error(
-"bad-variable",failure2.message,[placeOf(failure2.written,context3)],text5.includes("${{")?"only a workflow knows ${{ \u2026 \
-}}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default}"}\
- or \${NAME:?message}; a "$$" is a plain "$"`));return nothing2}return this.#fill(template2,context3)}#fill(template2,context3){
+"bad-variable",failure2.message,[placeOf2(failure2.written,context3)],text5.includes("${{")?"only a workflow knows ${{ \u2026\
+ }}: set a process variable there, and write ${NAME} here":`write \${NAME}${isSecret2("",context3)?"":", ${NAME:-default\
+}"} or \${NAME:?message}; a "$$" is a plain "$"`));return nothing3}return this.#fill(template2,context3)}#fill(template2,context3){
 let text5="";let tainted=false;let unknown3=false;for(const part of template2){if(typeof part==="string")text5+=part;else{
 const value4=this.#lookUp(part,context3);text5+=value4.text;tainted||=value4.tainted;unknown3||=value4.unknown;if(text5.
-length>MAX_TEXT){this.#report(error("too-large","the variables make a text of more than 16 MiB",[placeOf("",context3)]));
-return nothing2}}}return{text:text5,tainted,unknown:unknown3}}#lookUp(reference3,context3){const{name:name3}=reference3;
+length>MAX_TEXT){this.#report(error("too-large","the variables make a text of more than 16 MiB",[placeOf2("",context3)]));
+return nothing3}}}return{text:text5,tainted,unknown:unknown3}}#lookUp(reference3,context3){const{name:name3}=reference3;
 if(this.#sources.credentials?.has(name3)){this.#report(error("credential-variable",`the variable ${name3} is a credentia\
-l of the server, which no manifest may use`,[placeOf(reference3.written,context3)],"use another variable in manifests"));
-return{...nothing2,tainted:true}}const node2=this.#sources.vars.get(name3);if(node2!==void 0){const value5=this.#variable(
+l of the server, which no manifest may use`,[placeOf2(reference3.written,context3)],"use another variable in manifests"));
+return{...nothing3,tainted:true}}const node2=this.#sources.vars.get(name3);if(node2!==void 0){const value5=this.#variable(
 name3,node2);if(value5.unknown||value5.text!=="")return value5;if(reference3.fallback!==void 0)return this.#fill(reference3.
 fallback,context3);return reference3.message===void 0?value5:this.#unresolved(reference3,context3,"is empty")}const value4=Object.
 hasOwn(this.#sources.process,name3)?this.#sources.process[name3]:void 0;const allowed=name3.startsWith("IDOPS_")||this.#sources.
 allowed.has(name3);if(!allowed&&value4!==void 0){this.#report(error("env-not-allowed",`the process variable ${name3} may\
- not be used here`,[placeOf(reference3.written,context3)],`add ${name3} to allow_env in the configuration, or to vars`));
-return{...nothing2,tainted:true}}if(value4!==void 0&&value4!==""){this.#used.set(name3,value4);return{text:value4,tainted:true,
+ not be used here`,[placeOf2(reference3.written,context3)],`add ${name3} to allow_env in the configuration, or to vars`));
+return{...nothing3,tainted:true}}if(value4!==void 0&&value4!==""){this.#used.set(name3,value4);return{text:value4,tainted:true,
 unknown:false}}if(reference3.fallback!==void 0)return this.#fill(reference3.fallback,context3);if(!allowed||!this.#lenient){
 return this.#unresolved(reference3,context3,value4===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("u\
-nset-variable",`the process variable ${name3} is not set, so its value is not checked`,[placeOf(reference3.written,context3)]));
-return{...nothing2,tainted:true}}#variable(name3,node2){const known3=this.#resolved.get(name3);if(known3!==void 0)return known3;
+nset-variable",`the process variable ${name3} is not set, so its value is not checked`,[placeOf2(reference3.written,context3)]));
+return{...nothing3,tainted:true}}#variable(name3,node2){const known3=this.#resolved.get(name3);if(known3!==void 0)return known3;
 const{file:file2}=this.#sources;if(this.#resolving.includes(name3)){const circle=[...this.#resolving.slice(this.#resolving.
 indexOf(name3)),name3].join(" -> ");this.#report(error("variable-cycle",`vars that refer to each other: ${circle}`,[file2.
-place(node2.range)],"write one of them out"));return nothing2}if(this.#resolving.length>=MAX_CHAIN){this.#report(error("\
-too-deep",`a chain of more than ${MAX_CHAIN} vars`,[file2.place(node2.range)]));return nothing2}this.#resolving.push(name3);
+place(node2.range)],"write one of them out"));return nothing3}if(this.#resolving.length>=MAX_CHAIN){this.#report(error("\
+too-deep",`a chain of more than ${MAX_CHAIN} vars`,[file2.place(node2.range)]));return nothing3}this.#resolving.push(name3);
 const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;const text5=isNumber3&&node2.source!==
 ""?node2.source:String(node2.value??"");const value4=text5.includes("$")?this.resolve(text5,node2,file2,[name3]):{text:text5,
 tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(name3,value4);return value4}#unresolved(reference3,context3,state2){
@@ -20341,31 +20365,31 @@ elsewhere?.(name3)??(state2===void 0?isSecret2(name3,context3)?`call it IDOPS_${
 nfiguration, and ${inEnvironment}`:"add it to vars in the configuration, or to allow_env and set it":ownVariables.get(name3)??
 (isSecret2(name3,context3)?inEnvironment:`set it, or write \${${name3}:-default}`));const text5=message!==void 0&&message!==
 ""?`variable ${name3}: ${message}`:`variable ${name3} ${state2??"is neither in vars nor an allowed process variable"}`;this.#report(
-error("unresolved-variable",text5,[placeOf(reference3.written,context3)],advice));return{...nothing2,tainted:state2!==void 0}}#report(problem){
+error("unresolved-variable",text5,[placeOf2(reference3.written,context3)],advice));return{...nothing3,tainted:state2!==void 0}}#report(problem){
 const[place2]=problem.places;const key3=`${problem.code}\0${problem.message}\0${place2?.file}\0${place2?.line}\0${place2?.
 column}`;if(this.#reported.has(key3))return;this.#reported.add(key3);this.#problems.push(problem)}};var ownVariables=new Map(
 [["IDOPS_BASE_URL","set it to the address of your server; idops sandbox runs one to practise on"],["IDOPS_TOKEN","set it\
  to a bearer token of your server; idops sandbox runs one to practise on"]]);function isSecret2(name3,{path}){return looksSecret(
-name3)||path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf(written4,{node:node2,
+name3)||path.some(step=>typeof step==="string"&&(step==="auth"||looksSecret(step)))}function placeOf2(written4,{node:node2,
 file:file2}){const at3=written4===""?-1:file2.text.indexOf(written4,node2.range.start);if(at3===-1||at3>=node2.range.end)
 return file2.place(node2.range);return file2.place({start:at3,end:at3+written4.length})}import{resolve as resolvePath3}from"node:path";function guardedOf(layers,root){const files=new Set;const states=new Set;const variables=new Set(["IDOPS_TOKEN"]);for(const{
 name:name3,config:config3,resolve:resolve20}of layers){const texts4=node2=>scalarsOf(node2).flatMap(scalar=>{const{text:text5,
 unknown:unknown3}=resolve20(scalar);return unknown3||text5===""?[]:[text5]});for(const section of[["server","auth"],["se\
 rver","tls"],["state","postgres"]]){const{node:node2,complete}=find5(config3,section);if(!complete)continue;for(const scalar of scalarsOf(
-node2))for(const one of namesIn3(scalar))variables.add(one);for(const one of scalarsIn(node2,"pass_env").flatMap(texts4))
+node2))for(const one of namesIn2(scalar))variables.add(one);for(const one of scalarsIn(node2,"pass_env").flatMap(texts4))
 variables.add(one);const given=scalarsIn(node2,"token_command").flatMap(texts4).flatMap(filesIn);for(const file2 of[...fileNodes(
 node2).flatMap(texts4),...given])files.add(resolvePath3(root,file2))}const remote=find5(config3,["state","git","remote"]);
-if(remote.complete&&remote.node.type==="scalar")for(const one of namesIn3(remote.node))variables.add(one);const state2=find5(
+if(remote.complete&&remote.node.type==="scalar")for(const one of namesIn2(remote.node))variables.add(one);const state2=find5(
 config3,["state","path"]);const[path=defaultState(name3)]=state2.complete?texts4(state2.node):[];states.add(resolvePath3(
 root,path))}for(const name3 of variables){for(const{config:config3}of layers){const{node:node2,complete}=find5(config3,[
-"vars",name3]);if(complete&&node2.type==="scalar")for(const one of namesIn3(node2))variables.add(one)}}return{variables,
+"vars",name3]);if(complete&&node2.type==="scalar")for(const one of namesIn2(node2))variables.add(one)}}return{variables,
 files:[...files],states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.entries].flatMap(
 ([key3,{value:value4}])=>key3.endsWith("_file")?[value4]:fileNodes(value4))}function filesIn(argument){const behind=[...argument.
 matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].
 filter(part=>part!=="")}function scalarsIn(node2,name3){const member=node2.type==="map"?node2.entries.get(name3)?.value:
 void 0;return member===void 0?[]:scalarsOf(member)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.
 type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value4})=>scalarsOf(
-value4))}function namesIn3({value:value4}){if(typeof value4!=="string"||!value4.includes("$"))return[];try{return namesOf3(
+value4))}function namesIn2({value:value4}){if(typeof value4!=="string"||!value4.includes("$"))return[];try{return namesOf3(
 parseVariables(value4))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf3(template2){
 return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf3(part.fallback??[])])}init_problems();function readConfig(file2,environment){hideCredentials(file2);const{documents,problems:found2}=parseYaml(file2);const problems=[
 ...found2];const[first,second]=documents;if(second!==void 0){const places=[file2.place(second.root.range)];problems.push(
@@ -20383,18 +20407,18 @@ const over=({node:node2})=>node2.type==="map"?merge3(withoutStatePlace(base,node
 base:over(chosen),own:chosen?.node.type==="map"?chosen.node:void 0,environments:known3,all:()=>[{name:null,config:base},
 ...known3.map(name3=>({name:name3,config:over(find5(root,["environments",name3]))}))]}}function withoutStatePlace(base,over){
 const[below2,above]=[base,over].map(({entries:entries2})=>entries2.get("state"));if(below2?.value.type!=="map"||above?.value.
-type!=="map")return base;const{entries}=above.value;const named3=statePlaces.find(place2=>entries.has(place2));if(named3===
-void 0)return base;const others2=new Set([...statePlaces.filter(place2=>place2!==named3),...named3==="path"?[]:["allow_t\
+type!=="map")return base;const{entries}=above.value;const named2=statePlaces.find(place2=>entries.has(place2));if(named2===
+void 0)return base;const others2=new Set([...statePlaces.filter(place2=>place2!==named2),...named2==="path"?[]:["allow_t\
 racked"]]);const value4=without2(below2.value,name3=>others2.has(name3));return mapNode(base.range,new Map([...base.entries,
 ["state",{...below2,value:value4}]]))}var open2=/^(?:version|manifests|vars|allow_env|safety|create|prune|checks|email)[ \t]*:/;
 function hideCredentials(file2){let start=0;let isOpen=false;for(const line of file2.text.split("\n")){if(/^[^\s#-]/.test(
 line))isOpen=open2.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isOpen=false;const isShown=isOpen||
 isReference(line.slice(line.indexOf(":")));if(!isShown)file2.hide({start,end:start+line.length});start+=line.length+1}}function withoutEmpty(root){
-const clean=without2(root,(name3,value5)=>name3!=="version"&&isEmpty3(value5));const environments=clean.entries.get("env\
+const clean=without2(root,(name3,value5)=>name3!=="version"&&isEmpty2(value5));const environments=clean.entries.get("env\
 ironments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([
-name3,{key:key3,value:value5}])=>{const whole2=isEmpty3(value5)?mapNode(value5.range,new Map):value5;return[name3,{key:key3,
-value:whole2.type==="map"?without2(whole2,(_,inner)=>isEmpty3(inner)):whole2}]}));const value4=mapNode(environments.value.
-range,cleaned);return mapNode(clean.range,new Map([...clean.entries,["environments",{...environments,value:value4}]]))}function isEmpty3(node2){
+name3,{key:key3,value:value5}])=>{const whole2=isEmpty2(value5)?mapNode(value5.range,new Map):value5;return[name3,{key:key3,
+value:whole2.type==="map"?without2(whole2,(_,inner)=>isEmpty2(inner)):whole2}]}));const value4=mapNode(environments.value.
+range,cleaned);return mapNode(clean.range,new Map([...clean.entries,["environments",{...environments,value:value4}]]))}function isEmpty2(node2){
 return node2.type==="scalar"&&node2.value===null}function merge3(base,over){const entries=new Map(base.entries);for(const[
 name3,entry]of over.entries){const below2=entries.get(name3)?.value;const both=below2?.type==="map"&&entry.value.type===
 "map"&&name3!=="auth";entries.set(name3,both?{key:entry.key,value:merge3(below2,entry.value)}:entry)}return mapNode(base.
@@ -20470,10 +20494,10 @@ function isProblem(found2){return found2!==null&&"severity"in found2}function se
 name3,name3.toUpperCase()]){const value4=Object.hasOwn(variables,writing)?variables[writing]?.trim():void 0;if(value4)return{
 name:writing,value:value4}}return void 0}function isExempt(host2,port,variables){const entries=(setting2(variables,"no_p\
 roxy")?.value??"").toLowerCase().split(/[\s,]+/);const name3=host2.replace(/^\[|\]$|\.$/g,"");return entries.filter(Boolean).
-some(entry=>{if(entry==="*")return true;const{address:address4,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.exec(
-entry)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain=(address4??entry).replace(/^\[|\]$/g,"").replace(
-/^\*?\./,"");return name3===domain||name3.endsWith(`.${domain}`)})}function readProxy(text5,variable2){const bad=why2=>error(
-"bad-proxy",`the proxy in ${variable2} ${why2}`,[],"write it as http://proxy.example.com:3128");const address4=/^[a-z][a-z0-9+.-]*:\/\//i.
+some(entry=>{if(entry==="*")return true;const{address:address4,only}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.exec(entry)?.
+groups??{};if(only!==void 0&&only!==port)return false;const domain=(address4??entry).replace(/^\[|\]$/g,"").replace(/^\*?\./,
+"");return name3===domain||name3.endsWith(`.${domain}`)})}function readProxy(text5,variable2){const bad=why2=>error("bad\
+-proxy",`the proxy in ${variable2} ${why2}`,[],"write it as http://proxy.example.com:3128");const address4=/^[a-z][a-z0-9+.-]*:\/\//i.
 test(text5)?text5:`http://${text5}`;const url=parseUrl(address4);if(url===void 0||url.hostname==="")return bad("is not a\
 n address");if(url.protocol!=="http:"&&url.protocol!=="https:")return bad("is neither http nor https");let authorization=null;
 try{const pair=`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;if(pair!==":")authorization=new Sensitive(
@@ -20531,10 +20555,10 @@ rt_file","client_key_file"];const[there,...more]=names4.filter(name3=>tls[name3]
 0){const lacking3=names4.find(name3=>name3!==there);this.#wrong("bad-certificate",`"tls.${there}" needs "tls.${lacking3}\
 " beside it`,place2("tls",there))}else if(cert!==void 0&&key3!==void 0&&!isKeyOf(cert,key3)){const message='"tls.client_\
 key_file" is not the key of the client certificate';this.#wrong("bad-certificate",message,place2("tls","client_key_file"))}
-if(key3!==void 0)this.#secrets.push(key3);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key3===
-void 0?{}:{clientKey:new Sensitive(key3)}}}#pem(member,parse11){const{root,cwd,place:place2}=this.#sources;const file2=this.#server.
-tls?.[member];if(file2===void 0)return void 0;const path=resolvePath4(root,file2);const places=place2("tls",member);const shown4=shownPath(
-path,cwd);const hint="the path is relative to the configuration";const pem2=this.#read(path,`the file ${shown4} of tls.${member}`,
+if(key3!==void 0)this.#secrets.push(key3);return defined({ca,clientCert:cert,clientKey:key3===void 0?void 0:new Sensitive(
+key3)})}#pem(member,parse11){const{root,cwd,place:place2}=this.#sources;const file2=this.#server.tls?.[member];if(file2===
+void 0)return void 0;const path=resolvePath4(root,file2);const places=place2("tls",member);const shown4=shownPath(path,cwd);
+const hint="the path is relative to the configuration";const pem2=this.#read(path,`the file ${shown4} of tls.${member}`,
 "bad-certificate",places,hint);if(pem2===void 0)return void 0;try{parse11(pem2);return pem2}catch{const what=member==="c\
 lient_key_file"?"a private key without a passphrase":"certificates";this.#wrong("bad-certificate",`${shown4} does not ho\
 ld ${what} in PEM form`,places);return void 0}}#read(path,what,code2,places,hint){const bytes=readBytes(path);const text5=bytes instanceof
@@ -20551,7 +20575,7 @@ value!==false;for(const{path,what}of addresses3){const{node:node2,complete}=find
 type!=="scalar")continue;const{text:text5,tainted,unknown:unknown3}=resolve20(node2);if(tainted||unknown3)continue;const checked3=checkBaseUrl(
 text5,{allowInsecureHttp,what,places:[file2.place(node2.range)]});if(!isBaseUrl(checked3))found2.set(`${checked3.code} ${node2.
 range.start}`,checked3)}}return[...found2.values()]}init_git();init_parse_url();init_paths();init_problems();init_words();import{resolve as resolve12}from"node:path";async function sharedStates(environments,root,place2){const byPlace=new Map;const isOneRemote=new Set(environments.map(remoteOf)).
-size===1;for(const one of environments){const found2=textAt(one,"server","base_url");const stored2=await placeOf2(one,root,
+size===1;for(const one of environments){const found2=textAt(one,"server","base_url");const stored2=await placeOf3(one,root,
 isOneRemote);if(found2===void 0||stored2===void 0)continue;const address4={...found2,text:parseUrl(found2.text)?.href.replace(
 /\/+$/,"")??found2.text};byPlace.set(stored2.id,[...byPlace.get(stored2.id)??[],{...one,address:address4,stored:stored2}])}
 return[...byPlace.values()].flatMap(sharing=>{const apart=sharing.filter(one=>sharing.some(other=>differ(one,other)));const last=apart.
@@ -20561,7 +20585,7 @@ at(-1);if(last===void 0)return[];const{shown:shown4,setting:setting3,usual}=last
 names4,5)}`];return[error("shared-state",`different servers share the state ${shown4}: ${who2.join(" and ")}`,nodes.slice(
 0,1).map(place2),`a state belongs to one server: leave ${setting3.join(".")} out, and each environment has its own (${usual}\
 ), or write a different one in each environment`)]})}function differ(one,other){const isSure=one.address.isLiteral&&other.
-address.isLiteral;return one.address.text!==other.address.text&&(isSure||one.name!==null&&other.name!==null)}async function placeOf2(one,root,isOneRemote){
+address.isLiteral;return one.address.text!==other.address.text&&(isSure||one.name!==null&&other.name!==null)}async function placeOf3(one,root,isOneRemote){
 const{name:name3,config:config3}=one;const literal2=(usual,...path2)=>{const found2=textAt(one,...path2);return found2===
 void 0?usual:found2.isLiteral?found2.text:void 0};if(find5(config3,["state","git"]).complete){const branch=literal2(DEFAULT_BRANCH,
 "state","git","branch");const path2=literal2(pathOnBranch(name3,root,findWorkTree(root)??root),"state","git","path");if(branch===
@@ -20718,8 +20742,8 @@ de it",failure2)}const{code:code2}=failure2;if(code2==="ENOENT"||code2==="ENOTDI
 lock ${shown3(path)}`,failure2)}}function unreadable2(what,failure2){return problemError("state-unreadable",`${what} can\
 't be read: ${systemErrorText(failure2)}`,"fix the disk or the permissions, so that the holder of the lock can be read",
 failure2)}function shown3(path){return relative7(process.cwd(),path)}init_problems();init_read_file();init_shard();import{readSync}from"node:fs";import{open as open5,readdir as readdir4,rm as rm3}from"node:fs/promises";
-import{join as join10,relative as relative8}from"node:path";init_journal();var TAIL=4096;function fileRuns(folder){const pathOf=run4=>join10(folder,`${run4}.jsonl`);return{list:async()=>(await namesIn4(
-folder)).filter(isJournalName),otherFiles:async()=>(await namesIn4(folder)).filter(name3=>!isJournalName(name3)),async read(run4){
+import{join as join10,relative as relative8}from"node:path";init_journal();var TAIL=4096;function fileRuns(folder){const pathOf=run4=>join10(folder,`${run4}.jsonl`);return{list:async()=>(await namesIn3(
+folder)).filter(isJournalName),otherFiles:async()=>(await namesIn3(folder)).filter(name3=>!isJournalName(name3)),async read(run4){
 const path=shownPath2(pathOf(run4));const text5=await readTextFile(pathOf(run4)).catch(failure2=>{throw journalError(path,
 systemErrorText(failure2))});return parseJournal(text5,run4,path)},hasEnd:async run4=>withFile(pathOf(run4),(file2,{size:size3})=>{
 const buffer=Buffer.alloc(TAIL);const length2=readSync(file2,buffer,0,TAIL,Math.max(0,size3-TAIL));const lines=buffer.subarray(
@@ -20732,7 +20756,7 @@ content.run.run);return await withWriteErrors(unwritten(path),async()=>{const fi
 content.bytes).finally(()=>file2.close());return fileJournal(await open5(path,"a"),content.bytes,path)})},async remove(runs){
 for(const path of runs.map(pathOf))await withWriteErrors(`the journal ${shownPath2(path)} can't be removed`,()=>rm3(path,
 {force:true,recursive:true}));if(runs.length>0)await withWriteErrors(`the folder of journals ${shownPath2(folder)} can't\
- be written`,()=>syncFolder(folder))}}}async function namesIn4(folder){const names4=await readdir4(folder).catch(failure2=>{
+ be written`,()=>syncFolder(folder))}}}async function namesIn3(folder){const names4=await readdir4(folder).catch(failure2=>{
 if(failure2.code==="ENOENT")return[];throw problemError("journal-unreadable",`the folder of journals ${shownPath2(folder)}\
  can't be read: ${systemErrorText(failure2)}`,"it has to be a folder that can be read: move what is in its place away, m\
 end its permissions, or name another place with state.path")});return names4.filter(name3=>name3.endsWith(".jsonl")).map(
@@ -20749,8 +20773,8 @@ if(first===void 0)return;const more=others2.length===0?"":` and ${others2.length
 0,3).map(path=>shellWord(`:/${path}`));const rest=tracked.length>3?" and so on":"";throw problemError("state-tracked",`g\
 it tracks ${first}${more}, so a commit decides what idops believes was recorded`,`take it out of git with "git rm --cach\
 ed ${out.join(" ")}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is intended`)}async function trackedOf(files,journals){
-const named3=[...files,journals];const real=await Promise.all(named3.map(realName));const root=findWorkTree(dirname13(real[0]??
-""));if(root===void 0)return[];const led=await Promise.all(named3.map(path=>resolveLinks(path).catch(()=>path)));const targets=[
+const named2=[...files,journals];const real=await Promise.all(named2.map(realName));const root=findWorkTree(dirname13(real[0]??
+""));if(root===void 0)return[];const led=await Promise.all(named2.map(path=>resolveLinks(path).catch(()=>path)));const targets=[
 ...new Set([...real,...led])];const inside2=targets.map(path=>relative9(root,path)).filter(way=>way!==""&&way.split(sep6)[0]!==
 ".."&&!isAbsolute5(way));const listed3=await listOf(root,inside2);const folders=new Set([journals,await realName(journals)].
 map(path=>relative9(root,path)));return listed3.filter(path=>{const isInFolder=folders.has(dirname13(path).split("/").join(
@@ -20758,7 +20782,7 @@ sep6));return!isInFolder||path.endsWith(".jsonl")})}async function realName(path
 folder).catch(()=>void 0);if(real!==void 0)return join11(real,basename9(path));return folder===path?path:join11(await realName(
 folder),basename9(path))}async function listOf(root,paths2){try{return await inGitIndex(root,paths2)}catch(failure2){throw problemError(
 "state-tracked",`git can't tell whether it tracks the state: ${failure2.message}`,'repair the repository, so that "git s\
-tatus" works; or set state.allow_tracked: true, if git should track the state',failure2)}}async function fileBackend({path:named3,allowTracked}){const path=await realPath(named3);const folder=dirname14(path);const runs=join12(
+tatus" works; or set state.allow_tracked: true, if git should track the state',failure2)}}async function fileBackend({path:named2,allowTracked}){const path=await realPath(named2);const folder=dirname14(path);const runs=join12(
 folder,"runs");const place2=relative10(process.cwd(),path)||path;const saved=()=>readState(path,place2);const save=async state2=>await withWriteErrors(
 `the state ${place2} can't be written`,async()=>writeAtomic(await resolveLinks(path),`${stringifyJson(state2,2)}
 `));return{place:place2,name:basename10(path),runs:fileRuns(runs),load:async server=>stateForServer(await saved(),place2,
@@ -20767,7 +20791,7 @@ change3,place2);await save(next);const{resources:_,...head}=next;return head}),i
 const entries=await readdir5(folder,{withFileTypes:true}).catch(()=>[]);const names4=entries.filter(entry=>!entry.isDirectory()&&
 entry.name!==basename10(path));const states=await Promise.all(names4.map(({name:name3})=>stateName(join12(folder,name3))));
 return states.filter(state2=>state2!==void 0)},...exclusiveLocks(fileLocks(path)),async check(use){if(allowTracked)return;
-await refuseTracked([...new Set([named3,path])],runs,use==="write")}}}async function stateName(path){const text5=await readTextFile(
+await refuseTracked([...new Set([named2,path])],runs,use==="write")}}}async function stateName(path){const text5=await readTextFile(
 path).catch(()=>void 0);return text5===void 0?void 0:parseStateName(text5)}async function readState(path,place2){let bytes;
 try{bytes=await readFileBytes(path)}catch(failure2){const{code:code2}=failure2;if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof
 NotRegularFile||code2==="ENOTDIR";const hint=isElse?"move what is in the way elsewhere, or name another file with state.\
@@ -20829,38 +20853,9 @@ place:place2}){if(project.state().in!=="file")return[];return[warning2("state-no
 , which runners of other machines don't share: each of them has a state of its own`,[],"keep it in git or PostgreSQL, un\
 less the file is on a disk that all of them have")]}init_values();init_answers();init_operations();init_escape();init_json();import{setMaxListeners}from"node:events";import{existsSync as existsSync4,readFileSync as readFileSync5}from"node:fs";var version2=ownPackage().version;function ownPackage(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file2=files.find(one=>existsSync4(
-one));return file2===void 0?{version:"unknown"}:JSON.parse(readFileSync5(file2,"utf8"))}init_redactor();var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);init_values();var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){
-return new Promise((resolve20,reject)=>{new Exchange(resolve20,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve20,reject,limits2){
-this.#resolve=resolve20;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
-min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request5){dispatcher.dispatch(assign(request5,{headersTimeout:0,bodyTimeout:0}),
-this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
-is over"));return}if(this.#limits.permit?.holds()===false){this.#settle("withheld");controller2.abort(new Error("withhel\
-d"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
-headers)}}onResponseData(_,chunk){this.#bytes+=chunk.length;if(this.#bytes>this.#limits.maxBytes)this.#giveUp("too-large");else
-this.#chunks.push(chunk)}onResponseEnd(){this.#settle(null)}onResponseError(_,error3){const misuse=error3 instanceof import_undici.errors.
-InvalidArgumentError||error3 instanceof import_undici.errors.ClientDestroyedError||error3 instanceof import_undici.errors.
-ClientClosedError;if(misuse&&this.#finish())this.#reject(error3);else this.#settle(error3 instanceof import_undici.errors.
-ConnectTimeoutError?"timeout":codeOf2(error3))}#giveUp(reason){this.#settle(reason);this.#controller?.abort(new Error(reason))}#settle(problem){
-if(!this.#finish())return;if(this.#head!==void 0){this.#resolve(assign(this.#head,{body:Buffer.concat(this.#chunks),broken:problem}))}else{
-const sent2=this.#controller!==void 0;this.#resolve({status:null,sent:sent2,reason:problem??"no answer"})}}#finish(){if(this.#settled)
-return false;this.#settled=true;clearTimeout(this.#timer);return true}};function codeOf2(failure2){if(!(failure2 instanceof
-Error))return"unknown error";return"code"in failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome3){
-return{status:outcome3.status,reason:outcome3.status===null?outcome3.reason:outcome3.broken}}function answerHeaders(headers){
-return new Map(Object.entries(headers).map(([name3,value4=[]])=>[name3,typeof value4==="string"?[value4]:value4]))}function firstHeader(headers,name3){
-return headers.get(name3)?.[0]}function openRoute({origin:origin3,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once2=options.
-connections==="once";const common3={connections:once2?1:Number(options.connections),pipelining:once2?0:1};const secure={
-...tlsOptions(tls),timeout};if(proxy===null)return new import_undici2.Pool(origin3,{...common3,connect:secure});return new import_undici2.ProxyAgent(
-{...common3,uri:proxy.origin,...proxy.authorization===null?{}:{token:String(proxy.authorization.reveal())},requestTls:secure,
-proxyTls:{minVersion,rejectUnauthorized,timeout},clientFactory:(url,given)=>new Tunnels(url,{...given,headersTimeout:timeout})})}
-async function exchangeOnce(to,request5,limits2){const route2=openRoute(to,{connections:"once",seconds:limits2.timeout});
-try{return await exchange(route2,request5,limits2)}finally{await route2.destroy()}}var minVersion="TLSv1.2";var rejectUnauthorized=true;
-function tlsOptions({ca,clientCert,clientKey}){return{minVersion,rejectUnauthorized,...ca===void 0?{}:{ca},...clientCert===
-void 0?{}:{cert:clientCert},...clientKey===void 0?{}:{key:String(clientKey.reveal())}}}var Tunnels=class extends import_undici2.Pool{connect(options,callback2){
-if(callback2===void 0)return this.#tunnel(options);super.connect(options,callback2);return void 0}async#tunnel(options){
-const made2=await super.connect(options).catch(failure2=>{throw new ProxyFailure(codeOf2(failure2))});if(made2.statusCode===
-200)return made2;made2.socket.on("error",()=>{}).destroy();throw new ProxyFailure(String(made2.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){
-super(`the proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};init_parse_url();init_answers();import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
-[408,425,429,502,503,504]);function seconds2(){return performance.now()/1e3}function mayPass(outcome3){const needsPerson=reason=>faultOf(
+one));return file2===void 0?{version:"unknown"}:JSON.parse(readFileSync5(file2,"utf8"))}init_redactor();init_exchange();init_failures();init_parse_url();init_answers();init_exchange();init_failures();init_messages();init_exchange();init_failures();import{setTimeout as sleep4}from"node:timers/promises";var defaultRetries=3;var longestPause=60;
+var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set([408,425,429,502,
+503,504]);function seconds2(){return performance.now()/1e3}function mayPass(outcome3){const needsPerson=reason=>faultOf(
 reason)==="certificate"||reason===`${proxyMark}407`;if(outcome3.status===null)return outcome3.sent||!needsPerson(outcome3.
 reason);return retriedStatuses.has(outcome3.status)}function pauseBefore(nextTry,retryAfter,random){return retryAfter===
 null?random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}function retryAfterSeconds(headers){
@@ -20890,7 +20885,7 @@ content-type")??null})}const parsed2=parse11(document2.value);if(!("wrong"in par
 const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable({reason,detail:wrong2,serverMessage:messageIn(document2.
 value)})}function read(body2,{onSecret}){const document2=readJson(body2);if("value"in document2)for(const secret3 of secretTextsIn(
 document2.value))onSecret(secret3,"answer");return document2}function redirectTarget(location,base){const target=location===
-void 0?void 0:parseUrl(location,base);return target===void 0||target.origin==="null"?null:`${target.origin}${target.pathname}`}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
+void 0?void 0:parseUrl(location,base);return target===void 0||target.origin==="null"?null:`${target.origin}${target.pathname}`}init_messages();var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
 this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve20=>this.#waiting.push(resolve20));for(let held2;held2!==
 this.#held;){held2=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(slot,outcome3){this.#running-=
@@ -20900,57 +20895,57 @@ shift();if(next===void 0)return;this.#running+=1;next()}}async hold(seconds4){co
 this.#held=Promise.all([this.#held,pause]);await pause}async#inRate(){const{rate,now,delay}=this.#options;if(rate===void 0)
 return;const time3=now();const start=Math.max(time3,this.#nextStart);this.#nextStart=start+1/rate;if(start>time3)await delay(
 start-time3)}};var defaultMaxAnswerBytes=64*2**20;var CONFIRMATIONS=10;var Transport=class{#options;#route;#pool;#pace;#patience;#delay;#closing=new AbortController;constructor(options){
-const{baseUrl:baseUrl2,concurrency,rate,timeout,tls={},proxy=null,signal}=options;const{delay=sleepSeconds,patience}=options;
-this.#options=options;const ending=AbortSignal.any([signal,this.#closing.signal]);setMaxListeners(0,ending);this.#delay=
-time3=>delay(time3,ending);this.#patience=patience??new Patience;this.#pace=new Pace({most:concurrency,rate,delay:this.#delay,
-now:seconds2});this.#route={origin:baseUrl2.origin,tls,proxy};this.#pool=openRoute(this.#route,{connections:concurrency,
-seconds:timeout})}async call(call){const{signal,retries:retries2=defaultRetries}=this.#options;let sent2=false;let doubt=false;
-let renewed=false;const{tried:before=0}=call;let repeats2=before;let last;for(let attempts=before+1;;attempts++){const tried=await this.#inTurn(
-call,attempts);if(tried==="expired")throw new Expired(last);if(tried==="unwanted")throw new Error("the request is no lon\
-ger wanted");if("withheld"in tried)throw new Withheld(last,tried.withheld);const{verdict,credential}=tried;if("value"in verdict)
-return{status:verdict.status,attempts,data:verdict.value};sent2||=verdict.sent;const{problem}=verdict;const earlier=doubt?
-{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,...more},{sent:sent2,attempts,credential});doubt||=
-leavesOpen({...problem,method:call.method,sent:verdict.sent});const once2=call.method==="POST"&&sent2;if(problem.kind===
-"unauthorized"&&!once2&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,call.scope);if(renewal===
-true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem.retryAfter??null,this.#options.
-random??Math.random);const again=verdict.passing&&!once2&&repeats2<=retries2&&!signal.aborted;const others2=isCrowded(verdict)&&
-problem.retryAfter!=null;const waits=(again||others2)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.
-hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+1+retries2-
-repeats2,why:briefly(problem),...problem.retryAfter==null?{}:{wait:pause}});if(others2||problem.status===429)await this.#pace.
-hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();last=fail();if(call.tried!==void 0&&call.confirm===
-void 0)throw new Expired(last);if(!sent2||call.confirm===void 0)continue;const done2=await call.confirm().catch(failure2=>{
-throw failure2 instanceof ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!=="no\
-t-done")return{status:200,attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){
-const turn=await this.#pace.begin();let outcome3="other";try{if(isExpired2(call))return"expired";if(call.wanted?.()===false)
-return"unwanted";const credential=await this.#options.credentials.current(call.scope);if(call.wanted?.()===false)return"\
-unwanted";const tried=await this.#permitted(call,credential,attempt);if(typeof tried==="string"||"withheld"in tried)return tried;
-const{verdict}=tried;if("value"in verdict){outcome3="fine";this.#patience.answered()}else if(isCrowded(verdict))outcome3=
-"crowded";return tried}finally{this.#pace.end(turn,outcome3)}}async#permitted(call,credential,attempt){for(let round=1;round<=
-CONFIRMATIONS;round+=1){try{await call.permit?.confirm()}catch(failure2){return{withheld:failure2}}if(isExpired2(call))return"\
-expired";const tried=await this.#try(call,credential,attempt);if(tried!=="withheld")return tried}return{withheld:new Error(
-`the permit expired before the request could be sent, ${CONFIRMATIONS} times`)}}async#try(call,credential,attempt){const{
-timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const limits2={timeout,maxBytes:maxAnswerBytes,permit:call.
+const{baseUrl:baseUrl2,concurrency,rate,tls={},proxy=null,signal}=options;const{delay=sleepSeconds,patience}=options;this.#options=
+options;const ending=AbortSignal.any([signal,this.#closing.signal]);setMaxListeners(0,ending);this.#delay=time3=>delay(time3,
+ending);this.#patience=patience??new Patience;this.#pace=new Pace({most:concurrency,rate,delay:this.#delay,now:seconds2});
+this.#route={origin:baseUrl2.origin,tls,proxy}}async call(call){const{signal,retries:retries2=defaultRetries}=this.#options;
+let sent2=false;let doubt=false;let renewed=false;const{tried:before=0}=call;let repeats2=before;let last;for(let attempts=before+
+1;;attempts++){const tried=await this.#inTurn(call,attempts);if(tried==="expired")throw new Expired(last);if(tried==="un\
+wanted")throw new Error("the request is no longer wanted");if("withheld"in tried)throw new Withheld(last,tried.withheld);
+const{verdict,credential}=tried;if("value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent2||=verdict.
+sent;const{problem}=verdict;const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,
+...more},{sent:sent2,attempts,credential});doubt||=leavesOpen({...problem,method:call.method,sent:verdict.sent});const once2=call.
+method==="POST"&&sent2;if(problem.kind==="unauthorized"&&!once2&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(
+credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+
+1,problem.retryAfter??null,this.#options.random??Math.random);const again=verdict.passing&&!once2&&repeats2<=retries2&&!signal.
+aborted;const others2=isCrowded(verdict)&&problem.retryAfter!=null;const waits=(again||others2)&&this.#patience.take(pause);
+if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.onRetry?.(
+{attempt:attempts+1,of:attempts+1+retries2-repeats2,why:briefly(problem),...problem.retryAfter==null?{}:{wait:pause}});if(others2||
+problem.status===429)await this.#pace.hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();last=fail();
+if(call.tried!==void 0&&call.confirm===void 0)throw new Expired(last);if(!sent2||call.confirm===void 0)continue;const done2=await call.
+confirm().catch(failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});
+if(done2!=="not-done")return{status:200,attempts,data:done2.done}}}async close(){this.#closing.abort();await(await this.#pool)?.
+destroy()}async#inTurn(call,attempt){const turn=await this.#pace.begin();let outcome3="other";try{if(isExpired2(call))return"\
+expired";if(call.wanted?.()===false)return"unwanted";const credential=await this.#options.credentials.current(call.scope);
+if(call.wanted?.()===false)return"unwanted";const tried=await this.#permitted(call,credential,attempt);if(typeof tried===
+"string"||"withheld"in tried)return tried;const{verdict}=tried;if("value"in verdict){outcome3="fine";this.#patience.answered()}else if(isCrowded(
+verdict))outcome3="crowded";return tried}finally{this.#pace.end(turn,outcome3)}}async#permitted(call,credential,attempt){
+for(let round=1;round<=CONFIRMATIONS;round+=1){try{await call.permit?.confirm()}catch(failure2){return{withheld:failure2}}
+if(isExpired2(call))return"expired";const tried=await this.#try(call,credential,attempt);if(tried!=="withheld")return tried}
+return{withheld:new Error(`the permit expired before the request could be sent, ${CONFIRMATIONS} times`)}}async#try(call,credential,attempt){
+const{timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const limits2={timeout,maxBytes:maxAnswerBytes,permit:call.
 permit};const request5=this.#request(call,credential);const began=performance.now();const outcome3=call.method==="POST"?
-await exchangeOnce(this.#route,request5,limits2):await exchange(this.#pool,request5,limits2);if(outcome3.status===null&&
-outcome3.reason==="withheld")return"withheld";const verdict=judge2(call,outcome3,this.#options);const said="problem"in verdict?
-verdict.problem.serverMessage:null;onTry?.({operation:call.operation,method:call.method,path:call.path,...triedOf(outcome3),
-milliseconds:performance.now()-began,attempt,...said!=null&&isRaw(said)?{raw:this.#cleaner(credential)(said)}:{}});return{
-verdict,credential}}async#renew(refused2,scope3){try{return await this.#options.credentials.renew(refused2,scope3)||null}catch(failure2){
-return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
-const{baseUrl:baseUrl2}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,
-headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version2}`,...call.body===void 0?
-{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!==
-"POST"}}#failure(call,problem,{sent:sent2,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{
-serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(
-credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent2?"lo\
-st":problem.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.
-scope,origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
-retryAfter:retryAfter??null,sent:sent2,reason:reason??null,detail:detail==null?null:clean(detail),timeout,proxy:proxy?.origin,
-doubt,changed:changed2,outOfPatience,members:members3?.map(clean)})}#cleaner(credential){const strip=this.#stripper(credential);
-return text5=>oneLine(this.#options.redact(strip(text5)))}#stripper({value:value4}){const token2=value4.slice(value4.indexOf(
-" ")+1);const echoes=[...new Set([value4,token2,encodeURIComponent(token2)])].filter(Boolean);return text5=>echoes.reduce(
-(rest,echo)=>rest.replaceAll(echo,mask),text5)}};function isExpired2({freshUntil}){return freshUntil!==void 0&&performance.
-now()>freshUntil}var written3={regenerateDid:answers.client,updateUser:answers.user,updateTemplate:answers.template,deleteTemplate:answers.
+await(await connections()).exchangeOnce(this.#route,request5,limits2):await exchange(await this.#opened(),request5,limits2);
+if(outcome3.status===null&&outcome3.reason==="withheld")return"withheld";const verdict=judge2(call,outcome3,this.#options);
+const said="problem"in verdict?verdict.problem.serverMessage:null;onTry?.({operation:call.operation,method:call.method,path:call.
+path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...said!=null&&isRaw(said)?{raw:this.#cleaner(credential)(
+said)}:{}});return{verdict,credential}}#opened(){const{concurrency,timeout}=this.#options;this.#pool??=connections().then(
+({openRoute:openRoute2})=>openRoute2(this.#route,{connections:concurrency,seconds:timeout}));return this.#pool}async#renew(refused2,scope3){
+try{return await this.#options.credentials.renew(refused2,scope3)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
+Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2}=this.#options;return{origin:baseUrl2.
+origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"appl\
+ication/json","user-agent":`idops/${version2}`,...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===
+void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem,{sent:sent2,attempts,credential}){
+const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,members:members3,doubt,
+outOfPatience,changed:changed2}=problem;const strip=this.#stripper(credential);const clean=this.#cleaner(credential);return new ServerFailure(
+{kind:problem.kind==="unreachable"&&sent2?"lost":problem.kind,operation:call.operation,title:call.title,method:call.method,
+path:oneLine(strip(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==
+null?null:clean(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent:sent2,reason:reason??null,detail:detail==
+null?null:clean(detail),timeout,proxy:proxy?.origin,doubt,changed:changed2,outOfPatience,members:members3?.map(clean)})}#cleaner(credential){
+const strip=this.#stripper(credential);return text5=>oneLine(this.#options.redact(strip(text5)))}#stripper({value:value4}){
+const token2=value4.slice(value4.indexOf(" ")+1);const echoes=[...new Set([value4,token2,encodeURIComponent(token2)])].filter(
+Boolean);return text5=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,mask),text5)}};var connections=()=>Promise.resolve().then(()=>(init_connections(),connections_exports));
+function isExpired2({freshUntil}){return freshUntil!==void 0&&performance.now()>freshUntil}var written3={regenerateDid:answers.client,updateUser:answers.user,updateTemplate:answers.template,deleteTemplate:answers.
 template,updateKeyPair:answers.keyPair,rotateKeyPair:answers.keyPair,updateOrganization:answers.organization,createOrganization:answers.
 organization,createClient:answers.wholeClient,updateClient:answers.wholeClient,deleteClient:answers.wholeClient,createUser:answers.
 user};function connect(options){const transport=new Transport(options);return{reader:readerOver(transport),writer:writerOver(
@@ -20977,7 +20972,7 @@ void 0?{}:{identity_provider_id},type:template_type}}async function lookAgain(bo
 path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,method:"G\
 ET",scope:scope3,path,parse:parse11,whenMissing:{}});const holds2=Object.entries(body2).every(([field2,asked])=>same(asked,
 data3[field2]??null));if(holds2)return{done:data3};const isOther=Object.entries(from).some(([field2,was])=>data3[field2]!==
-void 0&&!same(was,data3[field2]??null));return isOther?"changed":"not-done"}init_zod();init_escape();init_problems();init_answers();var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
+void 0&&!same(was,data3[field2]??null));return isOther?"changed":"not-done"}init_zod();init_escape();init_problems();init_answers();init_exchange();init_failures();init_messages();var maxBytes2=2**20;var tokenAnswer=object({access_token:string2(),token_type:string2().nullish(),expires_in:union([number2(),
 string2().regex(/^\d+$/).transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed3=>{
 const scopes=client3.scopes??[...new Set([...initial,...needed3])].sort();const outcome3=await ask(client3,scopes,network);
 return readToken(client3,outcome3,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){
@@ -20992,25 +20987,26 @@ refused",status});network.onRetry?.({attempt:attempt+1,of:retries2+1,why:`the to
 clientId,clientSecret},scopes,{tls,proxy,timeout,onSecret}){const form=new URLSearchParams({grant_type:"client_credentia\
 ls"});if(scopes.length>0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
 const basic=Buffer.from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${clientSecret}`])onSecret(
-secret3);return await exchangeOnce({origin:address4.origin,tls,proxy},{origin:address4.origin,method:"POST",path:address4.
-prefix||"/",headers:{authorization:`Basic ${basic}`,accept:"application/json","content-type":"application/x-www-form-url\
-encoded","user-agent":`idops/${version2}`},body:form.toString()},{timeout,maxBytes:maxBytes2})}function formEncoded(text5){
-return new URLSearchParams([["",text5]]).toString().slice(1)}function readToken({address:address4},outcome3,scopes,network){
-const{redact,onSecret,timeout,proxy,now=Date.now}=network;const problem=(code2,message,hint)=>problemError(code2,`the to\
-ken address ${address4.href} ${message}`,hint);if(outcome3.status===null){const why2=outcome3.sent?`gave no answer (${outcome3.
-reason})`:`could not be reached: ${whyNotConnected({reason:outcome3.reason,timeout,proxy:proxy?.origin})}`;throw problem(
-"token-unavailable",why2)}const{status,body:body2,broken}=outcome3;const document2=broken===null?readJson(body2):{wrong:broken};
-if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(secret3);if(status<200||status>299){
-const said="value"in document2?messageIn(document2.value):null;const text5=`answered ${status}${said===null?"":`: ${oneLine(
-redact(said))}`}`;if(mayPass(outcome3)){const asked=retryAfterSeconds(outcome3.headers);const wait3=asked===null?"":`; i\
-t asks to wait ${asked} s`;throw problem("token-unavailable",`${text5}${wait3}`,"try again later")}const hint="check cli\
-ent_id, client_secret, and the scopes that this client may have";if(status>=400&&status<500)throw problem("token-refused",
-text5,hint);throw problem("token-unavailable",text5,"check token_url")}const parsed2="value"in document2?tokenAnswer.safeParse(
-document2.value):void 0;if(parsed2?.success!==true){throw problem("token-unavailable",`answered ${status} without a toke\
-n`,"check token_url")}const{access_token,token_type,expires_in}=parsed2.data;onSecret(access_token);if(token_type!=null&&
-token_type.toLowerCase()!=="bearer"){throw problem("token-unavailable","gave a token that is no bearer token")}return{text:bearerText(
-access_token,`the token from ${address4.href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime2){
-return Math.max(lifetime2-30,lifetime2/2)}var DEFAULT_TIMEOUT=30;var DEFAULT_CONCURRENCY=10;function openConnection(server,declared,{redactor,signal,concurrency=1,
+secret3);const{exchangeOnce:exchangeOnce2}=await Promise.resolve().then(()=>(init_connections(),connections_exports));return await exchangeOnce2(
+{origin:address4.origin,tls,proxy},{origin:address4.origin,method:"POST",path:address4.prefix||"/",headers:{authorization:`\
+Basic ${basic}`,accept:"application/json","content-type":"application/x-www-form-urlencoded","user-agent":`idops/${version2}`},
+body:form.toString()},{timeout,maxBytes:maxBytes2})}function formEncoded(text5){return new URLSearchParams([["",text5]]).
+toString().slice(1)}function readToken({address:address4},outcome3,scopes,network){const{redact,onSecret,timeout,proxy,now=Date.
+now}=network;const problem=(code2,message,hint)=>problemError(code2,`the token address ${address4.href} ${message}`,hint);
+if(outcome3.status===null){const why2=outcome3.sent?`gave no answer (${outcome3.reason})`:`could not be reached: ${whyNotConnected(
+{reason:outcome3.reason,timeout,proxy:proxy?.origin})}`;throw problem("token-unavailable",why2)}const{status,body:body2,
+broken}=outcome3;const document2=broken===null?readJson(body2):{wrong:broken};if("value"in document2)for(const secret3 of secretTextsIn(
+document2.value))onSecret(secret3);if(status<200||status>299){const said="value"in document2?messageIn(document2.value):
+null;const text5=`answered ${status}${said===null?"":`: ${oneLine(redact(said))}`}`;if(mayPass(outcome3)){const asked=retryAfterSeconds(
+outcome3.headers);const wait3=asked===null?"":`; it asks to wait ${asked} s`;throw problem("token-unavailable",`${text5}${wait3}`,
+"try again later")}const hint="check client_id, client_secret, and the scopes that this client may have";if(status>=400&&
+status<500)throw problem("token-refused",text5,hint);throw problem("token-unavailable",text5,"check token_url")}const parsed2="\
+value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed2?.success!==true){throw problem("token-unavai\
+lable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,expires_in}=parsed2.data;onSecret(
+access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem("token-unavailable","gave a token \
+that is not a bearer token")}return{text:bearerText(access_token,`the token from ${address4.href}`),renewAt:expires_in==
+null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime2){return Math.max(lifetime2-30,lifetime2/
+2)}var DEFAULT_TIMEOUT=30;var DEFAULT_CONCURRENCY=10;function openConnection(server,declared,{redactor,signal,concurrency=1,
 timeout=DEFAULT_TIMEOUT,network}){for(const secret3 of server.secrets)redactor.add(String(secret3.reveal()));const options={
 concurrency,timeout,redact:redactor.redactEcho,onSecret:redactor.add,signal,patience:new Patience,...network};return connect(
 {...options,baseUrl:server.address,tls:server.tls,proxy:server.proxy,credentials:credentialsOf(server,scopesOf(declared,
@@ -21033,79 +21029,75 @@ read(name3).catch(failure2=>{throw maybeNewest(failure2)});if(content===null&&na
 new ProblemsError([withoutFirstLine(name3)]));if(content!==null&&content.run.server===state2.server&&belongs(content.run,
 state2))return name3}return void 0}function withoutFirstLine(run4){return error("journal-unreadable",`the journal of run ${run4} can't be used: its first l\
 ine is gone`,[],RESTORE_HINT)}function maybeNewest(failure2){if(!(failure2 instanceof ProblemsError))return failure2;const hint="\
-it may be of the newest run: put a good copy back, remove it with idops runs forget, or name the run that is meant, idop\
-s undo RUN (idops runs lists them)";return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}
-async function resumeRun(content,before,options){const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);
-const state2=Object.keys(before.resources).length===0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state2,options.
-holds);const keep2=fields4=>state2.salt===run4.salt?fields4:withoutHashes(fields4,journalHasher);const entries=entriesOf(
-content).filter(({sending})=>isNews(content,state2.resources[sending.key]));const{live,read:read2}=await readOpen(entries.
-filter(({answered})=>answered===void 0),journalHasher,options);const takeIn=()=>{const resources2={...state2.resources};
-const findings2=[];const additions2=[];for(const entry of entries){const{sending,answered}=entry;const readable2=kindOf(
-sending.kind).readable(options.profile);const outcome3=answered===void 0?outcomeOf2(entry,live.get(entry),journalHasher):
-{...answered,httpStatus:answered.http_status,otherProfile:answered.other_profile,sentence:"",after:answered.after===null?
-void 0:restoreFields(answered.after,journalHasher)};const at3=answered?.at??new Date().toISOString();recordInto(resources2,
-{...sending,before:keep2(restoreFields(sending.before,journalHasher)),expected:keep2(restoreFields(sending.expected,journalHasher))},
-{...outcome3,after:outcome3.after===void 0?void 0:keep2(outcome3.after)},{run:run4.run,at:at3,hasher,readable:readable2});
-if(answered!==void 0)continue;const{owed}=resources2[sending.key]??{};const back=owed!==void 0&&outcome3.status!=="unkno\
-wn";findings2.push(`${sending.address}: ${outcome3.sentence}${back?"; the next apply that takes it in puts it back":""}${goneForGood(
-entry,outcome3,owed,journalHasher)}`);const{status,ambiguous,unverified,after:after2}=outcome3;const error3=status==="ap\
-plied"?null:"the run ended before there was an answer";additions2.push({...withoutAnswer(sending.seq,at3,status,error3),
-ambiguous,after:after2===void 0?null:storeFields(after2,journalHasher),unverified:[...unverified]})}return{resources:resources2,
-findings:findings2,additions:additions2}};const{resources,findings,additions}=await withSlowHashes(takeIn);return{state:withSettled(
-{...state2,resources,serial:before.serial+1},run4.run),run:run4.run,findings,settled:entries.length-findings.length,read:read2,
-async finish(){if(content.ended&&additions.length===0)return;const end={interrupted:true,by:`process ${process.pid}`};await completeJournal(
-options.runs,content,additions,end)}}}function isNews({run:{run:run4},late:late2=false},record2){if(record2===void 0)return true;
-const isOlder=record2.run===null||record2.run<run4;if(!late2)return isOlder;if(record2.pending_regeneration===run4)return true;
-return record2.run===run4?record2.uncertain!==void 0:isOlder}var SETTLED=1e4;async function readOpen(entries,hasher,options){
-const objects4=entries.filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.
-sending.identity,entry}));const isUnsteady=({entry},live2)=>Date.now()-Date.parse(entry.sending.at)<SETTLED&&outcomeOf2(
-entry,live2,hasher).status==="failed";const{live,read:read2}=await readBack(objects4,isUnsteady,options);return{live:new Map(
-[...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}function goneForGood({sending},{status,after:after2},owed,hasher){
-if(status==="applied"||after2===void 0||sending.action!=="update")return"";const before=restoreFields(sending.before,hasher);
-const asked=restoreFields(sending.expected,hasher);const pending=owed===void 0||"before"in owed?{}:owed.lost.fields;const gone=Object.
-entries(missingElements({run:"",before,asked},after2)).filter(([field2])=>!Object.hasOwn(pending,field2));if(gone.length===
-0)return"";return`; ${namesOfLost(Object.fromEntries(gone))} went missing, and somebody has set that since, so it stays \
-away: declare it if it is missed`}function outcomeOf2({sending},live,hasher){const{action:action2}=sending;const aim={action:action2,
-before:restoreFields(sending.before,hasher),expected:restoreFields(sending.expected,hasher),byMember:sending.by_member};
-const{verdict,unverified,sentence:sentence3}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"\
-unknown",ambiguous:true,after:void 0,unverified,sentence:sentence3}}const isAbsent=action2==="create"&&live?.exists!==true;
-const shown4=action2==="adopt"||isAbsent?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,
-after:shown4,unverified:[],sentence:sentence3}}function withoutHashes(fields4,hasher){const{hashes}=storeFields(fields4,
-hasher);const hashed=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(
-fields4).filter(([field2])=>!hashed.has(field2)))}function isFor(name3,shard2,state2,kept){if(!isSplit(state2,shard2)||partOf(
-state2,shard2).to_end?.includes(name3))return true;const part=partOfRun(name3);return part===void 0?kept.has(name3):isShard(
-part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home,command,options){const{shard:shard2}=options;
+it may be of the newest run: put a good copy back, remove it with idops runs forget, or name the run, idops undo RUN (id\
+ops runs lists them)";return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}async function resumeRun(content,before,options){
+const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const state2=Object.keys(before.resources).length===
+0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state2,options.holds);const keep2=fields4=>state2.salt===run4.
+salt?fields4:withoutHashes(fields4,journalHasher);const entries=entriesOf(content).filter(({sending})=>isNews(content,state2.
+resources[sending.key]));const{live,read:read2}=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,
+options);const takeIn=()=>{const resources2={...state2.resources};const findings2=[];const additions2=[];for(const entry of entries){
+const{sending,answered}=entry;const readable2=kindOf(sending.kind).readable(options.profile);const outcome3=answered===void 0?
+outcomeOf2(entry,live.get(entry),journalHasher):{...answered,httpStatus:answered.http_status,otherProfile:answered.other_profile,
+sentence:"",after:answered.after===null?void 0:restoreFields(answered.after,journalHasher)};const at3=answered?.at??new Date().
+toISOString();recordInto(resources2,{...sending,before:keep2(restoreFields(sending.before,journalHasher)),expected:keep2(
+restoreFields(sending.expected,journalHasher))},{...outcome3,after:outcome3.after===void 0?void 0:keep2(outcome3.after)},
+{run:run4.run,at:at3,hasher,readable:readable2});if(answered!==void 0)continue;const{owed}=resources2[sending.key]??{};const back=owed!==
+void 0&&outcome3.status!=="unknown";findings2.push(`${sending.address}: ${outcome3.sentence}${back?"; the next apply tha\
+t includes it restores it":""}${goneForGood(entry,outcome3,owed,journalHasher)}`);const{status,ambiguous,unverified,after:after2}=outcome3;
+const error3=status==="applied"?null:"the run ended before there was an answer";additions2.push({...withoutAnswer(sending.
+seq,at3,status,error3),ambiguous,after:after2===void 0?null:storeFields(after2,journalHasher),unverified:[...unverified]})}
+return{resources:resources2,findings:findings2,additions:additions2}};const{resources,findings,additions}=await withSlowHashes(
+takeIn);return{state:withSettled({...state2,resources,serial:before.serial+1},run4.run),run:run4.run,findings,settled:entries.
+length-findings.length,read:read2,async finish(){if(content.ended&&additions.length===0)return;const end={interrupted:true,
+by:`process ${process.pid}`};await completeJournal(options.runs,content,additions,end)}}}function isNews({run:{run:run4},
+late:late2=false},record2){if(record2===void 0)return true;const isOlder=record2.run===null||record2.run<run4;if(!late2)
+return isOlder;if(record2.pending_regeneration===run4)return true;return record2.run===run4?record2.uncertain!==void 0:isOlder}
+var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects4=entries.filter(({sending})=>sending.action!==
+"adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({entry},live2)=>Date.
+now()-Date.parse(entry.sending.at)<SETTLED&&outcomeOf2(entry,live2,hasher).status==="failed";const{live,read:read2}=await readBack(
+objects4,isUnsteady,options);return{live:new Map([...live].map(([object3,found2])=>[object3.entry,found2])),read:read2}}
+function goneForGood({sending},{status,after:after2},owed,hasher){if(status==="applied"||after2===void 0||sending.action!==
+"update")return"";const before=restoreFields(sending.before,hasher);const asked=restoreFields(sending.expected,hasher);const pending=owed===
+void 0||"before"in owed?{}:owed.lost.fields;const gone=Object.entries(missingElements({run:"",before,asked},after2)).filter(
+([field2])=>!Object.hasOwn(pending,field2));if(gone.length===0)return"";return`; ${namesOfLost(Object.fromEntries(gone))}\
+ went missing, and somebody has set that since, so it isn't restored: declare it if it is needed`}function outcomeOf2({sending},live,hasher){
+const{action:action2}=sending;const aim={action:action2,before:restoreFields(sending.before,hasher),expected:restoreFields(
+sending.expected,hasher),byMember:sending.by_member};const{verdict,unverified,sentence:sentence3}=judge(kindOf(sending.kind),
+aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence3}}const isAbsent=action2===
+"create"&&live?.exists!==true;const shown4=action2==="adopt"||isAbsent?void 0:live?.fields;return{status:verdict==="done"?
+"applied":"failed",ambiguous:false,after:shown4,unverified:[],sentence:sentence3}}function withoutHashes(fields4,hasher){
+const{hashes}=storeFields(fields4,hasher);const hashed=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
+return Object.fromEntries(Object.entries(fields4).filter(([field2])=>!hashed.has(field2)))}function isFor(name3,shard2,state2,kept){
+if(!isSplit(state2,shard2)||partOf(state2,shard2).to_end?.includes(name3))return true;const part=partOfRun(name3);return part===
+void 0?kept.has(name3):isShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function holdForRun(home,command,options){const{shard:shard2}=options;
 const settling=new Settling(home,options);const lock=await settling.lock(shard2===void 0?command:`${command} --shard ${shardText(
-shard2)}`);try{const state2=await settling.settle(true);return{...settling.result(shard2===void 0?joinedState(state2):state2),
+shard2)}`);try{const state2=await settling.settle();return{...settling.result(shard2===void 0?joinedState(state2):state2),
 lock}}catch(failure2){await lock.release();throw failure2}}async function settleForPlan(home,options){const{backend:backend4}=home;
 const settling=new Settling(home,options);const state2=await settling.load();const found2=await unfinishedRuns(state2,home,
-options.shard);if(found2.length===0)return settling.result(state2);const unsettled=holder2=>{settling.notes.push(`the st\
-ate is being written: ${holder2}`);return settling.result(state2)};const running=found2.find(isRunning);const holder=await backend4.
-holder()??(running&&describeRun(running.run));if(holder!==void 0)return unsettled(holder);let lock;try{lock=await settling.
-lock("plan")}catch(failure2){const quicker=await backend4.holder();if(quicker!==null)return unsettled(quicker);if(!hasProblem(
-failure2,"not-writable"))throw failure2;return settling.result(await settling.settleInMemory())}try{return settling.result(
-await settling.settle(false))}finally{for(const{message}of await lock.release())settling.notes.push(message)}}var changedMeanwhile=problemError(
+options.shard);if(found2.length===0)return settling.result(state2);const running=found2.find(isRunning);const holder=await backend4.
+holder()??(running&&describeRun(running.run));if(holder===void 0)return settling.result(await settling.settleInMemory(state2,
+found2));settling.notes.push(`the state is being written: ${holder}`);return settling.result(state2)}var changedMeanwhile=problemError(
 "locked","another shard changed the state");var Settling=class{notes=[];#home;#options;#read;constructor(home,options){this.#home=
 home;this.#options=options}async load(){return await withPendingRestores(await this.#home.backend.load(this.#options.server),
 this.#home)}async lock(command){const lock=await this.#home.backend.lock(command,new Date,this.#options.shard);if(lock.takenOver!==
-null)this.notes.push(lock.takenOver);return lock}result(state2){return{state:state2,notes:this.notes,read:this.#read}}async settle(splits){
-for(;;){const{state:state2,found:found2,splitFor}=await this.#loadUnfinished();if(found2.length===0&&!(splitFor!==void 0&&
-splits))return state2;try{if(splitFor===void 0)return await this.#settleEach(state2,found2);await this.#split(state2,found2,
-splitFor)}catch(failure2){if(failure2!==changedMeanwhile)throw failure2}}}async settleInMemory(){let{state:state2,found:found2}=await this.#loadUnfinished();
-for(const content of found2){const resumed=await this.#resume(content,heirOf(state2,content.run));state2=resumed.state;this.
-notes.push(...notesOf2(content,resumed,"the plan alone, since the state can not be written from here"))}return state2}async#loadUnfinished(){
-const{shard:shard2}=this.#options;for(;;){const state2=await this.load();const splitFor=shard2===void 0||isSplit(state2,
-shard2)?void 0:shard2;const found2=await unfinishedRuns(state2,this.#home,shard2);const running=found2.find(isRunning);if(running===
-void 0)return{state:state2,found:found2,splitFor};if(splitFor===void 0||isUnchanged(await this.#home.backend.saved(),state2))
-throw stillRunning(running.run)}}async#resume(content,from){const{runs}=this.#home.backend;const resumed=await resumeRun(
-content,from,{...this.#options,runs});this.#read=resumed.read;return resumed}async#settleEach(before,found2){let state2=before;
-for(const content of found2){const isSaved=awaitsEnd(state2,content.run.run);const from=this.#options.shard===void 0?heirOf(
-state2,content.run):state2;const resumed=await this.#resume(content,from);if(isSaved)await resumed.finish();state2=await this.#save(
-state2,resumed);if(isSaved)continue;await resumed.finish();this.notes.push(...notesOf2(content,resumed,into(content)))}return state2}async#save(before,{
-state:state2,run:run4}){const{backend:backend4}=this.#home;const{shard:shard2}=this.#options;if(shard2===void 0){await backend4.
-save(state2);return state2}const part=partOfRun(run4);const isOwn=part!==void 0&&isShard(part.shard,shard2);const head=await backend4.
-merge({records:changedRecords(before.resources,state2.resources),head:now=>{if(!isOwn&&!isUnchanged(now,before))throw changedMeanwhile;
-return withSettled({...requireSameState(now,before),serial:now.serial+1},run4)}});return{...head,resources:state2.resources}}async#split(before,found2,shard2){
+null)this.notes.push(lock.takenOver);return lock}result(state2){return{state:state2,notes:this.notes,read:this.#read}}async settle(){
+for(;;){const{state:state2,found:found2,splitFor}=await this.#loadUnfinished();if(found2.length===0&&splitFor===void 0)return state2;
+try{if(splitFor===void 0)return await this.#settleEach(state2,found2);await this.#split(state2,found2,splitFor)}catch(failure2){
+if(failure2!==changedMeanwhile)throw failure2}}}async settleInMemory(before,found2){let state2=before;for(const content of found2){
+const resumed=await this.#resume(content,heirOf(state2,content.run));state2=resumed.state;this.notes.push(...notesOf2(content,
+resumed,"the plan; the next apply saves them"))}return state2}async#loadUnfinished(){const{shard:shard2}=this.#options;for(;;){
+const state2=await this.load();const splitFor=shard2===void 0||isSplit(state2,shard2)?void 0:shard2;const found2=await unfinishedRuns(
+state2,this.#home,shard2);const running=found2.find(isRunning);if(running===void 0)return{state:state2,found:found2,splitFor};
+if(splitFor===void 0||isUnchanged(await this.#home.backend.saved(),state2))throw stillRunning(running.run)}}async#resume(content,from){
+const{runs}=this.#home.backend;const resumed=await resumeRun(content,from,{...this.#options,runs});this.#read=resumed.read;
+return resumed}async#settleEach(before,found2){let state2=before;for(const content of found2){const isSaved=awaitsEnd(state2,
+content.run.run);const from=this.#options.shard===void 0?heirOf(state2,content.run):state2;const resumed=await this.#resume(
+content,from);if(isSaved)await resumed.finish();state2=await this.#save(state2,resumed);if(isSaved)continue;await resumed.
+finish();this.notes.push(...notesOf2(content,resumed,into(content)))}return state2}async#save(before,{state:state2,run:run4}){
+const{backend:backend4}=this.#home;const{shard:shard2}=this.#options;if(shard2===void 0){await backend4.save(state2);return state2}
+const part=partOfRun(run4);const isOwn=part!==void 0&&isShard(part.shard,shard2);const head=await backend4.merge({records:changedRecords(
+before.resources,state2.resources),head:now=>{if(!isOwn&&!isUnchanged(now,before))throw changedMeanwhile;return withSettled(
+{...requireSameState(now,before),serial:now.serial+1},run4)}});return{...head,resources:state2.resources}}async#split(before,found2,shard2){
 const{backend:backend4}=this.#home;const resumed=[];const findings=[];let after2=before;for(const content of found2){const one=await this.#resume(
 content,heirOf(after2,content.run));resumed.push(one);findings.push(...notesOf2(content,one,into(content)));after2=one.state}
 const runs=resumed.map(({run:run4})=>run4);const{resources,...head}=splitState({...after2,serial:before.serial+1},shard2,
@@ -21165,11 +21157,11 @@ list();const name3=identifyRun(names4,given);const found2=names4.filter(one=>isO
 const content=await store.read(one);if(content!==null)contents2.push(content)}const[first,...others2]=contents2;if(first===
 void 0)throw new ProblemsError(found2.map(withoutFirstLine));return{name:name3,contents:[first,...others2]}}function identifyRun(names4,name3){const levels=[names4.map(runOf),names4.map(partCalled),names4].map(level3=>[...new Set(
 level3)]);const exact=levels.flat().find(one=>one===name3);if(exact!==void 0)return exact;const found2=levels.map(level3=>level3.
-filter(one=>name3!==""&&one.startsWith(name3)));const first=found2.find(level3=>level3.length>0)??[];const[only2]=first;
-if(only2!==void 0&&first.length===1)return only2;const why2=first.length>1?`${first.length} runs begin with "${name3}": ${firstFew(
-first,5)}`:`there is no run "${name3}"`;throw problemError("no-such-run",why2,"idops runs lists them")}function asOne({name:name3,
+filter(one=>name3!==""&&one.startsWith(name3)));const first=found2.find(level3=>level3.length>0)??[];const[only]=first;if(only!==
+void 0&&first.length===1)return only;const why2=first.length>1?`${first.length} runs begin with "${name3}": ${firstFew(first,
+5)}`:`there is no run "${name3}"`;throw problemError("no-such-run",why2,"idops runs lists them")}function asOne({name:name3,
 contents:contents2}){const[first,...others2]=contents2;return others2.length===0&&first.run.run===name3?first:mergeJournals(
-contents2,name3)}init_values();init_declared();init_fields();init_kinds();init_values();init_declared();init_kinds();init_lifecycle();var SECRET_BEFORE="the old value was a secret, which no journal holds";function withoutDeleted(fields4,deleted){return mapValues(
+contents2,name3)}init_values();init_fields();init_kinds();init_values();init_kinds();init_lifecycle();var SECRET_BEFORE="the old value was a secret, which no journal holds";function withoutDeleted(fields4,deleted){return mapValues(
 fields4,value4=>Array.isArray(value4)?value4.map(one=>{if(!isMap(one)||typeof one.id!=="string"||!deleted.has(one.id))return one;
 const{id:_,...rest}=one;return rest}):value4)}function createdAgain(sending,kind,given,deleted,source){const{noun,creation,
 deletion:deletion2,fields:types3}=kind;const{id=""}=sending.identity;const before=withoutDeleted(given,deleted);const lacking3=neverKept(
@@ -21183,13 +21175,13 @@ flatMap(([part,text5])=>text5===void 0?[]:[[part,text5]]);return{document:undocu
 {fields:fields4,creates:true,remembered:true,...keepsId?{}:{replaces:id}},source),left:[{path:null,reason:`the ${noun} i\
 s created again${keepsId?"":", with a new id"}; objects outside this plan that had it stay without it`},...secret3.map(path=>({
 path,reason:SECRET_BEFORE}))]}}function cameBack(document2,now){const{kind,identity:identity2}=document2;const address4=addressOf(
-kind,identity2);const hasOtherId=identity2.id!==void 0&&now.id!==void 0&&now.id!==identity2.id;return{document:altered(document2,
-{fields:{},...hasOtherId?{absent:true}:{}}),left:[{address:address4,path:null,reason:"somebody has created it again"}]}}
-function hasKnownId({kind,identity:identity2}){const{creation}=kindOf(kind);return creation===void 0||creation.takesId||
-identity2.id!==void 0}function maybeByAnother(document2){const address4=addressOf(document2.kind,document2.identity);const reason="\
-it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";return{document:altered(
-document2,{absent:false}),left:[{address:address4,path:null,reason}]}}var UNKNOWN_BEFORE="the value before the run was not known";var ENDED="access that has ended is not given back";var PASSED="\
-its end before the run has passed";var CHANGED_SINCE="it was changed since the run (--force puts it back anyway)";function undoRun(content,force,ends){
+kind,identity2);const hasOtherId=identity2.id!==void 0&&now.id!==void 0&&now.id!==identity2.id;return{document:{...document2,
+fields:{},...hasOtherId?{absent:true}:{}},left:[{address:address4,path:null,reason:"somebody has created it again"}]}}function hasKnownId({
+kind,identity:identity2}){const{creation}=kindOf(kind);return creation===void 0||creation.takesId||identity2.id!==void 0}
+function maybeByAnother(document2){const address4=addressOf(document2.kind,document2.identity);const reason="it isn't de\
+leted, since the run didn't learn whether it created it: somebody else may have created it";return{document:{...document2,
+absent:false},left:[{address:address4,path:null,reason}]}}var UNKNOWN_BEFORE="the value before the run was not known";var ENDED="access that has ended is not given back";var PASSED="\
+its end before the run has passed";var CHANGED_SINCE="it was changed since the run (--force restores it anyway)";function undoRun(content,force,ends){
 const hasher=new Hasher(content.run);const entries=entriesOf(content);const source=`run ${content.run.run}`;const left=[];
 const kept=new Map;const unsure2=new Set;const lacking3=new Map;const deleted=new Set(entries.flatMap(({sending:{action:action2,
 identity:identity2}})=>action2==="delete"&&identity2.id!==void 0?[identity2.id]:[]));for(const entry of entries){const{answered}=entry;
@@ -21214,7 +21206,7 @@ identity:{id}},{[field2]:true},source,false),field:field2}]})}function movedOn(d
 fields:fields4}=document2;const{succession}=kindOf(kind);if(succession===void 0||fields4[succession.field]!==true)return void 0;
 const holders=succession.holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===identity2.id||documents.some(
 other=>other.kind===kind&&other.identity.id===id&&other!==document2);if(holders.length===0||holders.some(asLeft))return void 0;
-return{document:altered(document2,{fields:{}}),left:[{address:addressOf(kind,identity2),path:succession.field,reason:CHANGED_SINCE}]}}
+return{document:{...document2,fields:{}},left:[{address:addressOf(kind,identity2),path:succession.field,reason:CHANGED_SINCE}]}}
 function present2({kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function wasDone({sending,answered}){
 if(sending.action==="adopt")return sending.until!==void 0;return answered===void 0||answered.status!=="skipped"}function undoEntry({
 sending,answered},hasher,source,context3){const kind=kindOf(sending.kind);const before=restoreFields(sending.before,hasher);
@@ -21249,22 +21241,22 @@ type,path,became,whole2,became);return{value:value4===void 0&&moved.length===0?v
 if(!Object.values(document2.fields).some(wished=>isMap(wished)&&Array.isArray(wished.add)))return document2;const idsIn3=set2=>new Set(
 asElements(set2??null).map(({id})=>id));const fields4=mapValues(document2.fields,(wished,name3)=>{const{[name3]:live}=now;
 if(live===void 0||!isMap(wished)||!Array.isArray(wished.add))return wished;const[had,has]=[idsIn3(after2[name3]),idsIn3(
-live)];return{...wished,add:asElements(wished.add).filter(({id})=>!had.has(id)||has.has(id))}});return altered(document2,
-{fields:fields4})}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&
-(was===void 0||isMap(was))){const members3=Object.entries(asked).map(([member,wish])=>{const inner=type.members[member]??
-value;return{member,...undoField(inner,`${path}.${member}`,wish,was?.[member],became[member]??wish)}});const known3=members3.
-flatMap(({member,value:value4})=>value4===void 0?[]:[[member,value4]]);return{value:known3.length===0?void 0:Object.fromEntries(
-known3),left:members3.flatMap(({left})=>left)}}const nothing4={value:void 0,left:[]};if(type.type==="list"&&Array.isArray(
-was)&&Array.isArray(became)){const back=eachWith(type.by,was,became,withoutSame);if(contrast(type,path,back,became).every(
-({verdict})=>verdict==="same"))return nothing4;return holdsSensitive(back)?{...nothing4,left:[{path,reason:SECRET_BEFORE}]}:
-{value:back,left:[]}}if(was===void 0)return{...nothing4,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(
-was,became)?nothing4:{...nothing4,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict===
-"same"))return nothing4;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{
-value:type.type==="set"?asElements(was):was,left:[]}}function withoutSame(element,other){if(!isMap(element)||!isMap(other))
-return element;const kept=Object.entries(element).filter(([member,was])=>!holdsSensitive(was)||!same(was,other[member]??
-null));return Object.fromEntries(kept)}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(
-key3=>Object.hasOwn(was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??null));return Object.fromEntries(
-changed2.map(key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function documentOf({kind,identity:identity2},fields4,source,absent2){
+live)];return{...wished,add:asElements(wished.add).filter(({id})=>!had.has(id)||has.has(id))}});return{...document2,fields:fields4}}
+function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(
+was))){const members3=Object.entries(asked).map(([member,wish])=>{const inner=type.members[member]??value;return{member,
+...undoField(inner,`${path}.${member}`,wish,was?.[member],became[member]??wish)}});const known3=members3.flatMap(({member,
+value:value4})=>value4===void 0?[]:[[member,value4]]);return{value:known3.length===0?void 0:Object.fromEntries(known3),left:members3.
+flatMap(({left})=>left)}}const nothing5={value:void 0,left:[]};if(type.type==="list"&&Array.isArray(was)&&Array.isArray(
+became)){const back=eachWith(type.by,was,became,withoutSame);if(contrast(type,path,back,became).every(({verdict})=>verdict===
+"same"))return nothing5;return holdsSensitive(back)?{...nothing5,left:[{path,reason:SECRET_BEFORE}]}:{value:back,left:[]}}
+if(was===void 0)return{...nothing5,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(was))return same(was,became)?nothing5:
+{...nothing5,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).every(({verdict})=>verdict==="same"))
+return nothing5;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.
+type==="set"?asElements(was):was,left:[]}}function withoutSame(element,other){if(!isMap(element)||!isMap(other))return element;
+const kept=Object.entries(element).filter(([member,was])=>!holdsSensitive(was)||!same(was,other[member]??null));return Object.
+fromEntries(kept)}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(key3=>Object.hasOwn(
+was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??null));return Object.fromEntries(changed2.map(
+key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function documentOf({kind,identity:identity2},fields4,source,absent2){
 const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);const parts=Object.entries(identity2).filter(([part])=>deciding?.
 includes(part)??true);return undocumented(kind,Object.fromEntries(parts),{fields:fields4,absent:absent2,remembered:true},
 source)}function withoutConflicts(document2,after2,now){const kind=kindOf(document2.kind);const address4=addressOf(document2.
@@ -21272,9 +21264,9 @@ kind,document2.identity);const present3=markSecrets(kind.fields,now);const confl
 left]of Object.entries(after2)){const type=kind.fields[name3]??value;const wished=document2.absent?left:document2.fields[name3]??
 null;const parts=withoutConflict(type,name3,wished,left,present3[name3]);conflicts.push(...parts.conflicts);if(parts.value!==
 void 0&&!document2.absent)fields4[name3]=parts.value}if(!document2.absent){const left=conflicts.map(path=>({address:address4,
-path,reason:CHANGED_SINCE}));return{document:altered(document2,{fields:fields4}),left}}if(conflicts.length===0)return{document:document2,
+path,reason:CHANGED_SINCE}));return{document:{...document2,fields:fields4},left}}if(conflicts.length===0)return{document:document2,
 left:[]};const reason=`it isn't deleted, since ${conflicts.join(", ")} changed since the run (--force deletes it anyway)`;
-return{document:altered(document2,{absent:false}),left:[{address:address4,path:null,reason}]}}function withoutConflict(type,path,wished,left,present3){
+return{document:{...document2,absent:false},left:[{address:address4,path:null,reason}]}}function withoutConflict(type,path,wished,left,present3){
 if(present3===void 0||isByMember(type,wished))return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type===
 "members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).
 filter(([key3,was])=>{const inner=type.type==="members"?type.members[key3]??value:value;const now=Object.hasOwn(present3,
@@ -21283,7 +21275,7 @@ left,key3)?left[key3]??null:null,now);conflicts.push(...part.conflicts);return p
 0?void 0:Object.fromEntries(kept),conflicts}}const plain4=Array.isArray(wished)?wished.map(withoutEnd):wished;const untouched=agrees(
 type,left,present3)||agrees(type,plain4,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[
 path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="diff\
-erent")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_values();init_words();init_kinds();init_limits();init_loss();init_references();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
+erent")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_values();init_words();init_kinds();init_limits();init_loss();init_references();init_regeneration();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
 flatMap(change3=>{const types3=kindOf(change3.kind).fields;const normal=(field2,name3)=>normalForm(types3[name3]??value,
 managedPart(change3,name3)??field2);const sent2=change3.requests.map(({operation,params,body:body2,beside})=>{const fields4=body2===
 void 0?null:mapValues(body2,normal);return canonical([operations[operation].method,operationPath(operation,params),withHashes(
@@ -21297,71 +21289,75 @@ asElements(before));return{add:normalForm(set(),[...added]),remove:removed.map(k
 environment}){return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){
 if(field2 instanceof HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.
 reveal())};if(Array.isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,
-member=>withHashes(member,hasher)):field2}init_identifiers();init_problems();init_words();init_by_name();init_declared();init_kinds();function expand(documents,references2,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
+member=>withHashes(member,hasher)):field2}init_identifiers();init_problems();init_words();init_by_name();init_kinds();function expand(documents,references2,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
 plain:plain4,covering,problems,warnings}=coverObjects(documents,references2,guarded);if(problems.length>0)throw new ProblemsError(
 [...problems]);const own6=plain4.map(document2=>{const address4=addressOf(document2.kind,document2.identity);const others2=covering.
 get(address4);if(others2===void 0||document2.trouble!==void 0)return document2;const{identity:identity2}=document2;if(Object.
 entries(others2.identity).some(([part,text5])=>identity2[part]!==text5))return document2;covering.delete(address4);return mergeAbout(
 document2.identity,[document2,...others2.documents])});const rest=[...covering.values()].map(({identity:identity2,documents:documents2})=>mergeAbout(
-identity2,documents2));return{declared:[...own6,...rest],warnings}}function coverObjects(documents,references2,{safety:{
-protect},ownUser}){const problems=[];const warnings=[];const plain4=[];const covering=new Map;const cover=document2=>{const address4=addressOf(
-document2.kind,document2.identity);const before=covering.get(address4);if(before===void 0)covering.set(address4,{identity:document2.
-identity,documents:[document2]});else before.documents.push(document2)};for(const document2 of documents){const{many,noun}=kindOf(
-document2.kind);if(document2.covers===void 0)plain4.push(withId(document2,references2));else if(many!==void 0){const{found:found2,
-lost:lost2,troubles}=many.find(document2.covers,references2);problems.push(...troubles.map(trouble=>error("no-such-name",
-trouble,[document2.place])));const{atLeast=0}=document2.covers;const count4=`this document covers ${found2.size} ${noun}${found2.
-size===1?"":"s"}`;if(troubles.length===0&&found2.size<atLeast){const message=`${count4}, and at_least is ${atLeast}`;const hint='\
-correct "match" or "users", or lower "at_least"';problems.push(error("too-few-objects",message,[document2.place],hint))}else if(troubles.
-length===0&&found2.size===0&&lost2.length===0){warnings.push({code:"too-few-objects",message:count4,place:document2.declaredAt})}
-const left=[];for(const[id,condition]of found2){const{all}=addresses2({kind:document2.kind,identity:{id}},void 0,references2);
-const address4=all.at(-1)??id;if(condition===void 0)cover(documentFor(document2,{id},condition));else if(protectingPattern(
-protect,all)!==void 0)left.push(address4);else if(ownUser!==void 0&&identifierKey(id)===identifierKey(ownUser))warnings.
-push(leftOut2(document2,[address4],OWN_USER));else cover(documentFor(document2,{id},condition))}if(left.length>0)warnings.
-push(leftOut2(document2,left,`safety.protect names ${left.length===1?"it":"them"}`));for(const{identity:identity2,why:why2}of lost2){
-const missing2=kindOf(document2.kind).byName?.missing?.(identity2,references2);cover(altered(documentFor(document2,missing2??
-identity2,void 0),{trouble:why2}))}}}return{plain:plain4,covering,problems,warnings}}var OWN_USER="the token that is use\
-d is theirs, and the server lets nobody change themselves";function leftOut2({declaredAt},left,why2){return{code:"left-o\
-ut",message:`"match" leaves out ${firstFew(left)}: ${why2}`,place:declaredAt}}function isPlain2({kind,identity:identity2,
-covers:covers2}){const{byName:byName2}=kindOf(kind);return covers2===void 0&&(byName2===void 0||identity2[byName2.id]!==
-void 0)}function withId(document2,references2){const{byName:byName2}=kindOf(document2.kind);if(byName2===void 0||isPlain2(
-document2))return document2;if(document2.absent&&isOwnerGone(document2.identity,references2))return document2;const isExpected=document2.
-creates===true||document2.absent;const missing2=isExpected?byName2.missing?.(document2.identity,references2):void 0;if(missing2!==
-void 0)return altered(document2,{identity:missing2});const found2=byName2.find(document2.identity,references2);return altered(
-document2,typeof found2==="string"?{trouble:found2}:{identity:found2})}function mergeAbout(identity2,documents){const[only2,
-...others2]=documents;if(only2!==void 0&&others2.length===0)return only2;const{document:document2,contradictions:contradictions4}=mergeDocuments(
-identity2,documents);if(contradictions4.length===0)return document2;const told3=contradictions4.map(({path,places:[one,other],
-removed})=>removed===void 0?`"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`:
-`"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.line}`);return altered(
-document2,{trouble:`${told3.join("; ")}: declare one value`})}init_p_limit();init_values();init_fields();init_kinds();init_references();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed3},called2=[]){const own6=patterns.
+identity2,documents2));return{declared:[...own6,...rest],warnings}}function coverObjects(documents,references2,guarded){
+const{safety,ownUser}=guarded;const problems=[];const warnings=[];const plain4=[];const covering=new Map;const cover=document2=>{
+const address4=addressOf(document2.kind,document2.identity);const before=covering.get(address4);if(before===void 0)covering.
+set(address4,{identity:document2.identity,documents:[document2]});else before.documents.push(document2)};for(const document2 of documents){
+const{many,noun}=kindOf(document2.kind);if(document2.covers===void 0)plain4.push(withId(document2,references2));else if(many!==
+void 0){const{found:found2,lost:lost2,troubles}=many.find(document2.covers,references2);problems.push(...troubles.map(trouble=>error(
+"no-such-name",trouble,[document2.places.of()])));const{atLeast=0}=document2.covers;const count4=`this document covers ${found2.
+size} ${noun}${found2.size===1?"":"s"}`;if(troubles.length===0&&found2.size<atLeast){const message=`${count4}, and at_le\
+ast is ${atLeast}`;const hint='correct "match" or "users", or lower "at_least"';problems.push(error("too-few-objects",message,
+[document2.places.of()],hint))}else if(troubles.length===0&&found2.size===0&&lost2.length===0){warnings.push({code:"too-\
+few-objects",message:count4,place:document2.places.line})}const left=[];for(const[id,condition]of found2){const{all}=addresses2(
+{kind:document2.kind,identity:{id}},void 0,references2);const address4=all.at(-1)??id;if(condition===void 0)cover(documentFor(
+document2,{id},condition));else if(protectingPattern(safety.protect,all)!==void 0)left.push(address4);else if(ownUser!==
+void 0&&identifierKey(id)===identifierKey(ownUser))warnings.push(leftOut2(document2,[address4],OWN_USER));else cover(documentFor(
+document2,{id},condition))}if(left.length>0)warnings.push(leftOut2(document2,left,`safety.protect names ${left.length===
+1?"it":"them"}`));for(const{identity:identity2,why:why2}of lost2){const missing2=kindOf(document2.kind).byName?.missing?.(
+identity2,references2);cover({...documentFor(document2,missing2??identity2,void 0),trouble:why2})}}}return{plain:plain4,
+covering,problems,warnings}}var OWN_USER="the token that is used is theirs, and the server lets nobody change themselves";
+function leftOut2({places},left,why2){return{code:"left-out",message:`"match" leaves out ${firstFew(left)}: ${why2}`,place:places.
+line}}function isPlain2({kind,identity:identity2,covers:covers2}){const{byName:byName2}=kindOf(kind);return covers2===void 0&&
+(byName2===void 0||identity2[byName2.id]!==void 0)}function withId(document2,references2){const{byName:byName2}=kindOf(document2.
+kind);if(byName2===void 0||isPlain2(document2))return document2;if(document2.absent&&isOwnerGone(document2.identity,references2))
+return document2;const isExpected=document2.creates===true||document2.absent;const missing2=isExpected?byName2.missing?.(
+document2.identity,references2):void 0;if(missing2!==void 0)return{...document2,identity:missing2};const found2=byName2.
+find(document2.identity,references2);return{...document2,...typeof found2==="string"?{trouble:found2}:{identity:found2}}}
+function mergeAbout(identity2,documents){const[only,...others2]=documents;if(only!==void 0&&others2.length===0)return only;
+const{document:document2,contradictions:contradictions4}=mergeDocuments(identity2,documents);if(contradictions4.length===
+0)return document2;const told3=contradictions4.map(({path,places:[one,other],removed})=>removed===void 0?`"${path}" is d\
+eclared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`:`"${removed}" of ${path} is declared at ${one.
+file}:${one.line} and removed at ${other.file}:${other.line}`);return{...document2,trouble:`${told3.join("; ")}: declare\
+ one value`}}init_values();init_by_name();init_fields();init_kinds();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,{type,name:name3,listed:listed3},called2=[]){const own6=patterns.
 flatMap(pattern=>{if(type==="scope")return pattern.startsWith(ROLE)?[]:[pattern];return pattern.startsWith(ROLE)?[pattern.
 slice(ROLE.length)]:[]});const names4=[...name3===void 0?[]:[name3],...listed3?[]:called2];if(names4.length===0)return own6.
 length>0;return own6.some(pattern=>names4.some(one=>matchesPattern(pattern,one)))}function markPrivileged(changes,{safety:{
 privileged},state:state2},references2){if(privileged.length===0)return changes;const given=changes.map(change3=>newHoldings(
 change3,references2));const names4=given.some(holdings=>holdings.length>0)?namesById(state2):new Map;return changes.map(
-(change3,at3)=>{const privileges=(given[at3]??[]).filter(holding=>isPrivilegedHolding(privileged,holding,names4.get(holding.
-id))).map(holding=>sentenceOf2(holding,change3));return privileges.length===0?change3:{...change3,privileges:[...new Set(
-privileges)]}})}function newHoldings({kind,action:action2,fields:fields4,requests,apply},references2){const{gives,creation}=kindOf(
-kind);if(gives===void 0||requests.length===0||action2==="delete")return[];const givenBy=(changed2,side3)=>gives(fieldsOf(
-changed2,side3),references2);const known3=fields4.filter(({before})=>before!==void 0);const had=[...givenBy(known3,({before})=>before),
-...givenBy(known3,({path})=>apply.before[path])];const keys=new Set(had.flatMap(({id,element,...at3})=>[key2(at3,"id",id),
-key2(at3,"name",element.name)]));const own6=givenBy(fields4,({after:after2})=>after2).filter(({id,name:name3,...at3})=>!keys.
-has(id===void 0?key2(at3,"name",name3):key2(at3,"id",id)));return action2==="create"?[...own6,...creation?.gives?.(apply.
-identity,references2)??[]]:own6}function key2({type,within:within6},by,value4){return value4===void 0?void 0:JSON.stringify(
-[type,within6,by,String(value4)])}function fieldsOf(changes,side3){return Object.fromEntries(changes.flatMap(field2=>{const value4=side3(
-field2);return value4===void 0?[]:[[field2.path,value4]]}))}function sentenceOf2({type,element,name:name3,within:within6,
-through,by},{fields:fields4}){const confirmed=by!==void 0||fields4.find(({path})=>within6.startsWith(path))?.confirmed===
-true;const isHidden2=name3===void 0||holdsSensitive(element);const called2=elementName(isHidden2?element:{...element,name:name3},
-confirmed);const role3=through&&`the role${elementName(through.element,confirmed)}`;const givers=[role3,by].filter(one=>one!==
-void 0).join(" of ");return`gives the ${type}${called2}${givers&&` by ${givers}`}`}function namesById({resources}){const names4=new Map;
-for(const{kind,fields:fields4,left}of Object.values(resources)){const{gives}=kindOf(kind);const recorded=gives===void 0?
-[]:[fields4,left?.fields??{}];for(const{id,name:name3}of recorded.flatMap(one=>gives?.(one,{})??[])){if(id!==void 0&&name3!==
-void 0)names4.set(id,(names4.get(id)??new Set).add(name3))}}return names4}function blockProtected(changes,{protect:patterns,
-approvers},addressesOf2){if(patterns.length===0)return changes;const guarded=(change3,pattern,why2)=>protectedChange(change3,
-pattern,why2,approvers);return changes.map(change3=>{const{kind}=change3;if(!isChanging(change3))return change3;const name3=kindOf(
-kind).called?.(change3.apply.before);const named3=name3===void 0?[]:[`${kind}/${name3}`];const own6=protectingPattern(patterns,
-[...addressesOf2(change3),...named3]);if(own6!==void 0)return guarded(change3,own6,`safety.protect has ${own6}: no plan \
-changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change3)||change3.destructions.length===0)
-return change3;const former=formerHolders(change3,changes);const taken=former===void 0?patterns.find(pattern=>mayMatchKind(
+(change3,at3)=>{const misnamed2=(given[at3]??[]).find(({id,type,name:name3,listed:listed3,element})=>{const called2=names4.
+get(id);if(listed3||called2===void 0||name3===void 0||called2.has(name3))return false;if(holdsSensitive(element.name??null))
+return false;return isPrivilegedHolding(privileged,{type,name:void 0,listed:listed3},called2)});if(misnamed2!==void 0){const{
+type,id="",name:name3=""}=misnamed2;return withReason(change3,wrongName(type,id,[...names4.get(id)??[]].join('", "'),name3))}
+const privileges=(given[at3]??[]).filter(holding=>isPrivilegedHolding(privileged,holding,names4.get(holding.id))).map(holding=>sentenceOf2(
+holding,change3));return privileges.length===0?change3:{...change3,privileges:[...new Set(privileges)]}})}function newHoldings({
+kind,action:action2,fields:fields4,requests,apply},references2){const{gives,creation}=kindOf(kind);if(gives===void 0||requests.
+length===0||action2==="delete")return[];const givenBy=(changed2,side3)=>gives(fieldsOf(changed2,side3),references2);const known3=fields4.
+filter(({before})=>before!==void 0);const had=[...givenBy(known3,({before})=>before),...givenBy(known3,({path})=>apply.before[path])];
+const keys=new Set(had.flatMap(({id,element,...at3})=>[key2(at3,"id",id),key2(at3,"name",element.name)]));const own6=givenBy(
+fields4,({after:after2})=>after2).filter(({id,name:name3,...at3})=>!keys.has(id===void 0?key2(at3,"name",name3):key2(at3,
+"id",id)));return action2==="create"?[...own6,...creation?.gives?.(apply.identity,references2)??[]]:own6}function key2({
+type,within:within6},by,value4){return value4===void 0?void 0:JSON.stringify([type,within6,by,String(value4)])}function fieldsOf(changes,side3){
+return defined(Object.fromEntries(changes.map(field2=>[field2.path,side3(field2)])))}function sentenceOf2({type,element,
+name:name3,within:within6,through,by},{fields:fields4}){const confirmed=by!==void 0||fields4.find(({path})=>within6.startsWith(
+path))?.confirmed===true;const isHidden2=name3===void 0||holdsSensitive(element);const called2=elementName(isHidden2?element:
+{...element,name:name3},confirmed);const role3=through&&`the role${elementName(through.element,confirmed)}`;const givers=[
+role3,by].filter(one=>one!==void 0).join(" of ");return`gives the ${type}${called2}${givers&&` by ${givers}`}`}function namesById({
+resources}){const names4=new Map;for(const{kind,fields:fields4,left}of Object.values(resources)){const{gives}=kindOf(kind);
+const recorded=gives===void 0?[]:[fields4,left?.fields??{}];for(const{id,name:name3}of recorded.flatMap(one=>gives?.(one,
+{})??[]))if(id!==void 0&&name3!==void 0)names4.set(id,(names4.get(id)??new Set).add(name3))}return names4}function blockProtected(changes,{
+protect:patterns,approvers},addressesOf2){if(patterns.length===0)return changes;const guarded=(change3,pattern,why2)=>protectedChange(
+change3,pattern,why2,approvers);return changes.map(change3=>{const{kind}=change3;if(!isChanging(change3))return change3;
+const name3=kindOf(kind).called?.(change3.apply.before);const named2=name3===void 0?[]:[`${kind}/${name3}`];const own6=protectingPattern(
+patterns,[...addressesOf2(change3),...named2]);if(own6!==void 0)return guarded(change3,own6,`safety.protect has ${own6}:\
+ no plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change3)||change3.destructions.length===
+0)return change3;const former=formerHolders(change3,changes);const taken=former===void 0?patterns.find(pattern=>mayMatchKind(
 {targets:[pattern],kinds:[]},kind)):protectingPattern(patterns,former);if(taken===void 0)return change3;const unsure2=former===
 void 0?"; which one has it now is unknown":"";return guarded(change3,taken,`it ${succession.moves(former)}, and safety.p\
 rotect has ${taken}${unsure2}`)})}function protectedChange(change3,pattern,why2,approvers){if(!approvers.some(entry=>entry.
@@ -21369,16 +21365,16 @@ for==="protected"))return withReason(change3,why2);const message=`${why2}, unles
 es it`;return{...change3,protectedBy:pattern,warnings:[...change3.warnings,{code:"protected",message}]}}async function blockTakings(changes,options,references2){
 const{protect,approvers}=options.safety;const deleted=deletedIn(changes);if(protect.length===0||deleted.size===0)return changes;
 const losers=new Map;for(const{name:name3,discovery}of kinds){const isMeant=protect.some(pattern=>mayMatchKind({targets:[
-pattern],kinds:[]},name3));if(discovery===void 0||!isMeant)continue;for(const{identity:identity2,live,called:called2}of await findAll2(
-discovery.find,options)){const{all}=addresses2({kind:name3,identity:identity2},live,references2);const address4=called2===
-null?all[0]??name3:`${name3}/${called2}`;const pattern=protectingPattern(protect,[...all,address4]);if(pattern===void 0)
-continue;for(const id of textsOf2(live.fields))if(deleted.has(id)&&deleted.get(id)!==name3)losers.set(id,{address:address4,
-pattern})}}return changes.map(change3=>{const loser=losers.get(change3.apply.identity.id??"");if(loser===void 0||change3.
-action!=="delete")return change3;const{address:address4,pattern}=loser;return protectedChange(change3,pattern,`it would \
-be taken from ${address4}, and safety.protect has ${pattern}`,approvers)})}function idleKeeps(keeps,{scopes,roles:roles3}){
-return keeps.flatMap(keep2=>{const[noun,list2,named3=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,
-keep2.scope];if(list2==null||list2.unsure||list2.byId(named3)!==void 0||list2.byName(named3).length>0)return[];const message=`\
-safety.keep names the ${noun} "${named3}", which the server doesn't have, so it keeps nothing${list2.proposal(named3)}`;
+pattern],kinds:[]},name3));if(discovery===void 0||!isMeant)continue;for(const{identity:identity2,live,called:called2}of await findAll(
+discovery,options)){const{all}=addresses2({kind:name3,identity:identity2},live,references2);const address4=called2===null?
+all[0]??name3:`${name3}/${called2}`;const pattern=protectingPattern(protect,[...all,address4]);if(pattern===void 0)continue;
+for(const id of textsOf2(live.fields))if(deleted.has(id)&&deleted.get(id)!==name3)losers.set(id,{address:address4,pattern})}}
+return changes.map(change3=>{const loser=losers.get(change3.apply.identity.id??"");if(loser===void 0||change3.action!=="\
+delete")return change3;const{address:address4,pattern}=loser;const why2=`it would be taken from ${address4}, and safety.\
+protect has ${pattern}`;return protectedChange(change3,pattern,why2,approvers)})}function idleKeeps(keeps,{scopes,roles:roles3}){
+return keeps.flatMap(keep2=>{const[noun,list2,named2=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,
+keep2.scope];if(list2==null||list2.unsure||list2.byId(named2)!==void 0||list2.byName(named2).length>0)return[];const message=`\
+safety.keep names the ${noun} "${named2}", which the server doesn't have, so it keeps nothing${list2.proposal(named2)}`;
 return[{code:"no-such-name",message}]})}async function blockLosses(given,options,references2,elsewhere){let changes=given;
 const keptBy=(keep2,{type,id,name:name3})=>keep2[type]!==void 0&&[id,name3].includes(keep2[type]);const taken=new Map(given.
 flatMap(({kind,action:action2,requests,apply})=>{const{takes}=kindOf(kind);if(takes===void 0||requests.length===0||action2===
@@ -21391,40 +21387,38 @@ holding));const loses=(keep2,change3)=>{const{action:action2,apply}=change3;if(a
 kind!==kind.name)return taken.get(apply.key)?.some(holding=>keptBy(keep2,holding))===true;const after2=afterwards2(apply.
 before,change3);const kept=new Set(held2(keep2,after2).map(holdingKey));return!has(keep2,after2)&&held2(keep2,apply.before).
 some(one=>!kept.has(holdingKey(one)))};const threatened=options.safety.keep.filter(keep2=>changes.some(change3=>loses(keep2,
-change3)));if(threatened.length===0)continue;const found2=await findAll2(discovery.find,options);const others2=elsewhere(
-found2,kind);for(const keep2 of threatened){const byId=new Map([...changes,...others2].filter(({action:action2})=>action2!==
-"blocked").map(change3=>[change3.apply.identity.id,change3]));const holders=found2.filter(({identity:identity2,live})=>has(
-keep2,afterwards2(live.fields,byId.get(identity2.id))));const left=holders.length;if(left>=keep2.at_least){const gains=holders.
-flatMap(({identity:identity2,live})=>{const change3=byId.get(identity2.id);return change3===void 0||has(keep2,live.fields)?
+change3)));if(threatened.length===0)continue;const found2=await findAll(discovery,options);const others2=elsewhere(found2,
+kind);for(const keep2 of threatened){const byId2=new Map([...changes,...others2].filter(({action:action2})=>action2!=="b\
+locked").map(change3=>[change3.apply.identity.id,change3]));const holders=found2.filter(({identity:identity2,live})=>has(
+keep2,afterwards2(live.fields,byId2.get(identity2.id))));const left=holders.length;if(left>=keep2.at_least){const gains=holders.
+flatMap(({identity:identity2,live})=>{const change3=byId2.get(identity2.id);return change3===void 0||has(keep2,live.fields)?
 []:[change3.apply.key]});if(left-gains.length>=keep2.at_least)continue;changes=changes.map(change3=>loses(keep2,change3)?
 {...change3,awaits:[...change3.awaits??[],...gains]}:change3);continue}const what=keep2.scope===void 0?`role "${keep2.role}\
 "`:`scope "${keep2.scope}"`;const reason=`this plan would leave ${left} with the ${what}, and safety.keep asks for at le\
 ast ${keep2.at_least}`;changes=changes.map(change3=>loses(keep2,change3)?withReason(change3,reason):change3)}}return changes}
 function holdingKey({id="",through}){return through===void 0?id:`${through.id}/${id}`}function afterwards2(now,change3){
-return change3?.action==="delete"?{}:{...now,...change3?.apply.expected}}async function findAll2(find6,{reader:given,profile,
-concurrency,signal,read:read2}){const{reader,check:check3}=abortable(given,signal);const limit2=pLimit(concurrency);const lists2=read2?.
-lists??{};const{found:found2}=await find6({reader,profile,alone:false,holds:name3=>lists2[name3]!==void 0,asked:{},known:[],
-list:name3=>holdList(lists2,name3,{reader,profile}),limit:read3=>limit2(async()=>{check3();return await read3()})});return found2}init_plan();init_kinds();init_operations();init_plan();async function guardProfile(given,seen,{profile,recognise,state:state2}){const changes=blockMarkedKinds(given,
+return change3?.action==="delete"?{}:{...now,...change3?.apply.expected}}async function findAll({find:find6},options){const context3=contextOf(
+{...options,lists:options.read?.lists??{}});return(await find6({...context3,asked:{},known:[]})).found}init_plan();init_kinds();init_operations();init_plan();async function guardProfile(given,seen,{profile,recognise,state:state2}){const changes=blockMarkedKinds(given,
 state2,profile);const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const[request5]=changes.find(
 isUnsafe)?.requests??[];if(recognise===null||request5===void 0)return{changes,warnings:advice};const{scope:scope3}=operations[request5.
 operation];const probed=seen===void 0?await recognise(scope3):{kind:"recognised",profile:seen};if(probed.kind==="unclear")
 return{changes,warnings:[unsure(profile,probed.status)]};if(probed.kind==="plain"||probed.profile.name===profile.name)return{
 changes,warnings:[]};return{changes:changes.map(change3=>isUnsafe(change3)?blocked2(change3,probed.profile):change3),warnings:[]}}
 function blockMarkedKinds(changes,{resources},used){const marks2=new Map;for(const[key3,{kind,other_profile:mark}]of Object.
-entries(resources)){if(mark!==void 0&&mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key3,mark])}return changes.
+entries(resources))if(mark!==void 0&&mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key3,mark]);return changes.
 map(change3=>{const first=marks2.get(change3.kind);if(first===void 0)return change3;const{key:key3}=change3.apply;const own6=Object.
 hasOwn(resources,key3)?resources[key3]?.other_profile:void 0;const isUnseen=own6!==void 0&&own6.profile!==used.name&&!kindOf(
 change3.kind).readable(used);const stands=change3.requests.length>0||isUnseen&&change3.action==="unchanged";if(!stands)return change3;
 const reason=own6===void 0?sawSigns(...first):sawSigns(key3,own6);return withReason(change3,reason)})}function sawSigns(key3,{
-profile,run:run4}){return`what came back about ${key3} in run ${run4} looks like a server of the profile ${profile}, who\
-se updates lose what they don't mention (idops runs show ${run4} says what that was): if idops doctor says so, set "prof\
-ile: ${profile}" under server and plan again`}function observedProfile(profile,live){for(const[{kind},{exists,fields:fields4}]of live){
+profile,run:run4}){return`the response about ${key3} in run ${run4} looks like a server of the profile ${profile}, whose\
+ updates lose what they don't mention (idops runs show ${run4} says what that was): if idops doctor says so, set "profil\
+e: ${profile}" under server and plan again`}function observedProfile(profile,live){for(const[{kind},{exists,fields:fields4}]of live){
 const better=exists?betterProfile(profile,kindOf(kind),fields4):void 0;if(better!==void 0)return better}return void 0}function isUnsafe({
 kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function blocked2(change3,{name:name3}){const reason=`th\
 is server answers like one of the profile ${name3}, whose updates lose what they don't mention: set "profile: ${name3}" \
 under server and plan again`;return{...withReason(change3,reason),fields:[],warnings:[]}}function unsure({name:name3},status){
 return{code:"profile-unsure",message:`the server's answer to an unknown path (${status}) does not tell whether the profi\
-le ${name3} fits: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_declared();init_fields();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,carries:()=>false,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,read2){
+le ${name3} fits: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_fields();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,carries:()=>false,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,read2){
 let decider=planned;let held2=read2;const countedIn=new Map;let seen;const carries=({kind,requests,apply:{key:key3}})=>{
 const one=byKey.get(key3);if(one===void 0||!kindOf(kind).readable(options.profile))return false;const declared=decider.adjusted(
 one);return requests.some(request5=>carriesIn(request5,kindOf(kind),declared))};return{observedAt:read2.at,carries,async again(change3,notBefore){
@@ -21437,36 +21431,36 @@ const{references:earlier}=decider;decider=new Decider(options,{...earlier,...ref
 awaits!==void 0;const known3=countedIn.get(isLast);const counted=known3!==void 0&&known3.at>=notBefore?known3:{at:performance.
 now(),lists:{}};countedIn.set(isLast,counted);const[kept]=await blockLosses([again],{...options,read:counted},decider.references,
 ()=>[]);return kept},repair({apply},restore,live,aim){const one=byKey.get(apply.key);if(one===void 0)return void 0;const known3=planned.
-recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one);const before=altered(asked,{fields:Object.fromEntries(Object.
-entries(apply.before).filter(([field2])=>Object.hasOwn(apply.expected,field2))),absent:false,remembered:true});const declared=aim===
-"asked"?asked:altered(before,{whole:Object.keys(before.fields)});const change3=decider.compare(one,live,{...known3,restore},
-declared);if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,apply:{...change3.apply,
-before:apply.before,managed:apply.managed}}}}}function carriesIn({body:body2={},params},{fields:fields4},declared){const ids2=new Set(
-Object.values(params));return Object.entries(body2).some(([name3,value4])=>name3!=="id"&&!ids2.has(value4)&&(declared.fields[name3]===
-void 0||isByMember(fields4[name3]??value,declared.fields[name3])||fields4[name3]?.type==="list"||fields4[name3]?.type===
-"map"&&!declared.whole.includes(name3)))}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};function referring(subjects,{
-state:state2,hasher}){return subjects.flatMap(({kind,identity:identity2,declared})=>{if(declared===void 0)return[];const restore=pendingRestoreIn(
-state2,addressOf(kind,identity2),hasher);if(restore===void 0)return[declared];const fields4="before"in restore?restore.before:
-restore.lost;return[declared,undocumented(kind,identity2,{fields:fields4})]})}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
+recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one);const fields4=Object.fromEntries(Object.entries(apply.before).
+filter(([field2])=>Object.hasOwn(apply.expected,field2)));const before={fields:fields4,absent:false,whole:Object.keys(fields4),
+remembered:true};const declared=aim==="asked"?asked:{...asked,...before};const change3=decider.compare(one,live,{...known3,
+restore},declared);if(change3.action!=="update"||change3.requests.length===0)return void 0;return{...change3,apply:{...change3.
+apply,before:apply.before,managed:apply.managed}}}}}function carriesIn({body:body2={},params},{fields:fields4},declared){
+const ids2=new Set(Object.values(params));return Object.entries(body2).some(([name3,value4])=>name3!=="id"&&!ids2.has(value4)&&
+(declared.fields[name3]===void 0||isByMember(fields4[name3]??value,declared.fields[name3])||fields4[name3]?.type==="list"||
+fields4[name3]?.type==="map"&&!declared.whole.includes(name3)))}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",
+asDeleted:()=>false};function referring(subjects,{state:state2,hasher}){return subjects.flatMap(({kind,identity:identity2,
+declared})=>{if(declared===void 0)return[];const restore=pendingRestoreIn(state2,addressOf(kind,identity2),hasher);if(restore===
+void 0)return[declared];const fields4="before"in restore?restore.before:restore.lost;return[declared,undocumented(kind,identity2,
+{fields:fields4})]})}init_escape();init_values();var others="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
 var latin="aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX";var alphabets=["Latin","Cyrillic","Greek","Armenian","Ch\
 erokee","Coptic","Lisu"].map(name3=>[name3,new RegExp(`\\p{Script=${name3}}`,"u")]);function warnOfMixedScripts(change3){
-const names4=[...new Set(change3.fields.flatMap(namesIn5))];const warnings=names4.flatMap(name3=>{const mixed=(name3.match(
-/[\p{L}\p{M}]+/gu)??[]).map(alphabetsOf).find(found2=>found2.length>1);if(mixed===void 0)return[];const reads2=looksLike(
-name3);const beside=names4.includes(reads2)?", which is there as well":"";const alike=reads2===name3?"":`, and looks lik\
-e ${quote(reads2)}${beside}`;return[{code:"mixed-script",message:`${quote(name3)} mixes ${mixed.join(" and ")} letters${alike}`}]});
-return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function alphabetsOf(word2){return alphabets.
-flatMap(([name3,letters2])=>letters2.test(word2)?[name3]:[])}function looksLike(name3){return[...name3].map(letter=>latin.
-charAt(others.indexOf(letter))||letter).join("")}function namesIn5({path,before,after:after2,sensitive}){if(sensitive)return[];
-const own6=path==="name"?[before,after2].filter(value4=>typeof value4==="string"):[];return[...path.split(/[.[\]"]+/).slice(
-1),...own6,...[before,after2].flatMap(value4=>namesOf4(value4))]}function namesOf4(value4){if(Array.isArray(value4))return value4.
-flatMap(namesOf4);if(!isMap(value4))return[];return Object.entries(value4).flatMap(([key3,member])=>key3==="name"&&typeof member===
-"string"?[key3,member]:[key3,...namesOf4(member)])}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.
-map(change3=>warned2(change3,redact))}}function warned2(change3,redact){const warnings=change3.fields.flatMap(({path,type,
-before,after:after2,sensitive})=>{if(type!=="body"||sensitive)return[];return[...isMasked(before,redact)?[maskedBody(`th\
-e present ${path}`)]:[],...isMasked(after2,redact)?[maskedBody(`the new ${path}`)]:[]]});return warnings.length===0?change3:
-{...change3,warnings:[...change3.warnings,...warnings]}}function isMasked(body2,redact){return typeof body2==="string"&&
-redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what} contains a known credential, \
-which is masked here: look at the source before you trust the text around it`}}async function buildPlan(given){const{options,names:names4,warnings}=await withDocumentsById(given);const{selection,profile}=options;
+const names4=[...new Set(change3.fields.flatMap(namesIn4))];const warnings=names4.flatMap(name3=>{const mixed=(name3.match(
+/[\p{L}\p{M}]+/gu)??[]).map(word2=>alphabets.flatMap(([alphabet,letters2])=>letters2.test(word2)?[alphabet]:[])).find(found2=>found2.
+length>1);if(mixed===void 0)return[];const reads2=[...name3].map(letter=>latin.charAt(others.indexOf(letter))||letter).join(
+"");const beside=names4.includes(reads2)?", which is there as well":"";const alike=reads2===name3?"":`, and looks like ${quote(
+reads2)}${beside}`;return[{code:"mixed-script",message:`${quote(name3)} mixes ${mixed.join(" and ")} letters${alike}`}]});
+return warnings.length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function namesIn4({path,before,
+after:after2,sensitive}){if(sensitive)return[];const own6=path==="name"?[before,after2].filter(value4=>typeof value4==="\
+string"):[];return[...path.split(/[.[\]"]+/).slice(1),...own6,...[before,after2].flatMap(value4=>namesOf4(value4))]}function namesOf4(value4){
+if(Array.isArray(value4))return value4.flatMap(namesOf4);if(!isMap(value4))return[];return Object.entries(value4).flatMap(
+([key3,member])=>key3==="name"&&typeof member==="string"?[key3,member]:[key3,...namesOf4(member)])}function warnOfMasks(plan,redact){
+return{...plan,changes:plan.changes.map(change3=>warned2(change3,redact))}}function warned2(change3,redact){const warnings=change3.
+fields.flatMap(({path,type,before,after:after2,sensitive})=>{if(type!=="body"||sensitive)return[];return[...isMasked(before,
+redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after2,redact)?[maskedBody(`the new ${path}`)]:[]]});return warnings.
+length===0?change3:{...change3,warnings:[...change3.warnings,...warnings]}}function isMasked(body2,redact){return typeof body2===
+"string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what} contains a known cr\
+edential, which is masked here: look at the source before you trust the text around it`}}async function buildPlan(given){const{options,names:names4,warnings}=await withDocumentsById(given);const{selection,profile}=options;
 const subjects=candidates(options,await heldLists(options.read?.lists??{}));const{live,references:references2,read:read2,
 coming}=await observeSubjects(subjects,names4,options);const decider=new Decider(options,references2);const addressed=withoutDeclared(
 subjects.map(subject=>({subject,...addresses2(subject,live.get(subject),decider.references)})));const all=addressed.flatMap(
@@ -21487,7 +21481,7 @@ restoresLeftOut(options)),...missingLists(references2),...idleKeeps(options.safe
 endedOnly===true?"ended":true}:{}},replan:replanOf({...options,coming},byKey,decider,read2),observed:new Map(addressed.flatMap(
 ({subject,key:key3})=>{const shown4=live.get(subject);return shown4===void 0?[]:[[key3,shown4]]}))}}async function withDocumentsById(options){
 const{declared,selection,profile,state:state2}=options;if(options.adjust!==void 0)return{options,names:[],warnings:[]};const names4=listsOfNames2(
-declared,selection.targets,profile);const read2=reusableLists(options.read,[],names4);const references2=names4.length===
+declared,selection.targets,profile);const read2=reusableLists([],names4,options.read);const references2=names4.length===
 0?{}:(await observe([],names4,{...options,lists:read2.lists})).references;const expanded=expand(declared,afterwards(references2,
 declared,otherNames(state2),valuesIn(profile)),options);const now=options.asOf??options.now;const dated=withDates(expanded.
 declared,declared,{state:state2,now,endedOnly:options.endedOnly===true});const lists2={...options.read?.lists,...read2.lists};
@@ -21495,7 +21489,7 @@ return{options:{...options,declared:dated.declared,...names4.length===0?{}:{read
 warnings:[...expanded.warnings,...dated.warnings]}}async function observeSubjects(subjects,names4,options){const own6=subjects.
 filter(({elsewhere})=>!elsewhere);const documents=own6.flatMap(({declared})=>declared??[]);const using=own6.flatMap(({kind,
 declared})=>declared===void 0?(kindOf(kind).usedBy??[]).map(({list:list2})=>list2):[]);const needed3=[...names4,...using,
-...listsFor(referring(own6,options),options.profile)];const read2=reusableLists(options.read,subjects,needed3);const known3=subjects.
+...listsFor(referring(own6,options),options.profile)];const read2=reusableLists(subjects,needed3,options.read);const known3=subjects.
 filter(({declared})=>declared?.trouble===void 0);const observed=await whileHashing(documents,options,()=>observe(known3,
 needed3,{...options,lists:read2.lists}));const coming=comingIds(observed.live);const live=[...observed.live].map(([one,shown4])=>[
 one,partOf2(one,coming)??shown4]);return{...observed,live:new Map(live),read:read2,coming}}async function decideAll(selected,twice,decider,observed,signal){
@@ -21504,16 +21498,16 @@ one,live);const others2=one.subject.declared&&twice.get(one.subject.declared);co
 return{one,live,restore,change:change3&&others2?{...change3,...blockedAsTwice(others2)}:change3,isSettled:isSettled(one.
 subject,live,restore)}},new Pauses(signal));return{changes:decided.flatMap(({change:change3})=>change3??[]),settled:decided.
 flatMap(({one,isSettled:isSettled2})=>isSettled2?[one.key]:[]),dropped:decided.flatMap(({one,live,restore})=>live?.exists===
-true&&restore!==void 0?droppedRestore(one,live.fields,restore):[])}}function decideElsewhere(found2,kind,decider,{declared,
-selection}){const live=new Map(found2.map(finding=>[addressOf(kind.name,finding.identity),finding.live]));return declared.
-filter(one=>one.kind===kind.name&&!isInShard(selection,kind.name,one.identity)).flatMap(document2=>{const subject={kind:document2.
-kind,identity:document2.identity,declared:document2};const one={subject,...addresses2(subject,void 0,decider.references)};
-return decider.decide(one,live.get(one.key))??[]})}function readScopes(subjects,references2,profile){const own6=new Set(
-subjects.map(({kind})=>kind));const readable2=kinds.filter(kind=>own6.has(kind.name)&&kind.readable(profile));const lists2=listNames.
-filter(name3=>references2[name3]!==void 0);return withListScopes(readable2.map(({scopes})=>scopes.read),lists2,profile)}
-function idleWarnings(changes){return changes.flatMap(({action:action2,address:address4,warnings})=>action2==="unchanged"?
-warnings.map(warning4=>({...warning4,message:`${address4}: ${warning4.message}`})):[])}function withoutIdleWarnings(change3){
-const isIdle=change3.action==="unchanged"&&change3.warnings.length>0;return isIdle?{...change3,warnings:[]}:change3}function reusableLists(read2,subjects,needed3){
+true&&restore!==void 0?droppedRestore(one,live.fields,restore):[])}}function decideElsewhere(found2,kind,decider,options){
+const{declared,selection}=options;const live=new Map(found2.map(finding=>[addressOf(kind.name,finding.identity),finding.
+live]));return declared.filter(one=>one.kind===kind.name&&!isInShard(selection,kind.name,one.identity)).flatMap(document2=>{
+const subject={kind:document2.kind,identity:document2.identity,declared:document2};const one={subject,...addresses2(subject,
+void 0,decider.references)};return decider.decide(one,live.get(one.key))??[]})}function readScopes(subjects,references2,profile){
+const own6=new Set(subjects.map(({kind})=>kind));const readable2=kinds.filter(kind=>own6.has(kind.name)&&kind.readable(profile));
+const lists2=listNames.filter(name3=>references2[name3]!==void 0);return withListScopes(readable2.map(({scope:scope3})=>scope3),
+lists2,profile)}function idleWarnings(changes){return changes.flatMap(({action:action2,address:address4,warnings})=>action2===
+"unchanged"?warnings.map(warning4=>({...warning4,message:`${address4}: ${warning4.message}`})):[])}function withoutIdleWarnings(change3){
+const isIdle=change3.action==="unchanged"&&change3.warnings.length>0;return isIdle?{...change3,warnings:[]}:change3}function reusableLists(subjects,needed3,read2){
 const listed3=new Set(subjects.map(({kind})=>kindOf(kind).listed));const names4=listNames.filter(name3=>read2?.lists[name3]!==
 void 0&&(needed3.includes(name3)||listed3.has(name3)));if(read2===void 0||names4.length===0)return{at:performance.now(),
 lists:{}};return{at:read2.at,lists:Object.fromEntries(names4.map(name3=>[name3,read2.lists[name3]]))}}async function whileHashing(documents,{
@@ -21526,22 +21520,22 @@ Object.keys(stillLost(kindOf(kind),restore,live.fields)).length===0}function dro
 const back=stillLost(kindOf(subject.kind),restore,now);const dropped=Object.entries(missingElements(restore,now)).filter(
 ([field2])=>!Object.hasOwn(back,field2));if(dropped.length===0)return[];const names4=namesOfLost(Object.fromEntries(dropped));
 const message=`${address4}: an update in run ${restore.run} did not finish and took away ${names4}; somebody has set tha\
-t since, so it stays away: declare it if it is missed`;return[{code:"restores-dropped",message}]}function leftOut3(addresses4){
-if(addresses4.length===0)return[];const objects4=addresses4.length===1?"1 object":`${addresses4.length} objects`;return[
-{code:"restores-left-out",message:`what an update took away from ${objects4} that --kind or --target leave out is still \
-owed (${firstFew(addresses4)}): an apply without --kind and --target puts it back`}]}function missingLists(references2){
+t since, so it isn't restored: declare it if it is needed`;return[{code:"restores-dropped",message}]}function leftOut3(addresses4){
+if(addresses4.length===0)return[];const objects4=addresses4.length===1?"1 object":`${addresses4.length} objects`;const message=`\
+what an update took away from ${objects4} that --kind or --target leave out is still to be restored (${firstFew(addresses4)}\
+): an apply without --kind and --target restores it`;return[{code:"restores-left-out",message}]}function missingLists(references2){
 return listNames.filter(name3=>references2[name3]===null).map(name3=>({code:"no-list",message:`the server offers no list\
  of ${name3}, so nothing could check that the ids of ${name3} in the manifests exist and mean what their names say: comp\
 are the ids`}))}async function regenerationPlan(id,options){const observedAt=performance.now();const{change:change3,live}=await regenerationOf(
 id,options);const again=async()=>(await regenerationOf(id,{...options,progress:noProgress})).change;const readable2=regenerated.
 kind.readable(options.profile);const unprotected=blockProtected([change3],options.safety,({address:address4})=>[address4]);
 const{changes,warnings}=await guardProfile(unprotected,void 0,options);return{plan:{...await assemble(changes,live===void 0?
-[]:[regenerated.kind.scopes.read],options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}},observed:new Map(
-live?.exists===true?[[change3.apply.key,live]]:[])}}async function regenerationOf(id,options){const{kind,regeneration:regeneration3}=regenerated;
+[]:[regenerated.kind.scope],options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}},observed:new Map(
+live?.exists===true?[[change3.apply.key,live]]:[])}}async function regenerationOf(id,options){const{kind,regeneration:regeneration2}=regenerated;
 const identity2={id};const subject={kind:kind.name,identity:identity2};const address4=addressOf(kind.name,identity2);const unfit=idTrouble(
 identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[],[],options);const shown4=live.get(subject);
-const before=shown4?.fields??{};const change3={...regeneration3.verdict(identity2,before,before),address:address4,kind:kind.
-name,observed:shown4===void 0?"unknown":"live",warnings:[],reason:null,declaredAt:null,apply:{key:address4,identity:identity2,
+const before=shown4?.fields??{};const change3={...nothing,...regenerate(regeneration2,identity2,{fields:before,shown:before}),
+address:address4,kind:kind.name,declaredAt:null,observed:shown4===void 0?"unknown":"live",apply:{key:address4,identity:identity2,
 expected:{},before,existed:shown4?.exists??null,managed:[]}};return{change:withReason(change3,unfit??shown4?.trouble),live:shown4}}
 async function assemble(changes,reads2,header2){const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].
 scope));return{toolVersion:header2.toolVersion,createdAt:header2.now.toISOString(),server:header2.server,profile:header2.
@@ -21551,12 +21545,12 @@ string2()),kinds:array(string2()),prune:boolean2(),assert:boolean2(),shard:stric
 min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),objects:array(strictObject(
 {address:string2(),action:string2(),observed:hash4.describe("Over everything that was observed of the object"),requests:hash4.
 describe("Over what would be sent for it")})),whole:hash4.describe("Over all the rest of the file, whatever its layout")}).
-describe("What apply needs besides");var storedSchema=looseObject({format_version:literal(1),server:string2(),environment:string2().
+describe("What else apply needs");var storedSchema=looseObject({format_version:literal(1),server:string2(),environment:string2().
 nullable(),created_at:string2(),holds_until:string2().optional(),digest:string2(),apply:sealSchema});async function seal(plan,options,redactName){
 return{...options,objects:await sealObjects(plan,redactName)}}async function sealObjects(plan,redactName){const hasher=digestHasher(
 plan);return await eachWithSlowHashes(plan.changes,change3=>({address:sealedName(change3,redactName),action:change3.action,
 observed:hashOf(observedOf(change3,hasher)),requests:planDigest(plan,[change3])}))}function sealedName({address:address4,
-apply:{key:key3}},redactName){return redactAddress(address4,{redactName})===address4?address4:redactAddress(key3,{redactName})}
+apply},redactName){return redactAddress(address4,{redactName})===address4?address4:redactAddress(apply.key,{redactName})}
 function observedOf(change3,hasher){const{kind,fields:fields4,apply}=change3;const types3=kindOf(kind).fields;const secret3=secretFields2(
 change3);const before=mapValues(apply.before,(field2,name3)=>{const type=types3[name3]??value;const shown4=apply.byMember?.
 includes(name3)?fields4.find(({path})=>path===name3)?.before??[]:field2;const normal=withoutLabels(type,normalForm(type,
@@ -21568,20 +21562,20 @@ function secretFields2({action:action2,fields:fields4,apply}){if(action2==="bloc
 entries(apply.expected).flatMap(([name3,field2])=>holdsSensitive(field2)?[name3]:[]);const shown4=fields4.flatMap(({path,
 sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown4])}function planHash({apply,...shown4}){
 const{whole:_,...rest}=apply;return hashOf({...shown4,apply:rest})}function alteration(stored2,file2){if(stored2.apply.whole===
-planHash(stored2))return[];return[error("plan-altered",`${file2} was changed after it was stored: what it shows is not t\
-he plan that was made`,[],"make it anew with idops plan --out FILE and review it")]}function parseStoredPlan(text5,file2){
+planHash(stored2))return[];const message=`${file2} was changed after it was stored: what it shows is not the plan that w\
+as made`;return[error("plan-altered",message,[],"make it again with idops plan --out FILE and review it")]}function parseStoredPlan(text5,file2){
 const unusable=why2=>unusablePlan(file2,why2);let data3;try{data3=parseJson(text5)}catch{return unusable("it is not JSON")}
 const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}\
 , this idops knows format 1`);const parsed2=storedSchema.safeParse(data3);if(parsed2.success)return parsed2.data;return unusable(
-notStored(parsed2.error.issues[0]?.path??[]))}function unusablePlan(file2,why2){return error("plan-unreadable",`${file2}\
- can't be used: ${why2}`,[],"make it anew with idops plan --out FILE")}function notStored(path){const where=path.length===
-0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read2){
+notStored(parsed2.error.issues[0]?.path??[]))}function unusablePlan(file2,why2){const hint="make it again with idops pla\
+n --out FILE";return error("plan-unreadable",`${file2} can't be used: ${why2}`,[],hint)}function notStored(path){const where=path.
+length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}function isStoredPlan(read2){
 return"digest"in read2}function partOf3({shard:shard2}){return shard2===void 0?"all objects":`the shard ${shardText(shard2)}`}
 async function staleness(stored2,now,left){const found2=[];const compare2=(one,other)=>{if(one!==other)found2.push(`it i\
 s for ${one}, and this is ${other}`)};compare2(stored2.server,now.server);if(stored2.environment!==now.environment)found2.
 push(`it is for the environment ${stored2.environment??"none"}, and this is ${now.environment??"none"}`);compare2(partOf3(
 stored2.apply),partOf3(now));const{holds_until:end}=stored2;const instant2=now.asOf??now.createdAt;if(end!==void 0&&Date.
-parse(instant2)>=Date.parse(end)){found2.push(`it held until ${end}, when access ends that it still gives`)}const objects4=await sealObjects(
+parse(instant2)>=Date.parse(end))found2.push(`it held until ${end}, when access ends that it still gives`);const objects4=await sealObjects(
 now,text5=>text5);const keys=new Map(now.changes.map(({address:address4,apply})=>[apply.key,address4]));const after2=new Map(
 objects4.map(object3=>[object3.address,object3]));const changes=new Map(now.changes.map(change3=>[change3.address,change3]));
 const isIdle=address4=>changes.get(address4)?.requests.length===0;const isLeft2=address4=>!isIdle(address4)&&left?.includes(
@@ -21591,10 +21585,11 @@ address4)){if(after2.has(address4)&&!isIdle(address4))found2.push(`${address4} w
 const present3=after2.get(address4);if(present3===void 0)found2.push(`${address4} is no longer in it`);else if(present3.
 observed!==object3.observed)found2.push(`${address4} was changed on the server, or its record was`);else if(present3.action!==
 object3.action)found2.push(`${address4} was ${object3.action} in it, and is ${present3.action} now`);else if(present3.requests!==
-object3.requests)found2.push(`${address4} is declared otherwise now`)}for(const address4 of after2.keys()){if(!met.has(address4)&&
-(left===void 0||!isIdle(address4)))found2.push(`${address4} is new in it`)}if(found2.length===0&&left===void 0&&stored2.
-digest!==now.digest)found2.push("its digest is another one now");if(found2.length===0)return[];return[error("stale-plan",
-`stale plan: ${found2.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}init_names2();init_escape();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_zod();init_result();init_kinds();init_plan();var described3=(description,example)=>({description,examples:[example]});
+object3.requests)found2.push(`${address4} is declared differently now`)}for(const address4 of after2.keys())if(!met.has(
+address4)&&(left===void 0||!isIdle(address4)))found2.push(`${address4} is new in it`);if(found2.length===0&&left===void 0&&
+stored2.digest!==now.digest)found2.push("its digest differs now");if(found2.length===0)return[];const hint="nothing was \
+sent; make a new one with idops plan --out FILE and review it";return[error("stale-plan",`stale plan: ${found2.join("; ")}`,
+[],hint)]}init_names2();init_escape();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_zod();init_result();init_kinds();init_plan();var described3=(description,example)=>({description,examples:[example]});
 var text4=(description,example)=>string2().meta(described3(description,example));var count3=(description,example)=>int().
 min(0).meta(described3(description,example));var RUN2="20260131T120000Z-4f2a1c";var label2=string2().optional().meta(described3(
 "The name of the object, if it is known and not in the address","ada@acme.example"));var action=_enum(["create","update",
@@ -21669,24 +21664,24 @@ exist":`can't be read: ${systemErrorText(failure2)}`;const hint=isMissing3?`idop
 const stored2=parsed(text5,shown4);refuse(alteration(stored2,shown4));return stored2}function parsed(text5,shown4){const stored2=parseStoredPlan(
 text5,shown4);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_problems();init_values();init_fields();init_kinds();init_stored();var SHOWN4=20;function storedPlanDiff(stored2,plan,redactor,left){const{apply:_,...rest}=stored2;const read2=planSchema.
 safeParse(rest);const made2=storedJson(redactPlan(plan,redactor));const sending=new Set(made2.changes.filter(({requests})=>requests.
-length>0).map(({address:address4})=>address4));const only2=left===void 0?void 0:sending;const found2=read2.success?differences(
-formOf(read2.data,only2),formOf(made2,only2)):[`${read2.error.issues[0]?.path.map(String).join(".")} isn't there, or is \
-something else`];if(found2.length===0)return[];const told3=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.
-length-SHOWN4} more`]:found2;return[error("plan-altered",`the stored plan shows something else than applying it would do\
-: ${told3.join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var NAME="the na\
-me of ";function differences(shown4,now){const isAll=part=>shown4.has(part)||!part.startsWith(NAME);const parts=new Set(
-[...shown4.keys(),...now.keys()].filter(isAll));return[...parts].filter(part=>shown4.get(part)!==now.get(part))}function formOf({
-profile,summary:summary2,required_scopes:scopes,warnings,changes},only2){const{drift:_,...counts3}=summary2;const planned=changes.
-filter(({address:address4,action:action2})=>only2?.has(address4)??action2!=="unchanged");const parts=planned.flatMap(change3=>{
-const{address:address4,label:label3,kind,fields:fields4,warnings:told3,declared_at:_2,recorded_at:_time,...rest}=change3;
-return[[address4,{...rest,kind,warnings:warningKeys(told3)}],...label3===void 0?[]:[[`${NAME}${address4}`,label3]],...fields4.
-filter(({drift})=>drift?.declared!=="nowhere").map(field2=>[`${address4}: ${field2.path}`,fieldForm(kind,field2)])]});const whole2={
-profile,summary:counts3,scopes:[...scopes].sort(),warnings:warningKeys(warnings)};const named3=Object.entries(only2===void 0?
-whole2:{}).map(([part,form])=>[`the ${part}`,form]);return new Map([...named3,...parts].map(([part,form])=>[part,canonical(
-form)]))}function fieldForm(kind,field2){const{path,before,after:after2,drift:_,places:_places,...rest}=field2;const types3=kindOf(
-kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(
-type??value,side3??null);return{...rest,before:form(before),after:form(after2)}}function warningKeys(warnings){return warnings.
-filter(({code:code2})=>code2!=="access-ends-soon").map(({code:code2,message})=>`${code2} ${message}`).sort()}init_problems();init_shard();init_names2();function undoPlan(plan,given,content){const blocked3=plan.changes.filter(({action:action2})=>action2===
+length>0).map(({address:address4})=>address4));const only=left===void 0?void 0:sending;const found2=read2.success?differences(
+formOf(read2.data,only),formOf(made2,only)):[`${read2.error.issues[0]?.path.map(String).join(".")} isn't there, or is so\
+mething else`];if(found2.length===0)return[];const told3=found2.length>SHOWN4?[...found2.slice(0,SHOWN4),`and ${found2.length-
+SHOWN4} more`]:found2;return[error("plan-altered",`the stored plan shows something else than applying it would do: ${told3.
+join("; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var NAME="the name of ";function differences(shown4,now){
+const isAll=part=>shown4.has(part)||!part.startsWith(NAME);const parts=new Set([...shown4.keys(),...now.keys()].filter(isAll));
+return[...parts].filter(part=>shown4.get(part)!==now.get(part))}function formOf({profile,summary:summary2,required_scopes:scopes,
+warnings,changes},only){const{drift:_,...counts3}=summary2;const planned=changes.filter(({address:address4,action:action2})=>only?.
+has(address4)??action2!=="unchanged");const parts=planned.flatMap(change3=>{const{address:address4,label:label3,kind,fields:fields4,
+warnings:told3,declared_at:_2,recorded_at:_time,...rest}=change3;return[[address4,{...rest,kind,warnings:warningKeys(told3)}],
+...label3===void 0?[]:[[`${NAME}${address4}`,label3]],...fields4.filter(({drift})=>drift?.declared!=="nowhere").map(field2=>[
+`${address4}: ${field2.path}`,fieldForm(kind,field2)])]});const whole2={profile,summary:counts3,scopes:[...scopes].sort(),
+warnings:warningKeys(warnings)};const named2=Object.entries(only===void 0?whole2:{}).map(([part,form])=>[`the ${part}`,form]);
+return new Map([...named2,...parts].map(([part,form])=>[part,canonical(form)]))}function fieldForm(kind,field2){const{path,
+before,after:after2,drift:_,places:_places,...rest}=field2;const types3=kindOf(kind).fields;const type=typeof path==="st\
+ring"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side3=>normalForm(type??value,side3??null);return{...rest,
+before:form(before),after:form(after2)}}function warningKeys(warnings){return warnings.filter(({code:code2})=>code2!=="a\
+ccess-ends-soon").map(({code:code2,message})=>`${code2} ${message}`).sort()}init_problems();init_shard();init_names2();function undoPlan(plan,given,content){const blocked3=plan.changes.filter(({action:action2})=>action2===
 "blocked");const left=[...given,...blocked3.map(({address:address4,reason})=>({address:address4,path:null,reason:reason??
 "it is blocked"}))];return{plan:{...plan,changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(change3=>({
 ...change3,declaredAt:null,apply:{...change3.apply,managed:[]}}))},left:asPlanned(left,plan,content)}}function asPlanned(left,{
@@ -21788,7 +21783,7 @@ nly what holds the lock of the state applies");const{result,answers:answers2,...
 lock,replan:made2.replan,recognise:planner.recognise,writer,backend:backend4,state:planner.state,shard:shard2,sharedRun:options.
 sharedRun,approval,hasher:new Hasher(planner.state,redactor.holds),command:made2.command,origin:()=>originOf(process.env,
 project.root,options.message,redactor),redactor}).finally(()=>planner.forget());planner.state=applied2.state;const{plan}=approved;
-const labelled3=labelResult(result,plan,answers2);return{...applied2,result:plan.undoes===void 0?labelled3:{...labelled3,
+const labelled2=labelResult(result,plan,answers2);return{...applied2,result:plan.undoes===void 0?labelled2:{...labelled2,
 undoes:plan.undoes}}})}}async function loadAll(project,options,onSecret){const{manifests:wanted=true,tokenFile:tokenFile2,
 signal}=options;const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.
 profile);const[server,manifests]=await Promise.allSettled([settings,loadManifests(project,{profile,lenient:!wanted,signal,
@@ -21904,7 +21899,7 @@ return{kind:kind==="drift"||kind==="shown"?kind:"plan",key:key3,plan:digest===vo
 run:run4}}function isAbout(body2,{kind,key:key3}){const marker=readMarker(body2);return marker?.kind===kind&&marker.key===
 key3}function sha256(text5){return createHash5("sha256").update(text5).digest("hex")}init_problems();function wayOut(digest){return`if the plan above is right, start the workflow by hand with expect-digest\
  ${digest}`}function refusal4(message,hint){return problemError("not-approved",message,hint)}async function mergedPullRequest(api,{
-branch,commit,pullRequest},named3){const number4=pullRequest?.number??named3;const all=number4===void 0?await api.pullRequestsOf(
+branch,commit,pullRequest},named2){const number4=pullRequest?.number??named2;const all=number4===void 0?await api.pullRequestsOf(
 commit):[await api.pullRequest(number4)];const found2=all.filter(({base,merged_at,merge_commit_sha})=>base.ref===(branch??
 (pullRequest===null?null:base.ref))&&merged_at!==null&&merge_commit_sha===commit);const[pull]=found2;if(pull!==void 0&&found2.
 length===1)return pull;const which=number4===void 0?"no merged pull request":`pull request #${number4} is not merged, or\
@@ -21974,16 +21969,15 @@ return response}finally{clearTimeout(timer)}}}function limitOf({status,response}
 headers["x-ratelimit-remaining"])==="0")return Number(headers["x-ratelimit-reset"])-Date.now()/1e3;return status===429?longestWait:
 null}function orMissing(failure2){if(failure2.status===404)return null;throw failure2}function isRefused({status,response}){
 return response!==void 0&&status!==void 0&&status>=300&&status<500}function inWords(failure2){const{status,message="",response,
-errors:errors2=[]}=failure2;const line=message.replace(/\s+/g," ").trim();const short4=escapeText(line.length>300?`${line.
-slice(0,300)}\u2026`:line);const answer=response===void 0?"can't be asked":["answers",status].join(" ").trim();return new GithubFailure(
-`GitHub ${answer}: ${short4}`,{lacksPermission:status===403&&limitOf(failure2)===null||errors2.some(({type})=>type==="FO\
-RBIDDEN"||type==="INSUFFICIENT_SCOPES"),cause:failure2})}function apiOf({rest,paginate:paginate2,graphql:graphql3},at3){
-const viewer=async()=>(await graphql3("{ viewer { login databaseId } }")).viewer;const own6=async written4=>{if(written4.
-length===0)return[];const{login,databaseId}=await viewer();return written4.filter(({user:user4})=>databaseId===null?[login,
-`${login}[bot]`].includes(user4?.login??""):user4?.id===databaseId)};return{async comments(number4,isWanted){const all=await paginate2(
-rest.issues.listComments,{...at3,issue_number:number4,per_page:100});const found2=await own6(all.filter(({body:body2=""})=>isWanted(
-body2)));return found2.map(({id,node_id,body:body2=""})=>({id,node:node_id,body:body2}))},async histories(nodes){const answer=await graphql3(
-`query ($ids: [ID!]!) {
+errors=[]}=failure2;const line=message.replace(/\s+/g," ").trim();const short4=escapeText(line.length>300?`${line.slice(
+0,300)}\u2026`:line);const answer=response===void 0?"can't be asked":["answers",status].join(" ").trim();return new GithubFailure(
+`GitHub ${answer}: ${short4}`,{lacksPermission:status===403&&limitOf(failure2)===null||errors.some(({type})=>type==="FOR\
+BIDDEN"||type==="INSUFFICIENT_SCOPES"),cause:failure2})}function apiOf({rest,paginate:paginate2,graphql:graphql3},at3){const viewer=async()=>(await graphql3(
+"{ viewer { login databaseId } }")).viewer;const own6=async written4=>{if(written4.length===0)return[];const{login,databaseId}=await viewer();
+return written4.filter(({user:user4})=>databaseId===null?[login,`${login}[bot]`].includes(user4?.login??""):user4?.id===
+databaseId)};return{async comments(number4,isWanted){const all=await paginate2(rest.issues.listComments,{...at3,issue_number:number4,
+per_page:100});const found2=await own6(all.filter(({body:body2=""})=>isWanted(body2)));return found2.map(({id,node_id,body:body2=""})=>({
+id,node:node_id,body:body2}))},async histories(nodes){const answer=await graphql3(`query ($ids: [ID!]!) {
           nodes(ids: $ids) {
             ... on IssueComment {
               body createdAt lastEditedAt
@@ -22056,8 +22050,8 @@ CI_PIPELINE_ID}=variables;if(IDOPS_SHARD_RUN)return IDOPS_SHARD_RUN;if(GITHUB_RU
 error("wrong-option",message,[],hint))};const name3=text5===void 0?"args: --shard":"the input shard";if(text5!==void 0&&
 inArgs!==void 0)return wrong2("the input shard and --shard in args say both what is meant","leave one of them out");const given=text5===
 void 0?inArgs:ofText(text5);if(given===void 0)return text5===void 0?void 0:wrong2(`the input shard is "${text5}"`,"it is\
- I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command))return wrong2(`${name3} goes with the com\
-mands ${commands.join(", ")} alone`,"leave it out");try{return resolved(given)}catch(failure2){if(!(failure2 instanceof ProblemsError))
+ I/N with I from 1 to N, such as 2/4, or auto");if(!commands.includes(command))return wrong2(`${name3} works only with t\
+he commands ${commands.join(", ")}`,"leave it out");try{return resolved(given)}catch(failure2){if(!(failure2 instanceof ProblemsError))
 throw failure2;problems.push(...failure2.problems);return void 0}}function fileOf(name3,shard2){return shard2===void 0?name3:
 `${name3}-${shardName(shard2)}`}function ofText(text5){return text5==="auto"?text5:parseShard(text5)}function resolved(given){
 const{shard:shard2}=shardOptions(given,process.env);return shard2?.count===1?void 0:shard2}var commands2=["validate","plan","apply"];var approveModes=["reviewed","merged"];var commentModes=["true","false","on-ch\
@@ -22070,9 +22064,9 @@ whole(value4,least);if(value4!==void 0&&found2===void 0)problems.push(wrong(`the
  whole number${least===0?"":`, ${least} or more`}`));return found2};const expectDigest=text5("expect-digest");if(expectDigest!==
 void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong(`the input expe\
 ct-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==void 0&&command!=="app\
-ly"){problems.push(wrong("the input expect-digest goes with the command apply alone","leave it out"))}const driftIssue=flag3(
-"drift-issue");if(driftIssue&&command==="validate"){problems.push(wrong("the input drift-issue goes with the commands pl\
-an and apply alone","leave it out"))}const args=readArgs(words6(given("args")),problems);const shard2=text5("shard");const inputs={
+ly"){problems.push(wrong("the input expect-digest works only with the command apply","leave it out"))}const driftIssue=flag3(
+"drift-issue");if(driftIssue&&command==="validate"){problems.push(wrong("the input drift-issue works only with the comma\
+nds plan and apply","leave it out"))}const args=readArgs(words6(given("args")),problems);const shard2=text5("shard");const inputs={
 command,workingDirectory:text5("working-directory")??".",...optional3("config",text5("config")),...optional3("environmen\
 t",text5("environment")),...optional3("baseUrl",text5("base-url")),...optional3("token",text5("token")),...optional3("gi\
 thubToken",text5("github-token")),comment:oneOf("comment",commentModes,"on-change"),...optional3("planFile",text5("plan-\
@@ -22081,7 +22075,7 @@ approveModes,"reviewed")),planWorkflow:text5("plan-workflow")??".github/workflow
 "fail-on-changes"),driftIssue,paths:text5("paths")?.split(/\s+/)??[],...optional3("allowDestructive",number4("allow-dest\
 ructive",0)),...optional3("allowPrivileged",number4("allow-privileged",0)),...optional3("allowChanges",number4("allow-ch\
 anges",0)),...optional3("prNumber",number4("pr-number",1)),...optional3("shard",readShard(shard2,args.shard,command,problems)),
-args};if(args.only!==void 0&&command!=="plan"){problems.push(wrong("args: --only goes with the command plan alone","leav\
+args};if(args.only!==void 0&&command!=="plan"){problems.push(wrong("args: --only works only with the command plan","leav\
 e it out"))}if(command==="apply"&&inputs.planFile!==void 0){problems.push(...planFileConflicts({...args,...optional3("sh\
 ard",inputs.shard??args.shard)}))}refuse(problems);return inputs}function wrong(message,hint){return error("wrong-option",
 message,[],hint)}function optional3(name3,value4){return value4===void 0?{}:{[name3]:value4}}function whole(text5,least){
@@ -22137,9 +22131,9 @@ const approved=await approvedPlan(api,event,pull,{key:key3,planWorkflow,mode});r
 digest:approved?.marker.plan?.digest,pullRequest:{number:pull.number,head:pull.head.sha},approved,since,later}})}catch(failure2){
 if(!(failure2 instanceof GithubFailure))throw failure2;throw refusal4(`what was approved can't be read: ${failure2.message.
 replace(/\.$/,"")}`,failure2.lacksPermission?"the job needs the permissions actions: read, contents: read and pull-reque\
-sts: read":"run it again when that is put right or over")}}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get renderOptions(){const inputs=this.#inputs;const only2=inputs?.
-args.only;return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":
-folderInRepository(inputs)}}say(text5){if(text5!=="")process.stdout.write(text5.endsWith("\n")?text5:`${text5}
+sts: read":"run it again when that is fixed")}}init_escape();init_github();var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get renderOptions(){const inputs=this.#inputs;const only=inputs?.
+args.only;return{...only===void 0?{}:{only},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(
+inputs)}}say(text5){if(text5!=="")process.stdout.write(text5.endsWith("\n")?text5:`${text5}
 `)}async report(report2,shown4){for(const format of["text","github"])this.say(await renderText(report2,format,shown4,this.
 renderOptions))}async problems(problems){if(problems.length>0)await this.report(problemsReport,problems)}annotate(level3,message){
 this.say(annotationCommand({level:level3,title:"idops",message,place:null}))}};function titleLine(text5){return escapeLines(
@@ -22159,9 +22153,9 @@ environment,config:config3,server,shard:shard2},name3){return[what,...shard2===n
 null?[]:[`for ${name3(environment)}`],...config3===null?[]:[`of ${name3(config3)}`],...server===null?[]:[`at ${name3(server)}`]].
 join(" ")}function selectedSentence({selected}){if(selected==="")return"";const shown4=selected.length>selectedRoom?`${selected.
 slice(0,selectedRoom)}\u2026`:selected;return`Made with ${code(shown4)}.`}function short3(text5){return text5.length>nameRoom?
-`${text5.slice(0,nameRoom)}\u2026`:text5}function selectedText({target,kind,only:only2,prune,assert:assert2},hide2){return[
-...target.map(address4=>`--target ${shellWord(hide2(address4))}`),...kind.map(name3=>`--kind ${name3}`),...only2===void 0?
-[]:[`--only ${only2}`],...prune===true?["--prune"]:[],...assert2===true?["--assert"]:[]].join(" ")}init_escape();init_plan();init_markdown();init_markdown_escape();init_review();var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var renderOptions={color:false,debug:false,
+`${text5.slice(0,nameRoom)}\u2026`:text5}function selectedText({target,kind,only,prune,assert:assert2},hide2){return[...target.
+map(address4=>`--target ${shellWord(hide2(address4))}`),...kind.map(name3=>`--kind ${name3}`),...only===void 0?[]:[`--on\
+ly ${only}`],...prune===true?["--prune"]:[],...assert2===true?["--assert"]:[]].join(" ")}init_escape();init_values();init_plan();init_markdown();init_markdown_escape();init_review();var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var renderOptions={color:false,debug:false,
 folder:""};function planText2(shown4,event,{note="",taken=0,next}={}){const end=whole2=>next===void 0?`
 ${origin2(event)}
 `:`
@@ -22186,10 +22180,10 @@ problemsReport,"text",problems,renderOptions),room)}function block(text5,room){c
 \u2026 (the log has all of it)`:text5;return`${fence(short4.trimEnd().split("\n"))}
 `}function origin2(event){const commit=escapeText(event.sha).replaceAll("`","");return`<sub>Commit \`${commit}\`, [run wi\
 th its summary](${runAddress(event)}).</sub>`}function page({runUrl}){return`<sub>The plan as a page, with its emails re\
-ndered, is in [the artifact of the run](${encodeURI(runUrl)}#artifacts).</sub>`}function fitting2({plan,only:only2,forge},head,measure2,limit2){
-const given={...only2===void 0?{}:{only:only2},...forge===void 0?{}:{forge}};const render4=budget2=>planComment(plan,{...renderOptions,
-...given,...head,budget:budget2});let budget=limit2;let made2=render4(budget);while(measure2(made2.text)>limit2&&budget>
-1e3){budget=Math.floor(Math.min(budget-500,budget*limit2/measure2(made2.text)));made2=render4(budget)}return made2}var resultRoom=5e4;var problemsRoom=8e3;async function reportResult(job,inputs,{plan,result,problems,failed,inFiles}){if(result.
+ndered, is in [the artifact of the run](${encodeURI(runUrl)}#artifacts).</sub>`}function fitting2({plan,only,forge},head,measure2,limit2){
+const given=defined({only,forge});const render4=budget2=>planComment(plan,{...renderOptions,...given,...head,budget:budget2});
+let budget=limit2;let made2=render4(budget);while(measure2(made2.text)>limit2&&budget>1e3){budget=Math.floor(Math.min(budget-
+500,budget*limit2/measure2(made2.text)));made2=render4(budget)}return made2}var resultRoom=5e4;var problemsRoom=8e3;async function reportResult(job,inputs,{plan,result,problems,failed,inFiles}){if(result.
 run===null&&problems.length===0)return;const subject=subjectOf2(inputs,inputs.args,job.redactor.redact,plan);const title=`${aboutText(
 "idops apply",subject)}: ${outcome2(result)}`;const undo=undoLines(result,plan,inputs,subject);const needs=inFiles?"\n\nTh\
 at needs the journal of the run, which is where the job kept its `.idops` folder.":"";const intro=undo.length===0?"":`${undo.
@@ -22311,7 +22305,7 @@ head,merged_at}){const{sha}=this.#event;if(commentKind(this.#event)==="plan"&&me
  comment stays as it was approved";if(head.sha===sha)return null;const[now,then2]=[head.sha,sha].map(one=>one.slice(0,12));
 return`ends with ${now} now, and this is of ${then2===""?"another commit":then2}; run the workflow for that commit`}async result({
 comment,githubToken,prNumber},body2){if(comment==="false"||githubToken===void 0||this.#event.commit==="")return;const write=async api=>{
-const pull=await mergedPullRequest(api,this.#event,prNumber).catch(nothing3);if(pull!==null)await api.addComment(pull.number,
+const pull=await mergedPullRequest(api,this.#event,prNumber).catch(nothing4);if(pull!==null)await api.addComment(pull.number,
 body2,text5=>isSameText(text5,body2))};await this.#asking("The result","pull-requests: write",githubToken,write)}async drift({
 githubToken},shown4,{found:found2,...marker}){if(githubToken===void 0){this.#log.annotate("warning","The issue can't be \
 written: there is no github-token.");return}const first=markerLine({kind:"drift",...marker,...found2?{}:{plan:null,run:null}});
@@ -22341,7 +22335,7 @@ throw failure2;const{message,lacksPermission}=failure2;if(quiet&&lacksPermission
 message).replace(/\.+$/,"");const help=lacksPermission?` The job needs the permission ${permission}.`:"";this.#log.annotate(
 "warning",`${what} may be missing: ${reason}.${help}`)}}};function isClosed(marker){return marker!==null&&marker.plan===
 null&&marker.run===null}function isBelow(file2,path){return path.endsWith("/**")?file2.startsWith(path.slice(0,-2)):file2===
-path}function nothing3(failure2){if(failure2 instanceof ProblemsError)return null;throw failure2}var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;#guarding;constructor(signal,secrets){
+path}function nothing4(failure2){if(failure2 instanceof ProblemsError)return null;throw failure2}var Job=class{signal;event;redactor=createRedactor();log=new Log;posts;#made;#phase="before";#shard;#temporary;#guarding;constructor(signal,secrets){
 this.signal=signal;for(const secret3 of secrets)this.redactor.add(secret3);this.event=readEvent(process.env);this.posts=
 new Posts(this.event,this.redactor,this.log,signal)}async checkCommit(inputs){this.event=await eventOfPull(this.event,inputs,
 this.signal);this.posts=new Posts(this.event,this.redactor,this.log,this.signal);await checkCheckout(this.event,inputs)}get made(){
@@ -22373,18 +22367,20 @@ hanges no file that is planned. Merging it applies nothing of what was shown her
 
 ${text5}`);const{redact:hide2}=job.redactor;const quiet=job.event.pullRequest?.withoutSecrets!=null;await reportNoPlan(job,
 inputs,{title:summary2,text:text5,hide:hide2,quiet});return{code:0,summary:summary2,changed:false}}import{join as join16,resolve as resolve19}from"node:path";init_plan();init_markdown_escape();init_text();init_paths();init_problems();import{stat as stat5}from"node:fs/promises";import{basename as basename11,dirname as dirname15,
-join as join15,resolve as resolve18}from"node:path";async function refuseInputs(outputs,config3,known3){const{files,states}=await guardedIn(known3);const inputs=new Set((await Promise.
-all([resolve18(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(namesOf6))).flat();const problems=[];
-for(const output of outputs){const names4=await namesOf6(resolve18(output));if(names4.some(name3=>inputs.has(name3)))problems.
-push(refusal5(output,"idops reads it"));else if(names4.some(name3=>kept.some(state2=>isOfState(name3,state2))))problems.
-push(refusal5(output,"it is a state, or belongs to one"))}refuse(problems)}async function guardedIn(known3){try{const project=typeof known3===
-"function"?await known3():known3.project;const read2=typeof known3==="function"?await loadManifests(project,{lenient:true}):
-known3;const{files,states}=project.guarded();return{files:[...files,...read2.files],states}}catch(failure2){if(!(failure2 instanceof
-ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal5(output,why2){return error("output-is-input",
-`${output} is not written: ${why2}`,[],"name another file")}async function identity(path){const there=await stat5(path).
-catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function namesOf6(path){
-const inFolder=join15(await realPath(dirname15(path)),basename11(path));return[...await identity(path),inFolder,await realPath(
-path)]}async function planAndReport(job,inputs){const name3=fileOf("plan",inputs.shard);const project=await job.project(inputs);
+join as join15,resolve as resolve18}from"node:path";async function refuseInputs(outputs,config3,known3,areManifests=false){const{files,states,isManifest}=await guardedIn(known3);
+const inputs=new Set((await Promise.all([resolve18(config3),...files].map(identity))).flat());const kept=(await Promise.
+all(states.map(namesOf6))).flat();const problems=[];for(const output of outputs){const names4=await namesOf6(resolve18(output));
+if(names4.some(name3=>inputs.has(name3)))problems.push(refusal5(output,"idops reads it"));else if(names4.some(name3=>kept.
+some(state2=>isOfState(name3,state2))))problems.push(refusal5(output,"it is a state, or belongs to one"));else if(!areManifests&&
+names4.some(isManifest))problems.push(refusal5(output,"a glob of the configuration would make it a manifest"))}refuse(problems)}
+async function guardedIn(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read2=typeof known3===
+"function"?await loadManifests(project,{lenient:true}):known3;const{files,states}=project.guarded();const isManifest=path=>isInside(
+path,project.root)&&matchGlobs(project,[shownPath(path,project.root)]).size>0;return{files:[...files,...read2.files],states,
+isManifest}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[],isManifest:()=>false}}}
+function refusal5(output,why2){return error("output-is-input",`${output} is not written: ${why2}`,[],"name another file")}
+async function identity(path){const there=await stat5(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.
+dev}:${there.ino}`]:[path]}async function namesOf6(path){const inFolder=join15(await realPath(dirname15(path)),basename11(
+path));return[...await identity(path),inFolder,await realPath(path)]}async function planAndReport(job,inputs){const name3=fileOf("plan",inputs.shard);const project=await job.project(inputs);
 const safety=await job.guard(inputs,project);const opened=await openSession(project,job.sessionOptions(inputs));const{plan,
 planFile}=await job.within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve19(folderOf(inputs),inputs.
 planFile);await refuseInputs([asked],configOf(inputs),{project,files:session.files})}const made2=await session.plan(planOptionsOf(
@@ -22416,8 +22412,8 @@ f this plan${mode==="reviewed"?"":" if the branch requires reviews"}`;return`Mer
 after a review of the environment if it requires one. ${awaitedSentence(needed3)}`.trimEnd()}var approvesNothing="This c\
 omment approves nothing: merging applies the plan that a run for the event `pull_request` showed.";init_problems2();init_words2();async function validate2(job,inputs,reason=null){const{problems:found2,objects:objects4}=await validateProject(()=>job.project(
 inputs),{onSecret:job.redactor.add,signal:job.signal});const problems=redactReport(found2,job.redactor);await job.log.problems(
-problems);const errors2=problems.filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?
-plural(errors2,"error"):validText(objects4);const why2=reason===null?"":`There is no plan for this ${job.event.pullRequest===
+problems);const errors=problems.filter(({severity})=>severity==="error").length;const failed=errors>0;const summary2=failed?
+plural(errors,"error"):validText(objects4);const why2=reason===null?"":`There is no plan for this ${job.event.pullRequest===
 null?"run":"pull request"}: ${reason}. It was validated alone.`;if(why2!=="")job.log.annotate("notice",why2);job.log.say(
 `${summary2}.`);const texts4=[why2,problems.length===0?"":await problemsBlock(problems)];await writeSummary([`## idops v\
 alidate: ${summary2}`,...texts4].join("\n\n").trimEnd());if(reason!==null&&inputs.command==="plan"){const text5=`${why2}\
