@@ -185,6 +185,8 @@ export class Transport {
 
   #opened(): Promise<Dispatcher> {
     const { concurrency, timeout } = this.#options;
+    // Nothing would close a pool that is opened now.
+    this.#closing.signal.throwIfAborted();
     this.#pool ??= connections().then(({ openRoute }) =>
       openRoute(this.#route, { connections: concurrency, seconds: timeout }),
     );

@@ -171,6 +171,14 @@ describe('a connection', () => {
     expect(received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'close', 'close']);
   });
 
+  test('that was closed before its first request sends none', async () => {
+    const { origin, received } = await serve((response) => json(response, 200, { data: [] }));
+    const { reader, close } = use(origin);
+    await close();
+    await expect(reader.listOrganizations(1)).rejects.toThrow('aborted');
+    expect(received).toEqual([]);
+  });
+
   test('that the server closed meanwhile costs at most another try', async () => {
     const { origin, received } = await serve((response, { socket }) => {
       json(response, 200, { data: [] });
