@@ -1,6 +1,7 @@
 import { assign, type Fields } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost, seenLoss } from '../kinds/loss.js';
+import { listRead } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
 import { betterProfile, betterProfileByReset } from '../kinds/traits.js';
 import type { Change } from '../plan/plan.js';
@@ -200,10 +201,10 @@ export class Attempt {
     const kept = `the server answered ${status} and kept another value: ${different.join('; ')}`;
     const wrong = [
       ...(different.length > 0 ? [kept] : []),
-      // Lists of the server have checked the names before.
-      ...(this.#kind.access?.listed(this.#options.profile) === true
-        ? []
-        : misnamed(this.#kind, change.apply.expected, data)),
+      // If the server lists scopes, the plan has checked their names.
+      ...(listRead('scopes', this.#options.profile) === undefined
+        ? misnamed(this.#kind, change.apply.expected, data)
+        : []),
       ...this.#otherServer(change, data),
     ];
     const isOff = wrong.length > 0;

@@ -33,10 +33,7 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
   };
 }
 
-/**
- * The scopes and roles that an answer shows under another name than was declared beside their id, a sentence each: the server uses only
- * the id.
- */
+/** A sentence for each scope or role that an answer calls otherwise than the document: the server uses only the id beside the name. */
 export function misnamed({ gives }: Kind, expected: Fields, answer: Fields): string[] {
   if (gives === undefined) return [];
   const keyed = (fields: Fields) =>
