@@ -1,13 +1,11 @@
-import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
+import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { wrongName } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import type { PlanWarning } from './change.js';
 import { asElements, memberKey, membersOf } from './fields.js';
-import type { Declared, PlanInput, ResolveContext, Resolved, Update } from './kind.js';
+import type { Declared, ResolveContext, Resolved } from './kind.js';
 import { type ListName, listScope, type References } from './references.js';
 import { type LookedUp, SetResolver } from './resolve-sets.js';
-import { unknownWhole, wholeFields } from './rules.js';
 import { userTraits } from './user-schema.js';
 
 /** The lists that have the elements of a user's sets. */
@@ -116,99 +114,4 @@ function findMember(reference: Value, organizations: Catalog): Fields | string {
   // It may be a row without an id.
   if (organizations.unsure) return { id: reference.id };
   return organizations.lacksId(reference.id);
-}
-
-/**
- * An update of a user on a server that resets what it isn't sent, and fails halfway on unknown elements: sends everything, after
- * checking every element.
- */
-export function replaceUser({ present, desired, profile, references }: PlanInput): Update {
-  const { [profile.name]: traits } = userTraits;
-  const fields = wholeFields(desired, present.fields, traits);
-  const unknown = unknownWhole('user', traits.whole ?? [], fields);
-  if (unknown !== undefined) return blocked(unknown, fields);
-  const troubles: string[] = [];
-  const body = withIds(fields, present.fields, references, troubles);
-  troubles.push(...unknownMemberships(body, references.organizations));
-  if (troubles.length > 0) return blocked([...new Set(troubles)].join('; '), body);
-  return {
-    requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body }],
-    expected: body,
-    warnings: unlisted(body, references),
-  };
-}
-
-function blocked(trouble: string, expected: Fields): Update {
-  return { requests: [], expected, trouble };
-}
-
-/** The lists with an id in each element, found by name among the user's present elements. */
-function withIds(fields: Fields, present: Fields, references: References, troubles: string[]): Fields {
-  const scopes = asElements(present.authorized_scopes);
-  const roles = asElements(present.roles);
-  const identified = (list: Value, known: readonly Fields[], noun: string): Fields[] => {
-    const elements = asElements(list).map((element) => identify(element, known, noun, troubles));
-    const ids = elements.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
-    for (const id of ids.filter((id, index) => ids.indexOf(id) !== index))
-      troubles.push(`the ${noun} ${id} is twice: remove one of the two`);
-    return elements;
-  };
-  return mapValues(fields, (list, name) => {
-    if (name === 'roles') return identified(list, roles, 'role');
-    if (name !== 'authorized_scopes') return list;
-    return identified(list, scopes, 'scope').map((scope) => labelled(scope, references.scopes));
-  });
-}
-
-function identify(element: Fields, known: readonly Fields[], noun: string, troubles: string[]): Fields {
-  if (typeof element.id === 'string') return element;
-  const ids = new Set(
-    known.flatMap(({ id, name }) => (name === element.name && typeof id === 'string' ? [id] : [])),
-  );
-  const [id] = ids;
-  if (id !== undefined && ids.size === 1) return { ...element, id };
-  const why = ids.size === 0 ? 'the user does not have it yet' : 'several of the user have this name';
-  troubles.push(
-    `the ${noun} "${String(element.name)}" needs its id: ${why}, and this server offers no list to find it in`,
-  );
-  return element;
-}
-
-/** Adds the label that the API requires: that of the list of scopes, otherwise the name. */
-function labelled(scope: Fields, catalog: Catalog | null | undefined): Fields {
-  if (scope.label !== undefined || scope.name === undefined) return scope;
-  const listed = typeof scope.id === 'string' ? catalog?.byId(scope.id)?.label : undefined;
-  return { ...scope, label: typeof listed === 'string' && listed !== '' ? listed : scope.name };
-}
-
-/** Warnings about elements that the lists of the server don't show; they are sent. */
-function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
-  const strange = (elements: readonly Fields[], catalog: Catalog | null | undefined, noun: string) =>
-    elements.flatMap(({ id, name }): PlanWarning[] => {
-      if (catalog == null || catalog.unsure || typeof id !== 'string' || catalog.byId(id) !== undefined)
-        return [];
-      const called = typeof name === 'string' ? `"${name}" (id ${id})` : id;
-      const message = `the user has the ${noun} ${called}, which the server's list of ${noun}s doesn't show; it is sent unchanged. If the server runs on several nodes that aren't clustered, each may know other ${noun}s`;
-      return [{ code: 'not-in-list', message }];
-    });
-  const found = [
-    ...strange(asElements(body.authorized_scopes), scopes, 'scope'),
-    ...strange(asElements(body.roles), roles, 'role'),
-  ];
-  return [...new Map(found.map((warning) => [warning.message, warning])).values()];
-}
-
-/** Memberships of organizations that the server's list doesn't have. */
-function unknownMemberships({ organizations = null }: Fields, index: References['organizations']): string[] {
-  const memberships = asElements(organizations);
-  if (memberships.length === 0) return [];
-  if (index == null) return ['the list of organizations was not read'];
-  return memberships.flatMap((element) => {
-    if (typeof element.id === 'string' && index.byId(element.id) !== undefined) return [];
-    const name = typeof element.name === 'string' ? ` ("${element.name}")` : '';
-    return [
-      `the user is to be a member of the organization ${String(element.id)}${name}, which the list of organizations ` +
-        'does not have, and the server would remove all memberships because of it: declare organizations without it, or create it there',
-    ];
-  });
 }

@@ -37,8 +37,9 @@ import { type ListName, listRead, type References } from './references.js';
 import { profileProblems } from './rules.js';
 import { userProblems } from './user-checks.js';
 import { decideDeletion, findUser, userCreation, userDeletion } from './user-creation.js';
-import { existing, listsOfUser, replaceUser, resolveUser } from './user-references.js';
+import { existing, listsOfUser, resolveUser } from './user-references.js';
 import { backend, userSchema, userTraits } from './user-schema.js';
+import { replaceUser } from './user-update.js';
 import { users } from './users.js';
 
 const elementNouns: { readonly [list: string]: string } = {
