@@ -1,8 +1,8 @@
-import { defined, type Fields, holdsSensitive, mapValues } from '../base/values.js';
-import { comparedMembers, eachWith, withoutForeignSecrets } from '../kinds/fields.js';
+import { defined, type Fields, mapValues } from '../base/values.js';
+import { value as plain, withoutForeignSecrets } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, Plan } from '../plan/plan.js';
-import { conceal, type Hasher, storeFields } from '../secrets/hash.js';
+import { type Hasher, storeFields } from '../secrets/hash.js';
 import { type Redactor, redactAddress } from '../secrets/redactor.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
 import { operationPath, operations, type WriteRequest } from '../server/operations.js';
@@ -11,6 +11,7 @@ import type { Journal, SendingLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { type Outcome, skipped } from './attempt-outcome.js';
 import { keepRecord, recordOf } from './record.js';
+import { concealAsked } from './recorded-fields.js';
 
 /** Called before and after each request; when a call resolves, what it records is on the disk. */
 export interface Recorder {
@@ -83,7 +84,7 @@ export function journalRecorder(
       const stored = await withSlowHashes(() => ({
         before: storeFields(concealAll(before, change), hasher),
         body: request?.body === undefined ? null : storeFields(request.body, hasher),
-        expected: storeFields(ownFields(change, expected), hasher),
+        expected: storeFields(withoutForeign(expected, change), hasher),
       }));
       const label = labels.get(key);
       sequence += 1;
@@ -131,20 +132,12 @@ export function journalRecorder(
   };
 }
 
-function ownFields({ kind }: Change, fields: Fields): Fields {
+function withoutForeign(fields: Fields, { kind }: Change): Fields {
   const { fields: types } = kindOf(kind);
-  return mapValues(fields, (value, field) => {
-    const type = types[field];
-    return type === undefined ? value : withoutForeignSecrets(type, value);
-  });
+  return mapValues(fields, (value, field) => withoutForeignSecrets(types[field] ?? plain, value));
 }
 
 function concealAll(fields: Fields, { kind, apply: { expected } }: Change): Fields {
-  return mapValues(fields, (value, field) => {
-    const type = kindOf(kind).fields[field];
-    const asked = expected[field];
-    if (type?.type === 'list' && Array.isArray(value)) return eachWith(type.by, value, asked, conceal);
-    if (type === undefined || asked === undefined || !holdsSensitive(asked)) return conceal(value, asked);
-    return conceal(comparedMembers(type, value), comparedMembers(type, asked));
-  });
+  const { fields: types } = kindOf(kind);
+  return mapValues(fields, (value, field) => concealAsked(types[field] ?? plain, value, expected[field]));
 }

@@ -95,9 +95,15 @@ export function askedSecrets(asked: AskedFields): Fields {
   return Object.fromEntries(Object.entries(normalized(asked)).filter(([, field]) => holdsSensitive(field)));
 }
 
-export function answeredFields(asked: AskedFields, answer: Fields, known: Fields): Fields {
-  const types = kindOf(asked.kind).fields;
-  const wanted = normalized(asked);
+/** A value of the server with those parts hidden that are secret in what was asked. */
+export function concealAsked(type: FieldType, got: Value, asked: Value | undefined): Value {
+  if (asked === undefined || !holdsSensitive(asked)) return got;
+  if (type.type === 'list' && Array.isArray(got)) return eachWith(type.by, got, asked, conceal);
+  return conceal(comparedMembers(type, got), comparedMembers(type, asked));
+}
+
+export function answeredFields({ kind, expected }: AskedFields, answer: Fields, known: Fields): Fields {
+  const types = kindOf(kind).fields;
   const shown: Fields = { ...known };
   for (const [name, type] of Object.entries(types)) {
     const got = answer[name];
@@ -105,8 +111,8 @@ export function answeredFields(asked: AskedFields, answer: Fields, known: Fields
     const before = known[name];
     // Members that the answer leaves out, such as passwords, stay as recorded.
     const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
-    const hides = holdsSensitive(asked.expected[name] ?? null);
-    shown[name] = conceal(hides ? comparedMembers(type, whole) : whole, wanted[name]);
+    const asked = expected[name];
+    shown[name] = concealAsked(type, whole, asked && normalForm(type, asked));
   }
   return shown;
 }

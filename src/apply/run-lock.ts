@@ -39,17 +39,15 @@ export class RunLock {
     this.#beats.unref();
   }
 
-  /**
-   * Confirms the lock, once for all callers until the event loop's turn ends. Throws a ProblemsError, `locked` if the lock was lost.
-   */
+  /** Confirms the lock, once in each turn of the event loop. Throws a ProblemsError, `locked` if the lock was lost. */
   async confirm(): Promise<void> {
     this.#notice();
     if (this.#confirming === undefined) {
       const confirming = this.#askLock();
-      const end = (): void => {
+      const askAgain = (): void => {
         if (this.#confirming === confirming) this.#confirming = undefined;
       };
-      confirming.then(() => setImmediate(end), end);
+      confirming.then(() => setImmediate(askAgain), askAgain);
       this.#confirming = confirming;
     }
     await this.#confirming;

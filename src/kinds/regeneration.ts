@@ -19,7 +19,7 @@ export function decideRegeneration(input: PlanInput, regeneration: Regeneration)
   if (present.pendingRun !== undefined) {
     return {
       action: 'blocked',
-      reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the ${regeneration.owner}'s ${noun} on the server${shown} and say what you found with idops runs settle ${present.pendingRun} ${address} --done or --not-done; nothing is sent by itself`,
+      reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the ${regeneration.owner}'s ${noun} on the server${shown} and say what you found with idops runs settle ${present.pendingRun} ${address} --done or --not-done; nothing is sent automatically`,
     };
   }
   const fields = [
