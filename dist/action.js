@@ -8327,38 +8327,9 @@ row.name)}" now, and "${String(name3)}" is a former name: write "${String(row.na
 name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,sure}}function findMember(reference3,organizations){
 if(!isMap(reference3))return organizations.find(String(reference3));if(typeof reference3.id!=="string")return organizations.
 findNamed(String(reference3.name));const row=organizations.byId(reference3.id);if(row!==void 0)return row;if(organizations.
-unsure)return{id:reference3.id};return organizations.lacksId(reference3.id)}function replaceUser({present:present3,desired:desired2,
-profile,references:references2}){const{[profile.name]:traits5}=userTraits;const fields4=wholeFields(desired2,present3.fields,
-traits5);const unknown3=unknownWhole("user",traits5.whole??[],fields4);if(unknown3!==void 0)return blocked(unknown3,fields4);
-const troubles=[];const body2=withIds(fields4,present3.fields,references2,troubles);troubles.push(...unknownMemberships(
-body2,references2.organizations));if(troubles.length>0)return blocked([...new Set(troubles)].join("; "),body2);return{requests:[
-{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],expected:body2,warnings:unlisted2(body2,references2)}}
-function blocked(trouble,expected){return{requests:[],expected,trouble}}function withIds(fields4,present3,references2,troubles){
-const scopes=asElements(present3.authorized_scopes);const roles3=asElements(present3.roles);const identified2=(list2,known3,noun)=>{
-const elements2=asElements(list2).map(element=>identify2(element,known3,noun,troubles));const ids2=elements2.flatMap(({id})=>typeof id===
-"string"?[id]:[]);for(const id of ids2.filter((id2,index)=>ids2.indexOf(id2)!==index))troubles.push(`the ${noun} ${id} i\
-s twice: remove one of the two`);return elements2};return mapValues(fields4,(list2,name3)=>{if(name3==="roles")return identified2(
-list2,roles3,"role");if(name3!=="authorized_scopes")return list2;return identified2(list2,scopes,"scope").map(scope3=>labelled(
-scope3,references2.scopes))})}function identify2(element,known3,noun,troubles){if(typeof element.id==="string")return element;
-const ids2=new Set(known3.flatMap(({id:id2,name:name3})=>name3===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids2;
-if(id!==void 0&&ids2.size===1)return{...element,id};const why2=ids2.size===0?"the user does not have it yet":"several of\
- the user have this name";troubles.push(`the ${noun} "${String(element.name)}" needs its id: ${why2}, and this server of\
-fers no list to find it in`);return element}function labelled(scope3,catalog){if(scope3.label!==void 0||scope3.name===void 0)
-return scope3;const listed3=typeof scope3.id==="string"?catalog?.byId(scope3.id)?.label:void 0;return{...scope3,label:typeof listed3===
-"string"&&listed3!==""?listed3:scope3.name}}function unlisted2(body2,{scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.
-flatMap(({id,name:name3})=>{if(catalog==null||catalog.unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called2=typeof name3===
-"string"?`"${name3}" (id ${id})`:id;const message=`the user has the ${noun} ${called2}, which the server's list of ${noun}\
-s doesn't show; it is sent unchanged. If the server runs on several nodes that aren't clustered, each may know other ${noun}\
-s`;return[{code:"not-in-list",message}]});const found2=[...strange(asElements(body2.authorized_scopes),scopes,"scope"),...strange(
-asElements(body2.roles),roles3,"role")];return[...new Map(found2.map(warning4=>[warning4.message,warning4])).values()]}function unknownMemberships({
-organizations=null},index){const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)
-return["the list of organizations was not read"];return memberships2.flatMap(element=>{if(typeof element.id==="string"&&
-index.byId(element.id)!==void 0)return[];const name3=typeof element.name==="string"?` ("${element.name}")`:"";return[`th\
-e user is to be a member of the organization ${String(element.id)}${name3}, which the list of organizations does not hav\
-e, and the server would remove all memberships because of it: declare organizations without it, or create it there`]})}var listed;
-var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_by_name();init_fields();
-init_references();init_resolve_sets();init_rules();init_user_schema();listed={organizations:"organizations",authorized_scopes:"\
-scopes",roles:"roles"}}});function moveDefault(id,{is_default,roles:roles3=[]}){if(is_default!==true)return[];const body2={is_default,roles:roles3};
+unsure)return{id:reference3.id};return organizations.lacksId(reference3.id)}var listed;var init_user_references=__esm({"\
+src/kinds/user-references.ts"(){"use strict";init_values();init_by_name();init_fields();init_references();init_resolve_sets();
+init_user_schema();listed={organizations:"organizations",authorized_scopes:"scopes",roles:"roles"}}});function moveDefault(id,{is_default,roles:roles3=[]}){if(is_default!==true)return[];const body2={is_default,roles:roles3};
 const request5={operation:"updateBackend",params:{backend_id:id},body:body2};return[request5,request5]}function update({
 present:present3,desired:desired2,changed:changed2}){const{id=""}=present3.identity;const isHash=hashFields.some(field2=>changed2.
 has(field2));const expected={...carried(present3.fields,["roles",...isHash?hashFields:[]]),...desired2};const trouble=troubleOf(
@@ -8400,8 +8371,8 @@ kind}/${present3.identity.id}`;const{counter:counter2,field:field2,noun}=regener
 void 0||present3.exists===false)return void 0;const recorded=present3.generation;const shown4=presentValue(regeneration2,
 present3.fields,present3.shown);if(present3.pendingRun!==void 0){return{action:"blocked",reason:`run ${present3.pendingRun}\
  sent a regeneration whose outcome is not known: look at the ${regeneration2.owner}'s ${noun} on the server${shown4} and\
- say what you found with idops runs settle ${present3.pendingRun} ${address4} --done or --not-done; nothing is sent by i\
-tself`}}const fields4=[{path:counter2,type:"value",before:recorded,after:generation,sensitive:false}];const blocked3=reason=>({
+ say what you found with idops runs settle ${present3.pendingRun} ${address4} --done or --not-done; nothing is sent auto\
+matically`}}const fields4=[{path:counter2,type:"value",before:recorded,after:generation,sensitive:false}];const blocked3=reason=>({
 action:"blocked",fields:fields4,reason});if(recorded===void 0)return changed2.size>0?void 0:{action:"adopt",fields:fields4};
 const moved=movedValue(present3,address4,regeneration2);if(generation<recorded){return blocked3(`${counter2} ${generation}\
  is smaller than the recorded ${recorded}: a generation never goes back; declare ${recorded}, or more to regenerate`)}if(generation===
@@ -8835,7 +8806,36 @@ text5);return kept===text5?[]:[`${text5} as ${kept}`]});if(told3.length===0)retu
 warning2("number-spelling",message,[user4.places.of("metadata")],hint)]}function numbersIn(value4){if(typeof value4==="n\
 umber"||value4 instanceof ExactNumber)return[String(value4)];if(Array.isArray(value4))return value4.flatMap(numbersIn);return isMap(
 value4)?Object.values(value4).flatMap(numbersIn):[]}var init_user_checks=__esm({"src/kinds/user-checks.ts"(){"use strict";
-init_identifiers();init_problems();init_values();init_fields();init_lifecycle();init_references();init_user_creation();init_user_schema()}});function isObject3(value4){return typeof value4==="object"&&value4!==null}function identityOf(reference3){if(typeof reference3===
+init_identifiers();init_problems();init_values();init_fields();init_lifecycle();init_references();init_user_creation();init_user_schema()}});function replaceUser({present:present3,desired:desired2,profile,references:references2}){const{[profile.name]:traits5}=userTraits;
+const fields4=wholeFields(desired2,present3.fields,traits5);const unknown3=unknownWhole("user",traits5.whole??[],fields4);
+if(unknown3!==void 0)return blocked(unknown3,fields4);const troubles=[];const body2=withIds(fields4,present3.fields,references2,
+troubles);troubles.push(...unknownMemberships(body2,references2.organizations));if(troubles.length>0)return blocked([...new Set(
+troubles)].join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],
+expected:body2,warnings:unlisted2(body2,references2)}}function blocked(trouble,expected){return{requests:[],expected,trouble}}
+function withIds(fields4,present3,references2,troubles){const scopes=asElements(present3.authorized_scopes);const roles3=asElements(
+present3.roles);const identified2=(list2,known3,noun)=>{const elements2=asElements(list2).map(element=>identify2(element,
+known3,noun,troubles));const ids2=elements2.flatMap(({id})=>typeof id==="string"?[id]:[]);for(const id of ids2.filter((id2,index)=>ids2.
+indexOf(id2)!==index))troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};return mapValues(
+fields4,(list2,name3)=>{if(name3==="roles")return identified2(list2,roles3,"role");if(name3!=="authorized_scopes")return list2;
+return identified2(list2,scopes,"scope").map(scope3=>labelled(scope3,references2.scopes))})}function identify2(element,known3,noun,troubles){
+if(typeof element.id==="string")return element;const ids2=new Set(known3.flatMap(({id:id2,name:name3})=>name3===element.
+name&&typeof id2==="string"?[id2]:[]));const[id]=ids2;if(id!==void 0&&ids2.size===1)return{...element,id};const why2=ids2.
+size===0?"the user does not have it yet":"several of the user have this name";troubles.push(`the ${noun} "${String(element.
+name)}" needs its id: ${why2}, and this server offers no list to find it in`);return element}function labelled(scope3,catalog){
+if(scope3.label!==void 0||scope3.name===void 0)return scope3;const listed3=typeof scope3.id==="string"?catalog?.byId(scope3.
+id)?.label:void 0;return{...scope3,label:typeof listed3==="string"&&listed3!==""?listed3:scope3.name}}function unlisted2(body2,{
+scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.flatMap(({id,name:name3})=>{if(catalog==null||catalog.
+unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called2=typeof name3==="string"?`"${name3}" (id ${id}\
+)`:id;const message=`the user has the ${noun} ${called2}, which the server's list of ${noun}s doesn't show; it is sent u\
+nchanged. If the server runs on several nodes that aren't clustered, each may know other ${noun}s`;return[{code:"not-in-\
+list",message}]});const found2=[...strange(asElements(body2.authorized_scopes),scopes,"scope"),...strange(asElements(body2.
+roles),roles3,"role")];return[...new Map(found2.map(warning4=>[warning4.message,warning4])).values()]}function unknownMemberships({
+organizations=null},index){const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)
+return["the list of organizations was not read"];return memberships2.flatMap(element=>{if(typeof element.id==="string"&&
+index.byId(element.id)!==void 0)return[];const name3=typeof element.name==="string"?` ("${element.name}")`:"";return[`th\
+e user is to be a member of the organization ${String(element.id)}${name3}, which the list of organizations does not hav\
+e, and the server would remove all memberships because of it: declare organizations without it, or create it there`]})}var init_user_update=__esm(
+{"src/kinds/user-update.ts"(){"use strict";init_values();init_fields();init_rules();init_user_schema()}});function isObject3(value4){return typeof value4==="object"&&value4!==null}function identityOf(reference3){if(typeof reference3===
 "string")return isUuid(reference3)?{id:reference3.toLowerCase()}:{username:reference3};const{id,name:name3,backend:backend4}=isObject3(
 reference3)?reference3:{};return textsOf({id,username:name3,backend:backend4})}function textsOf(parts){return Object.fromEntries(
 Object.entries(parts).flatMap(([part,text5])=>typeof text5==="string"?[[part,text5]]:[]))}function resolveCondition({match},references2){
@@ -8895,27 +8895,27 @@ byId(id)?.username;const all=typeof called2==="string"?[{id},{username:called2}]
 var elementNouns,backendFields2,fields3,WRITTEN_FIRST,userAccess,user2,FEW,WORTH;var init_user=__esm({"src/kinds/user.ts"(){
 "use strict";init_concurrency();init_problems();init_values();init_answers();init_by_name();init_discovery();init_fields();
 init_holdings();init_loss();init_references();init_rules();init_user_checks();init_user_creation();init_user_references();
-init_user_schema();init_users();elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields2=
-()=>({...Object.fromEntries(Object.keys(backend().shape).map(name3=>[name3,plain(name3)])),roles:set()});fields3=lazy(()=>({
-uid:value,username:value,totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),
-organizations:set({roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields2()),password:secret}));WRITTEN_FIRST=
-["metadata","group"];userAccess={listed:profile=>listRead("users",profile)!==void 0,fields:({name:name3})=>["organizatio\
-ns","authorized_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["organizations","scopes","roles"],of:grantsOf,
-blocked:({blocked:blocked3})=>typeof blocked3==="boolean"?blocked3:null};user2={name:"User",noun:"user",schema:userSchema,
-identity:["id","username","backend"],byName:userByName,many:users,deciding:has=>has("id")?["id"]:["username","backend"],
-decisive:["username"],get fields(){return fields3()},scope:"users:manage:all",traits:userTraits,check:(declared,profile)=>[
-...declared.flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],addressPart:({id,
-username})=>id??username??"",naming,called:({username,uid})=>firstText(username,uid),names:backendName,readable:({name:name3})=>userTraits[name3].
-read!==void 0,async observe(objects4,context3){const{whole:whole2=[],read:read2}=userTraits[context3.profile.name];if(read2===
-void 0)return new Map;const listed3=await readMany(objects4.filter(({identity:identity2})=>identity2.id!==void 0).length,
-context3);return await observeEach(objects4,async given=>{const found2=await findUser(given,context3);const{identity:identity2}=found2;
-if(identity2.id===void 0)return found2;const row=listed3?.byId(identity2.id);const shown4=isWhole(row,whole2)?await context3.
-limit(async()=>row):await readOne(context3,read2,{user_id:identity2.id},answers.user);if(shown4===null)return missing(identity2,
-"user",context3.profile);return{exists:true,identity:identity2,fields:shownUser(shown4),names:backendName(shown4)}})},refersTo:listsOfUser,
-resolve:resolveUser,decide:decideDeletion,creation:userCreation,deletion:userDeletion,update(input){if(userTraits[input.
-profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;return{requests:[{
-operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,
-gives:holdingsOf,access:userAccess,discovery:{options:{user:"id"},within:{option:"backend",idOf:({backend:backend4})=>idOf(
+init_user_schema();init_user_update();init_users();elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"\
+role"};backendFields2=()=>({...Object.fromEntries(Object.keys(backend().shape).map(name3=>[name3,plain(name3)])),roles:set()});
+fields3=lazy(()=>({uid:value,username:value,totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,
+group:value,authorized_scopes:set(),organizations:set({roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields2()),
+password:secret}));WRITTEN_FIRST=["metadata","group"];userAccess={listed:profile=>listRead("users",profile)!==void 0,fields:({
+name:name3})=>["organizations","authorized_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["organizations","s\
+copes","roles"],of:grantsOf,blocked:({blocked:blocked3})=>typeof blocked3==="boolean"?blocked3:null};user2={name:"User",
+noun:"user",schema:userSchema,identity:["id","username","backend"],byName:userByName,many:users,deciding:has=>has("id")?
+["id"]:["username","backend"],decisive:["username"],get fields(){return fields3()},scope:"users:manage:all",traits:userTraits,
+check:(declared,profile)=>[...declared.flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],
+addressPart:({id,username})=>id??username??"",naming,called:({username,uid})=>firstText(username,uid),names:backendName,
+readable:({name:name3})=>userTraits[name3].read!==void 0,async observe(objects4,context3){const{whole:whole2=[],read:read2}=userTraits[context3.
+profile.name];if(read2===void 0)return new Map;const listed3=await readMany(objects4.filter(({identity:identity2})=>identity2.
+id!==void 0).length,context3);return await observeEach(objects4,async given=>{const found2=await findUser(given,context3);
+const{identity:identity2}=found2;if(identity2.id===void 0)return found2;const row=listed3?.byId(identity2.id);const shown4=isWhole(
+row,whole2)?await context3.limit(async()=>row):await readOne(context3,read2,{user_id:identity2.id},answers.user);if(shown4===
+null)return missing(identity2,"user",context3.profile);return{exists:true,identity:identity2,fields:shownUser(shown4),names:backendName(
+shown4)}})},refersTo:listsOfUser,resolve:resolveUser,decide:decideDeletion,creation:userCreation,deletion:userDeletion,update(input){
+if(userTraits[input.profile.name].whole!==void 0)return replaceUser(input);const{present:present3,desired:desired2}=input;
+return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
+restorable:existing,gives:holdingsOf,access:userAccess,discovery:{options:{user:"id"},within:{option:"backend",idOf:({backend:backend4})=>idOf(
 backend4)},find:find4,named:{lists:listsOfNames,identity:namesOf}},destructions:fields4=>fields4.flatMap(({path,before,after:after2,
 confirmed=false})=>{if(path==="blocked")return after2===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===
 void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after2),asElements(before));const kept=new Set(
@@ -18502,7 +18502,7 @@ inner)]});return Object.fromEntries(elements2)}function shownGains({before,after
 before??null).map(keyOf));const gains=asElements(after2).filter(element=>!there.has(keyOf(element)));return Object.fromEntries(
 gains.map(element=>{const lists2=Object.entries(element).flatMap(([name3,member])=>{const inside2=asElements(member).map(
 one=>`${keyOf(one)} ${String(one.name)}`);return Array.isArray(member)?[[name3,inside2.sort()]]:[]});return[keyOf(element),
-{name:element.name??null,...Object.fromEntries(lists2)}]}))}init_failures();init_operations();init_values();init_loss();init_rules();init_failures();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
+{name:element.name??null,...Object.fromEntries(lists2)}]}))}init_failures();init_operations();init_values();init_loss();init_references();init_rules();init_failures();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
 expected).flatMap(([field2,asked])=>contrast(kind.fields[field2]??value,field2,asked,answer[field2]));const off=parts.filter(
 ({verdict})=>verdict==="different");return{different:off.map(sentenceOf),values:off.map(valuesOf),unverified:parts.filter(
 ({verdict})=>verdict==="unknown").map(({path})=>path)}}function misnamed({gives},expected,answer){if(gives===void 0)return[];
@@ -18630,9 +18630,9 @@ const isRegenerated=change3.action==="regenerate"&&regeneration2!==void 0;const{
 apply.before;const{[regeneration2?.field??""]:now}=data3;const{different,values,unverified}=change3.action==="update"||change3.
 action==="create"?verify(this.#kind,change3.apply.expected,data3):{different:[],values:[],unverified:isRegenerated&&typeof now!==
 "string"?[regeneration2.field]:[]};const kept=`the server answered ${status} and kept another value: ${different.join(";\
- ")}`;const wrong2=[...different.length>0?[kept]:[],...this.#kind.access?.listed(this.#options.profile)===true?[]:misnamed(
-this.#kind,change3.apply.expected,data3),...this.#otherServer(change3,data3)];const isOff=wrong2.length>0;return{status:isOff?
-"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?wrong2.join("; "):
+ ")}`;const wrong2=[...different.length>0?[kept]:[],...listRead("scopes",this.#options.profile)===void 0?misnamed(this.#kind,
+change3.apply.expected,data3):[],...this.#otherServer(change3,data3)];const isOff=wrong2.length>0;return{status:isOff?"n\
+ot_converged":"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:isOff?wrong2.join("; "):
 null,ownValues:values,notes:isRegenerated&&typeof before==="string"&&before===now?[regeneration2.same(before)]:[]}}#otherServer(change3,answer){
 const{profile}=this.#options;if(change3.action!=="update")return[];const{before,expected}=change3.apply;const kind=this.#kind;
 const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change3.apply,answer);if(better===void 0)
@@ -19280,16 +19280,17 @@ got)?got:new Sensitive(reveal(got))}if(!isMap(known3)||!isMap(got))return got;re
 member,Object.hasOwn(known3,key3)?known3[key3]:void 0))}function normalized({kind,expected}){const types3=kindOf(kind).fields;
 return mapValues(expected,(field2,name3)=>{const type=types3[name3]??value;return withoutForeignSecrets(type,normalForm(
 type,field2))})}function askedSecrets(asked){return Object.fromEntries(Object.entries(normalized(asked)).filter(([,field2])=>holdsSensitive(
-field2)))}function answeredFields(asked,answer,known3){const types3=kindOf(asked.kind).fields;const wanted=normalized(asked);
-const shown4={...known3};for(const[name3,type]of Object.entries(types3)){const got=answer[name3];if(got===void 0)continue;
-const before=known3[name3];const whole2=type.type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:got;const hides=holdsSensitive(
-asked.expected[name3]??null);shown4[name3]=conceal(hides?comparedMembers(type,whole2):whole2,wanted[name3])}return shown4}
-function unverifiedNames({expected},unverified){return Object.keys(expected).filter(name3=>unverified.some(path=>path===
-name3||path.startsWith(`${name3}.`)))}function unverifiedFields(asked,unverified,shown4){const types3=kindOf(asked.kind).
-fields;const fields4={};for(const[name3,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name3)){fields4[name3]=
-wanted;continue}if(types3[name3]?.type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filter(([member])=>unverified.
-includes(`${name3}.${member}`));if(left.length===0)continue;const there=shown4[name3];fields4[name3]={...there!==void 0&&
-isMap(there)?there:{},...Object.fromEntries(left)}}return fields4}function recordInto(resources,asked,outcome3,context3){const record2=recordOf(resources,asked,outcome3,context3);if(record2===
+field2)))}function concealAsked(type,got,asked){if(asked===void 0||!holdsSensitive(asked))return got;if(type.type==="lis\
+t"&&Array.isArray(got))return eachWith(type.by,got,asked,conceal);return conceal(comparedMembers(type,got),comparedMembers(
+type,asked))}function answeredFields({kind,expected},answer,known3){const types3=kindOf(kind).fields;const shown4={...known3};
+for(const[name3,type]of Object.entries(types3)){const got=answer[name3];if(got===void 0)continue;const before=known3[name3];
+const whole2=type.type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:got;const asked=expected[name3];shown4[name3]=
+concealAsked(type,whole2,asked&&normalForm(type,asked))}return shown4}function unverifiedNames({expected},unverified){return Object.
+keys(expected).filter(name3=>unverified.some(path=>path===name3||path.startsWith(`${name3}.`)))}function unverifiedFields(asked,unverified,shown4){
+const types3=kindOf(asked.kind).fields;const fields4={};for(const[name3,wanted]of Object.entries(normalized(asked))){if(unverified.
+includes(name3)){fields4[name3]=wanted;continue}if(types3[name3]?.type!=="members"||!isMap(wanted))continue;const left=Object.
+entries(wanted).filter(([member])=>unverified.includes(`${name3}.${member}`));if(left.length===0)continue;const there=shown4[name3];
+fields4[name3]={...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields4}function recordInto(resources,asked,outcome3,context3){const record2=recordOf(resources,asked,outcome3,context3);if(record2===
 void 0)return false;keepRecord(resources,asked,outcome3,record2);return true}function recordOf(resources,given,outcome3,context3){
 const asked=withNewId(given,outcome3);const before=Object.hasOwn(resources,asked.key)?resources[asked.key]:void 0;const{
 otherProfile:profile}=outcome3;const next=nextRecord(before,asked,outcome3,context3)??failedRecord(before,asked,outcome3,
@@ -19380,25 +19381,23 @@ unverified.map(redactor.redactName),error:outcome3.error===null?null:redactor.re
 {other_profile:otherProfile}),...notes.length===0?{}:{notes:notes.map(redactor.redactSentence)}})};return{async sending(change3,request5,last){
 const{key:key3,identity:identity2,expected,before,existed,managed:managed2,byMember,ended,...other}=change3.apply;if(!begun.
 has(key3))await beforeChange();begun.add(key3);const stored2=await withSlowHashes(()=>({before:storeFields(concealAll(before,
-change3),hasher),body:request5?.body===void 0?null:storeFields(request5.body,hasher),expected:storeFields(ownFields(change3,
-expected),hasher)}));const label3=labels.get(key3);sequence+=1;sequences.set(change3,sequence);await journal.write({type:"\
-sending",seq:sequence,at:new Date().toISOString(),address:redactAddress(change3.address,redactor),key:key3,kind:change3.
+change3),hasher),body:request5?.body===void 0?null:storeFields(request5.body,hasher),expected:storeFields(withoutForeign(
+expected,change3),hasher)}));const label3=labels.get(key3);sequence+=1;sequences.set(change3,sequence);await journal.write(
+{type:"sending",seq:sequence,at:new Date().toISOString(),address:redactAddress(change3.address,redactor),key:key3,kind:change3.
 kind,identity:{...identity2},action:change3.action,operation:request5?.operation??null,method:request5===null?null:operations[request5.
 operation].method,path:request5===null?null:operationPath(request5.operation,request5.params),last,existed,...stored2,managed:[
 ...managed2],...defined({label:label3&&redactor.redactName(label3),replaces:other.replaces,until:other.until,until_before:resources[key3]?.
 until,ended:ended&&mapValues(ended,ids2=>[...ids2]),by_member:byMember&&[...byMember],generation:other.generation,recorded_generation:other.
 recordedGeneration})})},answered:(change3,httpStatus,attempts)=>writeAnswer(change3,new Date().toISOString(),{...skipped(
 null),status:"applied",httpStatus,attempts}),async settled(change3,outcome3){const at3=new Date().toISOString();await keep2(
-change3,outcome3,at3);await writeAnswer(change3,at3,outcome3)}}}function ownFields({kind},fields4){const{fields:types3}=kindOf(
-kind);return mapValues(fields4,(value4,field2)=>{const type=types3[field2];return type===void 0?value4:withoutForeignSecrets(
-type,value4)})}function concealAll(fields4,{kind,apply:{expected}}){return mapValues(fields4,(value4,field2)=>{const type=kindOf(
-kind).fields[field2];const asked=expected[field2];if(type?.type==="list"&&Array.isArray(value4))return eachWith(type.by,
-value4,asked,conceal);if(type===void 0||asked===void 0||!holdsSensitive(asked))return conceal(value4,asked);return conceal(
-comparedMembers(type,value4),comparedMembers(type,asked))})}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
+change3,outcome3,at3);await writeAnswer(change3,at3,outcome3)}}}function withoutForeign(fields4,{kind}){const{fields:types3}=kindOf(
+kind);return mapValues(fields4,(value4,field2)=>withoutForeignSecrets(types3[field2]??value,value4))}function concealAll(fields4,{
+kind,apply:{expected}}){const{fields:types3}=kindOf(kind);return mapValues(fields4,(value4,field2)=>concealAsked(types3[field2]??
+value,value4,expected[field2]))}init_problems();var GOOD=3e4;var BEAT=50;var STILL=250;var moment=()=>({monotonic:performance.now(),wall:Date.now()});function isWithin({
 monotonic,wall},milliseconds){return performance.now()-monotonic<milliseconds&&Math.abs(Date.now()-wall)<milliseconds}var RunLock=class{#lock;#beats;#beat=moment();#stops=0;#confirmed;#isAway=false;#confirming;constructor(lock){
 this.#lock=lock;this.#beats=setInterval(()=>this.#notice(),BEAT);this.#beats.unref()}async confirm(){this.#notice();if(this.#confirming===
-void 0){const confirming=this.#askLock();const end=()=>{if(this.#confirming===confirming)this.#confirming=void 0};confirming.
-then(()=>setImmediate(end),end);this.#confirming=confirming}await this.#confirming}permit(begun){const isLeased=()=>begun&&
+void 0){const confirming=this.#askLock();const askAgain=()=>{if(this.#confirming===confirming)this.#confirming=void 0};confirming.
+then(()=>setImmediate(askAgain),askAgain);this.#confirming=confirming}await this.#confirming}permit(begun){const isLeased=()=>begun&&
 this.#isAway&&this.#confirmed!==void 0&&isWithin(this.#confirmed.began,this.#lock.lease);return{confirm:()=>this.confirm().
 catch(failure2=>{if(!isLeased())throw failure2}),holds:()=>{this.#notice();const sure=this.#confirmed?.stops===this.#stops&&
 isWithin(this.#confirmed.began,GOOD);return sure||isLeased()}}}end(){clearInterval(this.#beats)}async#askLock(){const now={
@@ -20929,22 +20928,23 @@ await(await connections()).exchangeOnce(this.#route,request5,limits2):await exch
 if(outcome3.status===null&&outcome3.reason==="withheld")return"withheld";const verdict=judge2(call,outcome3,this.#options);
 const said="problem"in verdict?verdict.problem.serverMessage:null;onTry?.({operation:call.operation,method:call.method,path:call.
 path,...triedOf(outcome3),milliseconds:performance.now()-began,attempt,...said!=null&&isRaw(said)?{raw:this.#cleaner(credential)(
-said)}:{}});return{verdict,credential}}#opened(){const{concurrency,timeout}=this.#options;this.#pool??=connections().then(
-({openRoute:openRoute2})=>openRoute2(this.#route,{connections:concurrency,seconds:timeout}));return this.#pool}async#renew(refused2,scope3){
-try{return await this.#options.credentials.renew(refused2,scope3)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
-Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2}=this.#options;return{origin:baseUrl2.
-origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"appl\
-ication/json","user-agent":`idops/${version2}`,...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===
-void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem,{sent:sent2,attempts,credential}){
-const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,members:members3,doubt,
-outOfPatience,changed:changed2}=problem;const strip=this.#stripper(credential);const clean=this.#cleaner(credential);return new ServerFailure(
-{kind:problem.kind==="unreachable"&&sent2?"lost":problem.kind,operation:call.operation,title:call.title,method:call.method,
-path:oneLine(strip(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==
-null?null:clean(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent:sent2,reason:reason??null,detail:detail==
-null?null:clean(detail),timeout,proxy:proxy?.origin,doubt,changed:changed2,outOfPatience,members:members3?.map(clean)})}#cleaner(credential){
-const strip=this.#stripper(credential);return text5=>oneLine(this.#options.redact(strip(text5)))}#stripper({value:value4}){
-const token2=value4.slice(value4.indexOf(" ")+1);const echoes=[...new Set([value4,token2,encodeURIComponent(token2)])].filter(
-Boolean);return text5=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,mask),text5)}};var connections=()=>Promise.resolve().then(()=>(init_connections(),connections_exports));
+said)}:{}});return{verdict,credential}}#opened(){const{concurrency,timeout}=this.#options;this.#closing.signal.throwIfAborted();
+this.#pool??=connections().then(({openRoute:openRoute2})=>openRoute2(this.#route,{connections:concurrency,seconds:timeout}));
+return this.#pool}async#renew(refused2,scope3){try{return await this.#options.credentials.renew(refused2,scope3)||null}catch(failure2){
+return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
+const{baseUrl:baseUrl2}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,
+headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version2}`,...call.body===void 0?
+{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!==
+"POST"}}#failure(call,problem,{sent:sent2,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{
+serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(
+credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent2?"lo\
+st":problem.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.
+scope,origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
+retryAfter:retryAfter??null,sent:sent2,reason:reason??null,detail:detail==null?null:clean(detail),timeout,proxy:proxy?.origin,
+doubt,changed:changed2,outOfPatience,members:members3?.map(clean)})}#cleaner(credential){const strip=this.#stripper(credential);
+return text5=>oneLine(this.#options.redact(strip(text5)))}#stripper({value:value4}){const token2=value4.slice(value4.indexOf(
+" ")+1);const echoes=[...new Set([value4,token2,encodeURIComponent(token2)])].filter(Boolean);return text5=>echoes.reduce(
+(rest,echo)=>rest.replaceAll(echo,mask),text5)}};var connections=()=>Promise.resolve().then(()=>(init_connections(),connections_exports));
 function isExpired2({freshUntil}){return freshUntil!==void 0&&performance.now()>freshUntil}var written3={regenerateDid:answers.client,updateUser:answers.user,updateTemplate:answers.template,deleteTemplate:answers.
 template,updateKeyPair:answers.keyPair,rotateKeyPair:answers.keyPair,updateOrganization:answers.organization,createOrganization:answers.
 organization,createClient:answers.wholeClient,updateClient:answers.wholeClient,deleteClient:answers.wholeClient,createUser:answers.
