@@ -20,7 +20,7 @@ export interface SandboxRole {
   id: string;
   name: string;
   scopes: { id: string; name: string; public: boolean }[];
-  /** Ids of scopes that don't exist, which no answer shows (boruta profile). */
+  /** Ids of scopes that don't exist; no answer shows them (boruta profile). */
   hidden_scopes?: string[];
 }
 
@@ -79,7 +79,7 @@ export interface SandboxBackend {
   features: string[];
 }
 
-/** A customised email template; others aren't stored. */
+/** A customised email template; built-in ones aren't stored. */
 export interface SandboxTemplate {
   id: string;
   backend_id: string;
@@ -105,14 +105,14 @@ export interface SandboxIdentityProvider {
   confirmable: boolean;
 }
 
-/** A customised error page; others aren't stored. */
+/** A customised error page; built-in ones aren't stored. */
 export interface SandboxErrorTemplate {
   id: string;
   type: string;
   content: string;
 }
 
-/** A customised page of an identity provider; others aren't stored. */
+/** A customised page of an identity provider; built-in ones aren't stored. */
 export interface SandboxPageTemplate extends SandboxErrorTemplate {
   identity_provider_id: string;
 }
@@ -162,7 +162,7 @@ export interface SandboxClient {
   trusted_hosts?: string[];
 }
 
-/** What only the boruta profile shows. */
+/** Data that only the boruta profile has. */
 interface BorutaData {
   identityProviders: SandboxIdentityProvider[];
   pageTemplates: SandboxPageTemplate[];
@@ -181,5 +181,5 @@ export interface SandboxData extends BorutaData {
   roles: SandboxRole[];
 }
 
-/** The data that a sandbox starts with, or a snapshot. Without identity providers, there are those that clients name. */
+/** The data that a sandbox starts with, or a snapshot. By default, it has the identity providers that clients name. */
 export type SandboxSeed = Omit<SandboxData, keyof BorutaData> & Partial<BorutaData>;

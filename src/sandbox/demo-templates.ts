@@ -1,4 +1,4 @@
-/** An email in HTML, with the style of its own class. */
+/** An HTML email; `style` is added to the common styles. */
 function html(title: string, style: string, lines: string): string {
   return `<!DOCTYPE html>
 <html lang="en">

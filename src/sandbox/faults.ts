@@ -2,74 +2,70 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Answer, send } from './http.js';
 import type { Intercept } from './options.js';
-import { Dropped } from './pool.js';
-import { Cut } from './work.js';
+import { PoolExhausted } from './pool.js';
+import { ConnectionCut } from './work.js';
 
-/** The work for a request, for a fault to control. */
-export interface Doing {
-  /** Does the work, including its latency. */
-  work(): Promise<Answer>;
-  /** Only waits for the latency. */
-  idle(): Promise<void>;
-  /** Takes the whole server down for that many milliseconds. */
+/** What a fault can do with a request. */
+export interface RequestControl {
+  /** Processes the request, with its latency. */
+  handle(): Promise<Answer>;
+  /** Waits for the latency without processing the request. */
+  wait(): Promise<void>;
+  /** Takes the whole server down for this many milliseconds. */
   restart(ms: number): void;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
 }
 
-/** Does the work for a request with an injected fault. Returns the status of the answer; null if there was none. */
-export async function answerWithFault(fault: Intercept | undefined, response: ServerResponse, doing: Doing) {
+/** Answers a request, with a fault if there is one. Returns the status; null if nothing is sent. */
+export async function answerWithFault(
+  fault: Intercept | undefined,
+  response: ServerResponse,
+  control: RequestControl,
+) {
   try {
-    return await answer(fault, response, doing);
+    return await inject(fault, response, control);
   } catch (error) {
-    if (error instanceof Cut) {
+    if (error instanceof ConnectionCut) {
       response.socket?.destroy();
       return null;
     }
-    if (error instanceof Dropped) {
+    if (error instanceof PoolExhausted) {
       const message = `** (DBConnection.ConnectionError) ${error.message}`;
-      return sent(response, { status: 500, body: { code: 'INTERNAL_SERVER_ERROR', message } });
+      return send(response, { status: 500, body: { code: 'INTERNAL_SERVER_ERROR', message } });
     }
     throw error;
   }
 }
 
-async function answer(fault: Intercept | undefined, response: ServerResponse, doing: Doing) {
-  const { work, idle, restart, signal } = doing;
+async function inject(fault: Intercept | undefined, response: ServerResponse, control: RequestControl) {
+  const { handle, wait: waitForLatency, restart, signal } = control;
   switch (fault?.kind) {
     case undefined:
     case 'cut':
     case 'drop':
-      return sent(response, await work());
+      return send(response, await handle());
     case 'answer':
-      await idle();
-      return sent(response, fault);
+      await waitForLatency();
+      return send(response, fault);
     case 'replace': {
-      const { status } = await work();
-      return sent(response, { ...fault, status: fault.status ?? status });
+      const { status } = await handle();
+      return send(response, { ...fault, status: fault.status ?? status });
     }
     case 'reset':
-      if (fault.when === 'after') await work();
+      if (fault.when === 'after') await handle();
       response.socket?.resetAndDestroy();
       return null;
     case 'stall':
-      if (fault.when === 'after') await work();
+      if (fault.when === 'after') await handle();
       return null;
-    case 'truncate': {
-      const answer = await work();
-      send(response, answer, 'half');
-      return answer.status;
-    }
+    case 'truncate':
+      return send(response, await handle(), 'half');
     case 'delay':
       await wait(fault.ms, undefined, { signal });
-      return sent(response, await work());
+      return send(response, await handle());
     case 'restart':
       restart(fault.ms);
       return null;
   }
-}
-
-function sent(response: ServerResponse, answer: Answer): number {
-  send(response, answer);
-  return answer.status;
 }

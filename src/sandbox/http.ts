@@ -11,7 +11,7 @@ export type Body =
   | { kind: 'too large' };
 
 /** A request with its body. */
-export interface Call {
+export interface ReceivedRequest {
   method: string;
   /** The raw request target, query included. */
   target: string;
@@ -27,15 +27,15 @@ export interface Answer {
   body?: unknown;
 }
 
-/** The behaviour of a server, without sockets. */
+/** A server without sockets. */
 export interface Service {
   /** Bytes. */
   bodyLimit: number;
-  handle(call: Call, work: Work): Promise<Answer>;
+  handle(call: ReceivedRequest, work: Work): Promise<Answer>;
 }
 
-/** Reads a whole request; a body over the limit is discarded. */
-export async function readCall(request: IncomingMessage, bodyLimit: number): Promise<Call> {
+/** Reads a whole request; discards a body over the limit. */
+export async function readRequest(request: IncomingMessage, bodyLimit: number): Promise<ReceivedRequest> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
@@ -65,31 +65,29 @@ function parseBody(chunks: Buffer[], contentType: string | undefined): Body {
   }
 }
 
-/** The body for the log: parsed if possible, otherwise its text. */
+/** The body for the request log: parsed if possible, otherwise its text. */
 export function bodyValue(body: Body): unknown {
   if (body.kind === 'json') return body.value;
   return body.kind === 'malformed' || body.kind === 'not json' ? body.text : undefined;
 }
 
-/** Sends an answer; with `half`, closes the connection after half of it. */
-export function send(response: ServerResponse, answer: Answer, part: 'whole' | 'half' = 'whole'): void {
+/** Sends an answer, and returns its status; with `half`, closes the connection after half of the body. */
+export function send(response: ServerResponse, answer: Answer, part: 'whole' | 'half' = 'whole'): number {
   const { body = '' } = answer;
   const bytes = Buffer.from(typeof body === 'string' ? body : writeJson(body), 'utf8');
   if (answer.body !== undefined) response.setHeader('content-type', 'application/json; charset=utf-8');
   response.setHeader('content-length', bytes.length);
-  // One by one, so that a header in another letter case replaces the first.
+  // Set one by one, so that a header in another letter case replaces these.
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   response.writeHead(answer.status);
-  if (part === 'whole') {
-    response.end(bytes);
-    return;
-  }
-  const socket = response.socket;
-  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => socket?.destroy());
+  const { socket } = response;
+  if (part === 'whole') response.end(bytes);
+  else response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => socket?.destroy());
+  return answer.status;
 }
 
-/** A request target's decoded path segments and query; null if its percent-encoding is broken. */
-export function splitTarget(target: string): { segments: string[]; query: URLSearchParams } | null {
+/** The decoded path segments and the query of a request target; null if its percent-encoding is invalid. */
+export function parseTarget(target: string): { segments: string[]; query: URLSearchParams } | null {
   const [path = '', query] = target.split(/\?(.*)/s);
   try {
     return {

@@ -33,7 +33,7 @@ function copy(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member)]));
 }
 
-/** Deep equality, with numbers by their value: 10 and 10.0 are equal. */
+/** Deep equality that compares numbers by value: 10 and 10.0 are equal. */
 export function equalByValue(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item, index) => equalByValue(item, b[index]));
@@ -47,22 +47,22 @@ export function equalByValue(a: unknown, b: unknown): boolean {
   return number(a) === undefined ? a === b : number(a) === number(b);
 }
 
-/** A deep copy with numbers as in a server that reads decimals as doubles and stores them as decimals. */
-export function withKeptNumbers<T>(value: T): T {
+/** A deep copy with the numbers that Boruta keeps: it reads decimals as doubles and stores them as decimals. */
+export function normalizeNumbers<T>(value: T): T {
   // Numbers that JavaScript writes the same way become plain again.
-  return parseJson(writeJson(kept(value))) as T;
+  return parseJson(writeJson(normalize(value))) as T;
 }
 
-function kept(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) ? value : keptNumber(String(value));
-  if (isLosslessNumber(value)) return keptNumber(String(value));
-  if (Array.isArray(value)) return value.map(kept);
+function normalize(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : normalizeNumber(String(value));
+  if (isLosslessNumber(value)) return normalizeNumber(String(value));
+  if (Array.isArray(value)) return value.map(normalize);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, kept(member)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, normalize(member)]));
 }
 
-/** Integers stay. Of a double, the shorter spelling is stored: `1000.0` as 1.0e3, which is returned as 1000. */
-function keptNumber(text: string): unknown {
+/** Keeps an integer. Boruta stores the shorter notation of a double: `1000.0` as 1.0e3, which it returns as 1000. */
+function normalizeNumber(text: string): unknown {
   if (/^-?\d+$/.test(text)) return new LosslessNumber(text === '-0' ? '0' : text);
   const double = Number(text);
   if (!Number.isFinite(double)) return new LosslessNumber(text);
@@ -70,7 +70,7 @@ function keptNumber(text: string): unknown {
   const [mantissa = '', exponent = '0'] = double.toExponential().split('e');
   const short = `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}e${Number(exponent)}`;
   const long = plainDecimal(mantissa, Number(exponent));
-  // From 2^53 on, digits are never written out.
+  // From 2^53 on, Boruta always uses an exponent.
   if (long.length <= short.length && Math.abs(double) < 2 ** 53) return new LosslessNumber(long);
   return new LosslessNumber(Number(exponent) < 0 ? short : long.replace(/\.0$/, ''));
 }

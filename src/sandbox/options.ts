@@ -22,8 +22,8 @@ export interface SandboxRequest {
   /** The raw request target, query included. */
   path: string;
   /**
-   * The parsed JSON, with an object for each number that JavaScript can't hold exactly; the text if it isn't JSON, undefined
-   * without a body.
+   * The parsed JSON, with an object for each number that JavaScript can't represent exactly; the text if it isn't JSON;
+   * undefined if there is no body.
    */
   body: unknown;
   /** 1 for the first request of this sandbox. */
@@ -33,7 +33,7 @@ export interface SandboxRequest {
 /** A logged request, without credentials. */
 export interface SandboxRequestLog extends SandboxRequest {
   headers: Record<string, string>;
-  /** The status of the answer; null if there is none yet, or never was. */
+  /** The status of the answer; null if nothing is or was sent. */
   status: number | null;
 }
 
@@ -41,78 +41,78 @@ export interface SandboxRequestLog extends SandboxRequest {
 export type Intercept =
   /** Answers instead of the server. */
   | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: unknown }
-  /** Does the work, but sends another answer; the status stays unless it is given. */
+  /** Processes the request, but sends another answer; by default with the same status. */
   | { kind: 'replace'; status?: number; headers?: Record<string, string>; body?: unknown }
-  /** Resets the connection before the work, or after it without an answer. */
+  /** Resets the connection, before or after it processes the request. */
   | { kind: 'reset'; when: 'before' | 'after' }
-  /** Never answers; does the work only with `after`. */
+  /** Never answers; processes the request only with `after`. */
   | { kind: 'stall'; when?: 'before' | 'after' }
-  /** Does the work, then closes the connection after half of the answer. */
+  /** Processes the request, then closes the connection after half of the answer. */
   | { kind: 'truncate' }
-  /** Waits, then does the work and answers. */
+  /** Waits, then processes the request and answers. */
   | { kind: 'delay'; ms: number }
   /**
-   * Ends the work and the connection after that many writes: 0 is before the first, and more than there are is after the work,
-   * without an answer. Under the boruta profile, PATCH of a user has 7 writes: metadata and group; scopes emptied, filled;
+   * Stops processing and closes the connection after this many writes: 0 means before the first one, a large number after the last
+   * one, without an answer. Under the boruta profile, PATCH of a user has 7 writes: metadata and group; scopes emptied, filled;
    * organizations emptied, filled; roles emptied, filled.
    */
   | { kind: 'cut'; step: number }
-  /** Ends the work after that many writes, with the 500 of an exhausted database pool. */
+  /** Stops processing after this many writes, with the 500 of an exhausted database pool. */
   | { kind: 'drop'; step: number }
-  /** Closes every connection, also new ones, for that many milliseconds; the data stays. */
+  /** Closes every connection, including new ones, for this many milliseconds; keeps the data. */
   | { kind: 'restart'; ms: number };
 
-/** Random faults. A probability is from 0 to 1, for each request. */
+/** Random faults. A probability is between 0 and 1 and applies to each request. */
 export interface SandboxFaults {
   /**
-   * Connections of the database pool; each step of the work takes one. With 2, 100 requests in flight succeed, and of 200 some
-   * are answered with 500, in the middle of their work.
+   * The size of the database pool; each step of a request takes a connection. With 2, 100 concurrent requests succeed, and some
+   * of 200 are answered with 500 after a part of their writes.
    */
   pool?: number;
-  /** That a PATCH is cut off after a random step. */
+  /** Probability that a PATCH is cut off after a random write. */
   cut?: number;
-  /** That the work ends with 500 after a random step. */
+  /** Probability that a request ends with 500 after a random write. */
   500?: number;
-  /** That the answer is 503, without any work. */
+  /** Probability that the answer is 503 and nothing is processed. */
   503?: number;
-  /** That the connection is reset, before the work or after it. */
+  /** Probability that the connection is reset, before or after the request is processed. */
   reset?: number;
-  /** That the server goes down for 8 seconds. */
+  /** Probability that the server goes down for 8 seconds. */
   restart?: number;
-  /** Answers about users hide scopes that were created after the start (boruta profile). */
+  /** Whether answers about users hide scopes that were created after the start (boruta profile). */
   staleScopes?: boolean;
-  /** Milliseconds between emptying and filling a list of a user, so that a cut can fall between (boruta profile). */
+  /** Milliseconds between emptying and filling a list of a user, so that a cut can happen in between (boruta profile). */
   pause?: number;
-  /** The same seed repeats the same faults, for the same requests in the same order. */
+  /** The same seed causes the same faults if the requests and their order are the same. */
   seed?: number;
 }
 
 /** Options of a sandbox. */
 export interface SandboxOptions {
   profile?: SandboxProfile;
-  /** By default the loopback interface. */
+  /** Default: the loopback interface. */
   host?: string;
-  /** By default a free port. */
+  /** Default: a free port. */
   port?: number;
   seed?: 'demo' | 'empty' | SandboxSeed;
-  /** Organizations on a page, by default 500. */
+  /** Organizations per page; default 500. */
   pageSize?: number;
-  /** Bearer tokens and their scopes; by default one random token with every scope. */
+  /** Bearer tokens and their scopes; default: one random token with every scope. */
   tokens?: Record<string, readonly Scope[]>;
-  /** Expired tokens (boruta profile: the answer repeats them). */
+  /** Expired tokens (under the boruta profile, the answer repeats them). */
   expiredTokens?: readonly string[];
-  /** The id of the user that the first of the tokens belongs to (boruta profile: that user is write protected). */
+  /** The id of the user that the first token belongs to (under the boruta profile, this user is write protected). */
   ownUser?: string;
-  /** The id of the admin panel's client (boruta profile: write protected, and its identity provider stays). */
+  /** The id of the admin panel's client (under the boruta profile, it is write protected, and its identity provider can't be deleted). */
   adminClient?: string;
   /** Whether answers omit every optional field. */
   omitOptionalFields?: boolean;
-  /** Whether answers have an unknown field in every object with documented fields. */
+  /** Whether answers have an undocumented field in every object with documented fields. */
   addUnknownFields?: boolean;
-  /** Milliseconds for each answer, spread over the steps of its work; by default 0. */
+  /** Milliseconds for each answer, spread over the steps of the request; default 0. */
   latency?: number;
   faults?: SandboxFaults;
-  /** Called for each request before any work; takes precedence over `faults`. */
+  /** Called for each request before it is processed; takes precedence over `faults`. */
   intercept?: (request: SandboxRequest) => Intercept | undefined | Promise<Intercept | undefined>;
 }
 
@@ -125,8 +125,8 @@ export interface Sandbox {
   requests: SandboxRequestLog[];
   /** The server's live data, which tests may change. */
   data: SandboxData;
-  /** A deep copy of the present data. */
+  /** A deep copy of the current data. */
   snapshot(): SandboxSeed;
-  /** Stops the server immediately, with open connections and unanswered requests. */
+  /** Stops the server immediately; closes open connections without an answer. */
   close(): Promise<void>;
 }

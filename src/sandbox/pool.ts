@@ -1,63 +1,63 @@
-/** How many may wait for each connection: with a pool of 2, 100 requests at once succeed, and 200 do not. */
-const waitingPerConnection = 60;
+/** With a pool of 2, 100 concurrent requests succeed, and 200 do not, as on Boruta. */
+const maxQueuePerConnection = 60;
 
-/** A step got no connection, since too many waited. */
-export class Dropped extends Error {
+/** Thrown if a step gets no connection because too many wait. */
+export class PoolExhausted extends Error {
   constructor(waitedMs: number) {
     super(`connection not available and request was dropped from queue after ${Math.round(waitedMs)}ms`);
   }
 }
 
-interface Waiting {
+interface Waiter {
   since: number;
   take(): void;
   drop(waitedMs: number): void;
 }
 
-/** The connections of a database. Steps queue for a free one; if the queue is too long, its head is dropped. */
+/** The connections of a database. Steps queue for a free one; if the queue is too long, its oldest entry is dropped. */
 export class Pool {
-  readonly #longest: number;
+  readonly #maxQueue: number;
   #free: number;
-  readonly #line: Waiting[] = [];
+  readonly #queue: Waiter[] = [];
 
   constructor(size: number) {
     this.#free = size;
-    this.#longest = size * waitingPerConnection;
+    this.#maxQueue = size * maxQueuePerConnection;
   }
 
   /** Takes a connection; resolves to a function that releases it. Rejects with `Dropped`, or if `signal` aborts. */
-  take(signal: AbortSignal): Promise<() => void> {
+  acquire(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) {
       this.#free -= 1;
-      return Promise.resolve(() => this.#give());
+      return Promise.resolve(() => this.#release());
     }
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        this.#line.splice(this.#line.indexOf(waiting), 1);
+      const onAbort = (): void => {
+        this.#queue.splice(this.#queue.indexOf(waiter), 1);
         reject(signal.reason);
       };
-      const waiting: Waiting = {
+      const waiter: Waiter = {
         since: performance.now(),
         take: () => {
-          signal.removeEventListener('abort', leave);
-          resolve(() => this.#give());
+          signal.removeEventListener('abort', onAbort);
+          resolve(() => this.#release());
         },
         drop: (waitedMs) => {
-          signal.removeEventListener('abort', leave);
-          reject(new Dropped(waitedMs));
+          signal.removeEventListener('abort', onAbort);
+          reject(new PoolExhausted(waitedMs));
         },
       };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#line.push(waiting);
-      if (this.#line.length <= this.#longest) return;
-      const oldest = this.#line.shift();
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#queue.push(waiter);
+      if (this.#queue.length <= this.#maxQueue) return;
+      const oldest = this.#queue.shift();
       oldest?.drop(performance.now() - oldest.since);
     });
   }
 
-  #give(): void {
-    const next = this.#line.shift();
+  #release(): void {
+    const next = this.#queue.shift();
     if (next === undefined) this.#free += 1;
     else next.take();
   }

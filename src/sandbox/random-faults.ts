@@ -1,20 +1,20 @@
 import type { Intercept, SandboxFaults } from './options.js';
 
-/** The writes of a user's PATCH, which has the most. */
-const mostWrites = 7;
+/** The number of writes of a user's PATCH; no request has more. */
+const maxWrites = 7;
 const restartMs = 8_000;
 
-/** Random faults, the same for the same seed and order of requests. */
+/** Returns a function that draws the fault of the next request: the same faults for the same seed and order of requests. */
 export function randomFaults(faults: SandboxFaults): (method: string) => Intercept | undefined {
-  const random = generator(faults.seed ?? Math.floor(Math.random() * 2 ** 32));
+  const random = mulberry32(faults.seed ?? Math.floor(Math.random() * 2 ** 32));
   return (method) => {
-    // All are drawn each time, so that the probability of one fault doesn't change the others.
-    const [cut, failing, unavailable, reset, restart, where] = Array.from({ length: 6 }, random) as Draws;
-    const step = Math.floor(where * (mostWrites + 1));
+    // Always drawn together, so that the probability of one fault doesn't affect the others.
+    const [cut, failing, unavailable, reset, restart, position] = Array.from({ length: 6 }, random) as Draws;
+    const step = Math.floor(position * (maxWrites + 1));
     if (restart < (faults.restart ?? 0)) return { kind: 'restart', ms: restartMs };
     if (method === 'PATCH' && cut < (faults.cut ?? 0)) return { kind: 'cut', step };
     if (failing < (faults[500] ?? 0)) return { kind: 'drop', step };
-    if (reset < (faults.reset ?? 0)) return { kind: 'reset', when: where < 0.5 ? 'before' : 'after' };
+    if (reset < (faults.reset ?? 0)) return { kind: 'reset', when: position < 0.5 ? 'before' : 'after' };
     if (unavailable < (faults[503] ?? 0)) {
       return {
         kind: 'answer',
@@ -28,8 +28,8 @@ export function randomFaults(faults: SandboxFaults): (method: string) => Interce
 
 type Draws = [number, number, number, number, number, number];
 
-/** Numbers from 0 to 1 (mulberry32). */
-function generator(seed: number): () => number {
+/** A generator of numbers between 0 and 1. */
+function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

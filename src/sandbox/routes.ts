@@ -1,32 +1,35 @@
 import type { Scope } from './options.js';
 
-/** A route: a path template such as `/api/users/:id`, the scopes of which it needs one, and its handler. */
+/** A route: a path template such as `/api/users/:id`, its handler, and the scopes, one of which the caller needs. */
 export interface Route<Handler> {
   method: string;
   path: string;
   scopes: readonly Scope[];
-  handle: Handler;
+  handler: Handler;
 }
 
-/** A route that needs one of these scopes. */
+/** Builds a route. */
 export function route<Handler>(
   method: string,
   path: string,
-  needs: Scope | readonly Scope[],
-  handle: Handler,
+  scopes: Scope | readonly Scope[],
+  handler: Handler,
 ): Route<Handler> {
-  return { method, path, scopes: typeof needs === 'string' ? [needs] : needs, handle };
+  return { method, path, scopes: typeof scopes === 'string' ? [scopes] : scopes, handler };
 }
 
 /** A matching route, with the values of its path parameters in order. */
-export interface Match<Handler> {
+export interface RouteMatch<Handler> {
   route: Route<Handler>;
   params: string[];
 }
 
-/** The routes that match a decoded path, with any method. */
-export function matchPath<Handler>(routes: readonly Route<Handler>[], segments: string[]): Match<Handler>[] {
-  const matches: Match<Handler>[] = [];
+/** The routes that match a decoded path, for any method. */
+export function matchPath<Handler>(
+  routes: readonly Route<Handler>[],
+  segments: string[],
+): RouteMatch<Handler>[] {
+  const matches: RouteMatch<Handler>[] = [];
   for (const route of routes) {
     const params = matchSegments(route.path.split('/').slice(1), segments);
     if (params !== null) matches.push({ route, params });

@@ -1,12 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { SandboxData, SandboxIdentityProvider, SandboxSeed } from './data.js';
 import { demoTemplates } from './demo-templates.js';
-import { didOfKey } from './did.js';
 import { copyJson } from './json.js';
 
 /** A copy of the data that a sandbox starts with. */
 export function loadSeed(seed: 'demo' | 'empty' | SandboxSeed): SandboxData {
   const data = seed === 'demo' ? demoSeed() : seed === 'empty' ? emptySeed() : copyJson(seed);
-  const { identityProviders = namedProviders(data), pageTemplates = [], errorTemplates = [] } = data;
+  const { identityProviders = providersOfClients(data), pageTemplates = [], errorTemplates = [] } = data;
   return { ...data, identityProviders, pageTemplates, errorTemplates };
 }
 
@@ -23,8 +23,8 @@ function emptySeed(): SandboxSeed {
   };
 }
 
-/** The identity providers that clients name, each with the default backend. */
-function namedProviders({ backends, clients }: SandboxSeed): SandboxIdentityProvider[] {
+/** The identity providers that clients name, all with the default backend. */
+function providersOfClients({ backends, clients }: SandboxSeed): SandboxIdentityProvider[] {
   const backend = backends.find(({ is_default }) => is_default === true) ?? backends[0];
   const named = clients.map(({ identity_provider }) => identity_provider);
   const unique = new Map(named.flatMap((one) => (one?.id == null ? [] : [[one.id, one.name] as const])));
@@ -45,11 +45,16 @@ export const providerFlags = {
   confirmable: false,
 };
 
-// The first digit of an id tells its kind, for readers of logs.
+// The first digit of an id identifies its kind, for readers of logs.
 const id = (kind: number, number: number): string =>
   `${kind}0000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
-/** The PEM of a public key on P-256, given its point. */
+/** The DID of a public key. */
+export function didOfKey(publicKey: string): string {
+  return `did:key:z${createHash('sha256').update(publicKey).digest('hex')}`;
+}
+
+/** The PEM of a P-256 public key, given the end of its base64. */
 function pem(point: string): string {
   const lines = `MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE${point}`.replace(/.{64}/, '$&\n');
   return `-----BEGIN PUBLIC KEY-----\n${lines}\n-----END PUBLIC KEY-----\n`;
@@ -102,7 +107,7 @@ function demoSeed(): SandboxSeed {
     jwt_public_key: null,
     response_mode: 'direct_post',
   };
-  // The copy shares nothing, so that a test can change one role without another.
+  // A copy shares no objects, so that a test can change one role without the others.
   return copyJson({
     organizations: [
       { id: id(1, 1), name: 'acme', label: 'ACME Corp' },

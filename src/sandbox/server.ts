@@ -5,8 +5,8 @@ import type { Credentials } from './auth.js';
 import { borutaService } from './boruta/service.js';
 import { documentedService } from './documented/service.js';
 import { answerWithFault } from './faults.js';
-import { type Answer, bodyValue, readCall, type Service, send } from './http.js';
-import { copyJson } from './json.js';
+import { type Answer, bodyValue, readRequest, type Service, send } from './http.js';
+import { copyJson, isObject, type JsonObject } from './json.js';
 import {
   allScopes,
   type Intercept,
@@ -17,15 +17,14 @@ import {
 import { Pool } from './pool.js';
 import { randomFaults } from './random-faults.js';
 import { loadSeed } from './seed.js';
-import { shapeAnswer } from './shape.js';
 import { Work } from './work.js';
 
 const defaultPageSize = 500;
-// The service refuses long addresses, not the parser.
+// The service refuses long addresses, so the parser must accept them.
 const maxHeaderSize = 1024 * 1024;
-const notLogged = new Set(['authorization', 'proxy-authorization', 'cookie']);
+const unloggedHeaders = new Set(['authorization', 'proxy-authorization', 'cookie']);
 
-/** Starts a test double of the server on the loopback interface, with its data in memory. */
+/** Starts an imitation of an identity server that keeps its data in memory. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const data = loadSeed(options.seed ?? 'demo');
   const credentials = credentialsOf(options);
@@ -34,14 +33,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   let count = 0;
   let downUntil = 0;
 
-  const house: House = {
+  const context: ServerContext = {
     service:
       options.profile === 'boruta'
         ? borutaService(data, credentials, { ...options, pageSize })
         : documentedService(data, credentials, pageSize),
     options,
     pool: pool === undefined ? undefined : new Pool(pool),
-    chance: randomFaults(options.faults ?? {}),
+    randomFault: randomFaults(options.faults ?? {}),
     restart: (ms) => {
       downUntil = performance.now() + ms;
       server.closeAllConnections();
@@ -51,13 +50,18 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     count += 1;
     const entry = logEntry(request, count);
     requests.push(entry);
-    const gone = new AbortController();
+    const disconnected = new AbortController();
     response.once('close', () => {
-      if (!response.writableFinished) gone.abort();
+      if (!response.writableFinished) disconnected.abort();
     });
-    serve(request, response, entry, house, gone.signal).catch((error: unknown) => {
-      // The client is gone, or `close` was called.
-      if (request.errored !== null || response.headersSent || response.destroyed || gone.signal.aborted)
+    serve(request, response, entry, context, disconnected.signal).catch((error: unknown) => {
+      // The client disconnected, or `close` was called.
+      if (
+        request.errored !== null ||
+        response.headersSent ||
+        response.destroyed ||
+        disconnected.signal.aborted
+      )
         return;
       entry.status = 500;
       send(response, { status: 500, body: { code: 'SANDBOX_FAILURE', message: String(error) } });
@@ -82,12 +86,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-/** What all requests share. */
-interface House {
+/** Shared by all requests. */
+interface ServerContext {
   service: Service;
   options: SandboxOptions;
   pool: Pool | undefined;
-  chance: (method: string) => Intercept | undefined;
+  randomFault: (method: string) => Intercept | undefined;
   restart(ms: number): void;
 }
 
@@ -97,14 +101,14 @@ function credentialsOf(options: SandboxOptions): Credentials {
   return {
     tokens: new Map(Object.entries(tokens)),
     expired: new Set(options.expiredTokens),
-    own: options.ownUser === undefined ? undefined : { token, user: options.ownUser },
+    tokenOwner: options.ownUser === undefined ? undefined : { token, user: options.ownUser },
   };
 }
 
 function logEntry(request: IncomingMessage, number: number): SandboxRequestLog {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers))
-    if (value !== undefined && !notLogged.has(name)) headers[name] = String(value);
+    if (value !== undefined && !unloggedHeaders.has(name)) headers[name] = String(value);
   const { method = '', url = '' } = request;
   return { method, path: url, body: undefined, number, headers, status: null };
 }
@@ -113,29 +117,58 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   entry: SandboxRequestLog,
-  { service, options, pool, chance, restart }: House,
+  { service, options, pool, randomFault, restart }: ServerContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const chanced = chance(entry.method);
-  const call = await readCall(request, service.bodyLimit);
-  // A copy, since the server may keep parts of the body as its data.
-  entry.body = copyJson(bodyValue(call.body));
+  const drawnFault = randomFault(entry.method);
+  const received = await readRequest(request, service.bodyLimit);
+  // A copy, since the service may store parts of the body.
+  entry.body = copyJson(bodyValue(received.body));
   const { method, path, body, number } = entry;
-  const fault = (await options.intercept?.({ method, path, body, number })) ?? chanced;
-  const breach = fault?.kind === 'cut' || fault?.kind === 'drop' ? fault : undefined;
-  const doing = new Work({ signal, pool, latency: options.latency ?? 0, breach });
-  const work = async (): Promise<Answer> => {
-    // A copy, since the data may change while the answer waits.
-    const answer = copyJson(await service.handle(call, doing));
-    await doing.finish();
+  const fault = (await options.intercept?.({ method, path, body, number })) ?? drawnFault;
+  const interruption = fault?.kind === 'cut' || fault?.kind === 'drop' ? fault : undefined;
+  const work = new Work({ signal, pool, latency: options.latency ?? 0, interruption });
+  const handle = async (): Promise<Answer> => {
+    // A copy, since the data may change before the answer is sent.
+    const answer = copyJson(await service.handle(received, work));
+    await work.finish();
     return shapeAnswer(answer, options);
   };
   entry.status = await answerWithFault(fault, response, {
-    work,
-    idle: () => doing.finish(),
+    handle,
+    wait: () => work.finish(),
     restart,
     signal,
   });
+}
+
+// The API document doesn't define their members, so no member is unknown.
+const freeFormFields = new Set([
+  ...['metadata', 'federated_metadata', 'password_hashing_opts', 'key_pair_type', 'metadata_fields'],
+  ...['federated_servers', 'verifiable_credentials', 'verifiable_presentations', 'errors'],
+]);
+
+/** Omits optional fields or adds unknown ones, if the options say so. */
+function shapeAnswer(answer: Answer, options: SandboxOptions): Answer {
+  if (!isObject(answer.body)) return answer;
+  let body: JsonObject = answer.body;
+  if (options.omitOptionalFields && answer.status < 300)
+    body = { data: Array.isArray(body.data) ? body.data.map(() => ({})) : {} };
+  if (options.addUnknownFields) body = addUnknown(body);
+  return { ...answer, body };
+}
+
+function addUnknown(object: JsonObject): JsonObject {
+  const extended: JsonObject = {};
+  for (const [name, value] of Object.entries(object))
+    extended[name] = freeFormFields.has(name) ? value : addUnknownIn(value);
+  extended.x_sandbox_unknown = { list: [1, null, { deep: true }], text: 'not in any document' };
+  return extended;
+}
+
+function addUnknownIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(addUnknownIn);
+  return isObject(value) ? addUnknown(value) : value;
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

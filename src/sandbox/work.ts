@@ -1,56 +1,55 @@
 import { setTimeout as wait, setImmediate as yieldOnce } from 'node:timers/promises';
-import { Dropped, type Pool } from './pool.js';
+import { type Pool, PoolExhausted } from './pool.js';
 
-/** How long a step holds a connection of the pool. */
-const holdMs = 10;
+/** How long a step keeps a connection of the pool. */
+const connectionMs = 10;
 
-/** When to end the work: after that many writes, by a cut connection or a lack of database connections. */
-export interface Breach {
+/** Stops a request after this many writes: by closing its connection, or because the database pool is exhausted. */
+export interface Interruption {
   kind: 'cut' | 'drop';
   step: number;
 }
 
-/** Ends the work and the connection. */
-export class Cut extends Error {}
+/** Thrown to stop a request and close its connection. */
+export class ConnectionCut extends Error {}
 
-/** The conditions of the work. */
-export interface Conditions {
-  /** Aborts when the client goes away. */
+export interface WorkOptions {
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
   pool: Pool | undefined;
-  /** Milliseconds for an answer. */
+  /** Milliseconds until the answer. */
   latency: number;
-  breach: Breach | undefined;
+  interruption: Interruption | undefined;
 }
 
 /**
- * The work for one request, step by step. Each step takes a database connection. If the client goes away between two steps, the
- * work ends: what is written stays.
+ * Processes one request in steps. Each step takes a database connection. If the client disconnects between two steps, processing
+ * stops, and what is written stays.
  */
 export class Work {
-  readonly #conditions: Conditions;
+  readonly #options: WorkOptions;
   readonly #started = performance.now();
-  #breach: Breach | undefined;
-  #share: number;
-  #written = 0;
+  #interruption: Interruption | undefined;
+  #stepDelay: number;
+  #writes = 0;
 
-  constructor(conditions: Conditions) {
-    this.#conditions = conditions;
-    this.#breach = conditions.breach;
-    this.#share = conditions.latency / 2;
+  constructor(conditions: WorkOptions) {
+    this.#options = conditions;
+    this.#interruption = conditions.interruption;
+    this.#stepDelay = conditions.latency / 2;
   }
 
-  /** Sets the number of steps, over which the latency is spread. */
-  expect(steps: number): void {
-    this.#share = this.#conditions.latency / (steps + 1);
+  /** Spreads the latency over this many steps. */
+  setSteps(steps: number): void {
+    this.#stepDelay = this.#options.latency / (steps + 1);
   }
 
   /** A step that changes nothing. */
   async read<T>(act: () => T): Promise<T> {
-    if (this.#breach?.step === this.#written) this.#strike(this.#breach);
-    const release = await this.#conditions.pool?.take(this.#conditions.signal);
+    if (this.#interruption?.step === this.#writes) this.#interrupt(this.#interruption);
+    const release = await this.#options.pool?.acquire(this.#options.signal);
     try {
-      await this.pause(Math.max(this.#share, release === undefined ? 0 : holdMs));
+      await this.pause(Math.max(this.#stepDelay, release === undefined ? 0 : connectionMs));
       return await act();
     } finally {
       release?.();
@@ -60,26 +59,26 @@ export class Work {
   /** A step that writes. */
   async write<T>(act: () => T): Promise<T> {
     const result = await this.read(act);
-    this.#written += 1;
+    this.#writes += 1;
     return result;
   }
 
-  /** Waits, at least until other requests had their turn; rejects if the client goes away. */
+  /** Waits, at least until other requests had a turn; rejects if the client disconnects. */
   async pause(ms: number): Promise<void> {
-    const { signal } = this.#conditions;
+    const { signal } = this.#options;
     if (ms > 0) await wait(ms, undefined, { signal });
     else await yieldOnce(undefined, { signal });
   }
 
-  /** Ends the work: fails if it should have failed by now, and waits for the rest of the latency. */
+  /** Throws an interruption that is still due, then waits for the rest of the latency. */
   async finish(): Promise<void> {
-    if (this.#breach !== undefined) this.#strike(this.#breach);
-    const left = this.#conditions.latency - (performance.now() - this.#started);
-    if (left > 0) await this.pause(left);
+    if (this.#interruption !== undefined) this.#interrupt(this.#interruption);
+    const remaining = this.#options.latency - (performance.now() - this.#started);
+    if (remaining > 0) await this.pause(remaining);
   }
 
-  #strike({ kind }: Breach): never {
-    this.#breach = undefined;
-    throw kind === 'cut' ? new Cut() : new Dropped(performance.now() - this.#started);
+  #interrupt({ kind }: Interruption): never {
+    this.#interruption = undefined;
+    throw kind === 'cut' ? new ConnectionCut() : new PoolExhausted(performance.now() - this.#started);
   }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { builtIn } from '../../src/sandbox/boruta/built-in.js';
+import { emailTypes } from '../../src/sandbox/boruta/built-in-templates.js';
 import {
   always,
   type Doc,
@@ -307,7 +307,7 @@ describe('what a person does after a request failed is no loss', () => {
 test('a request that the plan did not name is not sent', async () => {
   const at = await site();
   const type = 'confirmation_instructions';
-  const html_content = builtIn.get(type)?.html_content ?? '';
+  const html_content = emailTypes.get(type)?.html_content ?? '';
   const customised = { id: ids.nobody, backend_id: ids.backend, type, txt_content: 'since', html_content };
   const ran = await inBetween(at, [{ ...resetDoc, type, html_content: '<p>{{ url }}</p>' }], () =>
     at.sandbox.data.templates.push(customised),

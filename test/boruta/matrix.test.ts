@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../../src/base/values.js';
-import { builtIn } from '../../src/sandbox/boruta/built-in.js';
+import { emailTypes } from '../../src/sandbox/boruta/built-in-templates.js';
 import type { SandboxSeed, SandboxUser } from '../../src/sandbox/index.js';
 import { startedSeed } from '../e2e/running.js';
 import { comparable, type Doc, ids, restore, site, subsets, templateOf, todo } from './site.js';
@@ -142,8 +142,8 @@ describe('users', () => {
 describe('email templates', () => {
   const own = 'Own text for {{ user.username }}\n';
   const halves = ['txt_content', 'html_content'] as const;
-  test.each([...builtIn.keys()])('%s', async (type) => {
-    const fallback = builtIn.get(type);
+  test.each([...emailTypes.keys()])('%s', async (type) => {
+    const fallback = emailTypes.get(type);
     if (fallback === undefined) throw new Error('no built-in text');
     const at = await site();
     for (const customised of [true, false]) {

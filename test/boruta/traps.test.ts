@@ -197,8 +197,8 @@ describe('a template that is written anew', () => {
   test('the half that comes back is owed even where the declared one is as the built-in text', async () => {
     const at = await site();
     const html = templateOf(at)?.html_content;
-    const { builtIn } = await import('../../src/sandbox/boruta/built-in.js');
-    const declared = { ...resetDoc, txt_content: builtIn.get(resetDoc.type)?.txt_content ?? '' };
+    const { emailTypes } = await import('../../src/sandbox/boruta/built-in-templates.js');
+    const declared = { ...resetDoc, txt_content: emailTypes.get(resetDoc.type)?.txt_content ?? '' };
     always(at, 'PATCH', { kind: 'answer', status: 500, body: {} });
     await at.apply(declared);
     at.fault = undefined;

@@ -33,7 +33,7 @@ describe('PATCH of a user is cut off', () => {
 
   test('the work ends with the step in which the client goes away', async () => {
     const leaving = new AbortController();
-    const work = new Work({ signal: leaving.signal, pool: undefined, latency: 0, breach: undefined });
+    const work = new Work({ signal: leaving.signal, pool: undefined, latency: 0, interruption: undefined });
     const done: string[] = [];
     await work.write(() => done.push('before'));
     await work.write(() => {

@@ -1,6 +1,6 @@
 import { setImmediate as yieldOnce } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Dropped, Pool } from '../../src/sandbox/pool.js';
+import { Pool, PoolExhausted } from '../../src/sandbox/pool.js';
 import { gate } from '../e2e/gate.js';
 import { ids, start } from './asking.js';
 
@@ -29,13 +29,13 @@ test.each([
 
 test('who waits gets a connection in the order of asking', async () => {
   const pool = new Pool(1);
-  const give = await pool.take(never());
+  const give = await pool.acquire(never());
   const order: string[] = [];
-  const first = pool.take(never()).then((giveFirst) => {
+  const first = pool.acquire(never()).then((giveFirst) => {
     order.push('first');
     giveFirst();
   });
-  const second = pool.take(never()).then(() => order.push('second'));
+  const second = pool.acquire(never()).then(() => order.push('second'));
   await yieldOnce();
   expect(order).toEqual([]);
   give();
@@ -45,20 +45,20 @@ test('who waits gets a connection in the order of asking', async () => {
 
 test('a line that grows too long loses who waited longest', async () => {
   const pool = new Pool(1);
-  const give = await pool.take(never());
-  const oldest = pool.take(never());
-  const others = Array.from({ length: 60 }, () => pool.take(never()));
-  await expect(oldest).rejects.toBeInstanceOf(Dropped);
+  const give = await pool.acquire(never());
+  const oldest = pool.acquire(never());
+  const others = Array.from({ length: 60 }, () => pool.acquire(never()));
+  await expect(oldest).rejects.toBeInstanceOf(PoolExhausted);
   give();
   await expect(others[0]).resolves.toEqual(expect.any(Function));
 });
 
 test('who goes away leaves the line', async () => {
   const pool = new Pool(1);
-  const give = await pool.take(never());
+  const give = await pool.acquire(never());
   const controller = new AbortController();
-  const leaving = pool.take(controller.signal);
-  const staying = pool.take(never());
+  const leaving = pool.acquire(controller.signal);
+  const staying = pool.acquire(never());
   controller.abort();
   await expect(leaving).rejects.toThrow();
   give();

@@ -14,16 +14,16 @@ import {
 export const internal = 'Elixir.BorutaIdentity.Accounts.Internal';
 export const ldap = 'Elixir.BorutaIdentity.Accounts.Ldap';
 
-/** The members of the elements of a list. */
+/** The members of each element of a list. */
 interface Members {
   required: readonly string[];
   optional: readonly string[];
-  /** What is wrong with an element that has all of them. */
+  /** The error of an element that has all required members. */
   check?(element: JsonObject): string | undefined;
 }
 
 /** A list of objects with known members. */
-function objects({ required, optional, check }: Members, onNull: Field['onNull']): Field {
+function listOfObjects({ required, optional, check }: Members, onNull: Field['onNull']): Field {
   const error = (element: JsonObject): string | undefined => {
     const missing = required.filter((name) => !Object.hasOwn(element, name));
     const unknown = Object.keys(element).find((name) => ![...required, ...optional].includes(name));
@@ -42,19 +42,19 @@ function objects({ required, optional, check }: Members, onNull: Field['onNull']
   };
 }
 
-const texts = [
+const textFields = [
   ...['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn', 'ldap_ou', 'ldap_master_dn'],
   ...['ldap_master_password', 'smtp_from', 'smtp_relay', 'smtp_username', 'smtp_password'],
 ];
 const credentialFormats: ReadonlySet<unknown> = new Set(['jwt_vc', 'jwt_vc_json', 'vc+sd-jwt']);
 
-/** The fields of a backend but for its roles, which are written apart. */
+/** The fields of a backend without its roles, which are written separately. */
 export const backendFields: Fields = {
   name: requiredText,
   type: { ...oneOf([internal, ldap], internal, 'crash'), blankIsNull: true },
   is_default: flag(false),
   create_default_organization: flag(false),
-  metadata_fields: objects(
+  metadata_fields: listOfObjects(
     {
       required: ['attribute_name'],
       optional: ['user_editable', 'scopes', 'default_value'],
@@ -65,7 +65,7 @@ export const backendFields: Fields = {
     },
     new Invalid('Type mismatch. Expected Array but got Null. at #'),
   ),
-  federated_servers: objects(
+  federated_servers: listOfObjects(
     {
       required: ['name', 'client_id', 'client_secret', 'base_url'],
       optional: [
@@ -79,7 +79,7 @@ export const backendFields: Fields = {
     },
     'crash',
   ),
-  verifiable_credentials: objects(
+  verifiable_credentials: listOfObjects(
     {
       required: ['version', 'credential_identifier', 'format', 'types', 'claims', 'display'],
       optional: ['vct', 'time_to_live', 'defered', 'scopes'],
@@ -88,7 +88,7 @@ export const backendFields: Fields = {
     },
     'crash',
   ),
-  verifiable_presentations: objects(
+  verifiable_presentations: listOfObjects(
     {
       required: ['presentation_identifier', 'presentation_definition'],
       optional: [],
@@ -104,7 +104,7 @@ export const backendFields: Fields = {
     read: (sent) => (isObject(sent) ? sent : undefined),
   },
   ldap_pool_size: integer(5),
-  ...Object.fromEntries(texts.map((name) => [name, text])),
+  ...Object.fromEntries(textFields.map((name) => [name, text])),
   smtp_ssl: flag(null, 'store'),
   smtp_tls: oneOf(['always', 'never', 'if_available'], null, 'store'),
   smtp_port: integer(null),
@@ -112,8 +112,8 @@ export const backendFields: Fields = {
 
 const argon2Numbers = ['t_cost', 'm_cost', 'parallelism', 'salt_len', 'hashlen', 'argon2_type'];
 
-/** The password hashes, each with its options and their types. */
-const hashes: ReadonlyMap<unknown, Readonly<Record<string, string>>> = new Map<
+/** The password hashing algorithms, with the types of their options. */
+const hashAlgorithms: ReadonlyMap<unknown, Readonly<Record<string, string>>> = new Map<
   string,
   Record<string, string>
 >([
@@ -122,20 +122,20 @@ const hashes: ReadonlyMap<unknown, Readonly<Record<string, string>>> = new Map<
   ['pbkdf2', { salt_len: 'number', length: 'number', format: 'string', digest: 'string' }],
 ]);
 
-/** Whether the server knows a hash; otherwise it crashes. */
-export function isHash(algorithm: unknown): boolean {
-  return hashes.has(algorithm);
+/** Whether the server knows a password hashing algorithm; otherwise it crashes. */
+export function isHashAlgorithm(algorithm: unknown): boolean {
+  return hashAlgorithms.has(algorithm);
 }
 
-/** What is wrong with options of a password hash. */
+/** Errors of the options of a password hashing algorithm. */
 export function hashErrors(algorithm: unknown, options: JsonObject | null): Errors {
-  const types = hashes.get(algorithm) ?? {};
+  const types = hashAlgorithms.get(algorithm) ?? {};
   const wrong = Object.entries(options ?? {}).find(([name, value]) => typeof value !== types[name]);
-  if (wrong === undefined || !isHash(algorithm)) return {};
+  if (wrong === undefined || !isHashAlgorithm(algorithm)) return {};
   return { password_hashing_opts: [`Schema does not allow this. at #/${wrong[0]}`] };
 }
 
-/** What a type of backend can do. */
+/** The features of a type of backend. */
 export function featuresOf(type: string | null): string[] {
   const own =
     type === ldap

@@ -1,38 +1,37 @@
 import type { SandboxBackend, SandboxData, SandboxRole } from '../data.js';
 import type { Answer } from '../http.js';
 import { copyJson, isObject, type JsonObject } from '../json.js';
-import { crash, noRow, ok, severalDefaults, unprocessable } from './answers.js';
-import { backendFields, featuresOf, hashErrors, isHash, ldap } from './backend-fields.js';
-import { type Errors, readFlag } from './fields.js';
+import { crash, ok, rowNotFound, severalDefaults, unprocessable } from './answers.js';
+import { backendFields, featuresOf, hashErrors, isHashAlgorithm, ldap } from './backend-fields.js';
+import { type Errors, readFlag, readUuid } from './fields.js';
 import { findById, type Operation } from './operation.js';
 import type { Resource } from './resource.js';
 import { presentRole } from './roles.js';
-import { readUuid } from './texts.js';
 
-/** Whether a backend was the default when it was last read singly, by id. Its own PATCH forgets that, another's doesn't. */
-const caches = new WeakMap<SandboxData, Map<string, boolean | null>>();
+/** By id, whether a backend was the default at its last GET. Its own PATCH clears the entry; a PATCH of another backend doesn't. */
+const defaultCaches = new WeakMap<SandboxData, Map<string, boolean | null>>();
 
-function cacheOf(data: SandboxData): Map<string, boolean | null> {
-  const cache = caches.get(data) ?? new Map<string, boolean | null>();
-  caches.set(data, cache);
+function defaultCache(data: SandboxData): Map<string, boolean | null> {
+  const cache = defaultCaches.get(data) ?? new Map<string, boolean | null>();
+  defaultCaches.set(data, cache);
   return cache;
 }
 
-/** Backends. The default moves before anything is checked, and roles are written last, both apart. */
+/** Backends. The default moves in its own transaction before validation, and roles are written in their own transaction last. */
 export const backends: Resource<SandboxBackend> = {
   path: '/api/backends',
   rows: (data) => data.backends,
   show: ({ data }, backend) => presentBackend(data, backend),
-  missing: () => noRow('Backend'),
+  onMissing: () => rowNotFound('Backend'),
   fields: backendFields,
-  takesId: 'refuse',
-  isReferred: (data, { id, roles }) => roles.length > 0 || Object.values(referrers(data, id)).some(Boolean),
-  async begin({ data, work, token }, backend, sent) {
-    const cached = cacheOf(data).get(backend?.id ?? '');
-    cacheOf(data).delete(backend?.id ?? '');
+  onInvalidId: 'refuse',
+  isReferenced: (data, { id, roles }) => roles.length > 0 || Object.values(referrers(data, id)).some(Boolean),
+  async beforeValidation({ data, work, token }, backend, sent) {
+    const cached = defaultCache(data).get(backend?.id ?? '');
+    defaultCache(data).delete(backend?.id ?? '');
     const asked = sent.is_default === null ? null : readFlag(sent.is_default);
-    // The server believes its cache: a backend that was the default needn't take it.
-    if ((asked !== null && asked !== true) || crashesAtOnce(sent)) return undefined;
+    // The server trusts its cache: a backend that was the default at its last GET keeps the others.
+    if ((asked !== null && asked !== true) || crashesBeforeWrites(sent)) return undefined;
     if (asked === (cached ?? backend?.is_default)) {
       delete sent.is_default;
       return undefined;
@@ -44,7 +43,7 @@ export const backends: Resource<SandboxBackend> = {
     });
     return undefined;
   },
-  check(draft, sent, backend) {
+  validate(draft, sent, backend) {
     const errors = hashErrors(draft.password_hashing_alg, draft.password_hashing_opts);
     if (backend?.is_default === true && draft.is_default === false)
       errors.is_default = ['There must be at least one default backend.'];
@@ -52,8 +51,8 @@ export const backends: Resource<SandboxBackend> = {
       ? { ...errors, ...ldapErrors(draft, sent.ldap_pool_size !== undefined) }
       : errors;
   },
-  complete({ token }, draft) {
-    if (!isHash(draft.password_hashing_alg))
+  beforeWrite({ token }, draft) {
+    if (!isHashAlgorithm(draft.password_hashing_alg))
       return crash(
         '(FunctionClauseError) no function clause matching in ExJsonSchema.Validator.validate/3',
         token,
@@ -62,19 +61,19 @@ export const backends: Resource<SandboxBackend> = {
     draft.features ??= featuresOf(draft.type);
     return undefined;
   },
-  written(data, backend, before) {
+  afterWrite(data, backend, before) {
     if (backend === undefined) data.templates = data.templates.filter((one) => one.backend_id !== before?.id);
     else if (before !== undefined && before.type !== backend.type)
       backend.features = featuresOf(backend.type);
   },
-  async finish({ data, work, token, pause }, backend, sent) {
+  async afterRow({ data, work, token, pause }, backend, sent) {
     await work.write(() => {
       backend.roles = [];
     });
     if (pause > 0) await work.pause(pause);
     return await work.write(() => fillRoles(data, backend, sent.roles, token));
   },
-  keeps({ data, token }, { id, is_default }) {
+  refuseDeletion({ data, token }, { id, is_default }) {
     if (data.backends.filter((one) => one.is_default === true).length > 1) return severalDefaults(token);
     if (is_default === true)
       return unprocessable({ is_default: ['Deleting a default backend is prohibited.'] });
@@ -85,26 +84,26 @@ export const backends: Resource<SandboxBackend> = {
   },
 };
 
-/** Whether the server fails before it moves the default. */
-function crashesAtOnce(sent: JsonObject): boolean {
+/** Whether the server crashes before it moves the default. */
+function crashesBeforeWrites(sent: JsonObject): boolean {
   return ['federated_servers', 'verifiable_credentials', 'verifiable_presentations'].some(
     (name) => sent[name] === null,
   );
 }
 
-/** GET of one, from the cache. */
+/** GET of one backend, from the cache. */
 export async function showBackend({ data, work, params: [id = ''] }: Operation): Promise<Answer> {
   return await work.read(() => {
     const backend = findById(data.backends, id);
-    if (backend === undefined) return noRow('Backend');
-    const cache = cacheOf(data);
+    if (backend === undefined) return rowNotFound('Backend');
+    const cache = defaultCache(data);
     const is_default = cache.get(id) ?? backend.is_default;
     cache.set(id, is_default);
     return ok({ ...presentBackend(data, backend), is_default });
   });
 }
 
-/** What refers to a backend. */
+/** Which kinds of objects refer to a backend. */
 function referrers({ identityProviders, users, templates }: SandboxData, id: string) {
   const refers = ({ backend_id }: { backend_id: string | null }): boolean => backend_id === id;
   return {
@@ -114,13 +113,13 @@ function referrers({ identityProviders, users, templates }: SandboxData, id: str
   };
 }
 
-/** The size of the pool is checked only if it is sent. */
-function ldapErrors(draft: SandboxBackend, isSized: boolean): Errors {
+/** Errors of an LDAP backend. The pool size is checked only if the request has it. */
+function ldapErrors(draft: SandboxBackend, checksPoolSize: boolean): Errors {
   const errors: Errors = {};
   for (const name of ['ldap_pool_size', 'ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn'] as const)
     if (draft[name] === null) errors[name] = ["can't be blank"];
   const { ldap_pool_size: size } = draft;
-  if (isSized && size !== null && (size < 1 || size > 50)) errors.ldap_pool_size = ['is invalid'];
+  if (checksPoolSize && size !== null && (size < 1 || size > 50)) errors.ldap_pool_size = ['is invalid'];
   return errors;
 }
 
@@ -128,20 +127,20 @@ function fillRoles(data: SandboxData, backend: SandboxBackend, sent: unknown, to
   if (sent === undefined || sent === null || sent === false) return undefined;
   if (isObject(sent) && Object.keys(sent).length === 0) return undefined;
   if (!Array.isArray(sent)) return crash('(Protocol.UndefinedError) Enumerable not implemented', token);
-  const filled: SandboxRole[] = [];
+  const newRoles: SandboxRole[] = [];
   for (const element of sent) {
     const given: unknown = isObject(element) ? (element.id ?? null) : null;
     if (given === null) return unprocessable({ role_id: ["can't be blank"] });
     const role = findById(data.roles, readUuid(given) ?? undefined);
-    if (role === undefined || findById(filled, role.id) !== undefined)
+    if (role === undefined || findById(newRoles, role.id) !== undefined)
       return crash('(Ecto.ConstraintError) backends_roles_role_id_fkey (foreign_key_constraint)', token);
-    filled.push(copyJson(role));
+    newRoles.push(copyJson(role));
   }
-  backend.roles = filled;
+  backend.roles = newRoles;
   return undefined;
 }
 
-/** A backend, with its passwords. */
+/** A backend as answers show it, with its passwords. */
 export function presentBackend(data: SandboxData, backend: SandboxBackend): JsonObject {
   return { ...backend, roles: backend.roles.map((role) => presentRole(data, role)) };
 }

@@ -1,7 +1,16 @@
 import type { SandboxClient } from '../data.js';
 import { isObject, type JsonObject } from '../json.js';
-import { type Errors, type Field, type Fields, flag, Invalid, integer, oneOf, text } from './fields.js';
-import { isBlank } from './texts.js';
+import {
+  type Errors,
+  type Field,
+  type Fields,
+  flag,
+  Invalid,
+  integer,
+  isBlank,
+  oneOf,
+  text,
+} from './fields.js';
 
 const day = 86_400;
 const month = 30 * day;
@@ -20,8 +29,8 @@ const ttl = (initial: number, most: number): Field => ({
   blankIsNull: true,
 });
 
-/** A list of texts. */
-function texts(
+/** A list of strings. */
+function listOfTexts(
   initial: readonly string[],
   onNull: Field['onNull'],
   check: (values: string[]) => string[] | Invalid = (values) => values,
@@ -34,30 +43,30 @@ function texts(
   };
 }
 
-const readUris =
-  (form: RegExp) =>
+const checkUris =
+  (pattern: RegExp) =>
   (uris: string[]): string[] | Invalid => {
-    const filled = uris.filter((uri) => !isBlank(uri));
-    const wrong = filled.find((uri) => !form.test(uri));
-    return wrong === undefined ? filled : new Invalid(`\`${wrong}\` is invalid`);
+    const nonBlank = uris.filter((uri) => !isBlank(uri));
+    const invalid = nonBlank.find((uri) => !pattern.test(uri));
+    return invalid === undefined ? nonBlank : new Invalid(`\`${invalid}\` is invalid`);
   };
 
-function readGrants(grants: string[]): string[] | Invalid {
-  const isGood = grants.every((one) => grantTypes.includes(one)) && new Set(grants).size === grants.length;
-  return isGood ? grants : new Invalid(`must be part of ${grantTypes.join(', ')}`);
+function checkGrants(grants: string[]): string[] | Invalid {
+  const isValid = grants.every((one) => grantTypes.includes(one)) && new Set(grants).size === grants.length;
+  return isValid ? grants : new Invalid(`must be part of ${grantTypes.join(', ')}`);
 }
 
 const writeOnly = (field: Field): Field => ({ ...field, writeOnly: true });
-const wideText: Field = { ...text, wide: true };
+const unlimitedText: Field = { ...text, unlimited: true };
 
-/** The fields of a client but for its scopes, its identity provider and what the server makes. */
+/** The fields of a client, without its scopes, its identity provider and generated values. */
 export const clientFields: Fields = {
   name: text,
   public_client_id: text,
   check_public_client_id: flag(false),
   secret: text,
   confidential: flag(false),
-  redirect_uris: texts([], 'crash', readUris(/^[a-z][a-z0-9+.-]*:\/\/[^#]*$/i)),
+  redirect_uris: listOfTexts([], 'crash', checkUris(/^[a-z][a-z0-9+.-]*:\/\/[^#]*$/i)),
   public_refresh_token: flag(false),
   public_revoke: flag(false),
   authorize_scope: flag(false, 'store'),
@@ -76,18 +85,18 @@ export const clientFields: Fields = {
     read: (sent) => (isObject(sent) ? (keyError(sent) ?? sent) : undefined),
   },
   signatures_adapter: oneOf([adapter], adapter, 'crash'),
-  supported_grant_types: texts(['client_credentials', 'authorization_code'], 'store', readGrants),
+  supported_grant_types: listOfTexts(['client_credentials', 'authorization_code'], 'store', checkGrants),
   id_token_signature_alg: { ...text, initial: 'RS512' },
   userinfo_signed_response_alg: text,
   token_endpoint_jwt_auth_alg: oneOf(sizes('RS', 'HS'), 'HS256', 'crash'),
-  token_endpoint_auth_methods: texts(authMethods.slice(0, 2), 'crash', (methods) =>
+  token_endpoint_auth_methods: listOfTexts(authMethods.slice(0, 2), 'crash', (methods) =>
     methods.every((one) => authMethods.includes(one)) ? methods : new Invalid('has an invalid entry'),
   ),
-  jwt_public_key: wideText,
+  jwt_public_key: unlimitedText,
   response_mode: oneOf(['direct_post', 'post'], 'direct_post', 'store'),
   trusted_authorities: { ...text, initial: '', onNull: new Invalid("can't be nil") },
-  trusted_hosts: texts([], new Invalid("can't be nil")),
-  authorized_resources: writeOnly(texts([], 'crash', readUris(/^[a-z][a-z0-9+.-]*:[^\s#]+$/i))),
+  trusted_hosts: listOfTexts([], new Invalid("can't be nil")),
+  authorized_resources: writeOnly(listOfTexts([], 'crash', checkUris(/^[a-z][a-z0-9+.-]*:[^\s#]+$/i))),
   metadata: writeOnly({ initial: {}, onNull: 'crash', read: readObject }),
   logo_uri: writeOnly(text),
   jwks_uri: writeOnly(text),
@@ -109,10 +118,10 @@ function keyError({ type, modulus_size, exponent_size, curve }: JsonObject): Inv
     : new Invalid('rsa modulus_size is required');
 }
 
-/** Errors of values that POST and PATCH check differently, or that depend on the type of the key. */
-export function clientErrors(sent: JsonObject, keyType: unknown, present: SandboxClient | undefined) {
+/** Errors of values that POST and PATCH check differently, or that depend on the key type. */
+export function clientErrors(sent: JsonObject, keyType: unknown, current: SandboxClient | undefined) {
   const errors: Errors = {};
-  const isNew = present === undefined;
+  const isNew = current === undefined;
   const algorithms = keyType === 'ec' ? sizes('ES', 'HS') : sizes('RS', 'HS');
   for (const name of ['id_token_signature_alg', 'userinfo_signed_response_alg']) {
     const algorithm = sent[name];
@@ -122,9 +131,9 @@ export function clientErrors(sent: JsonObject, keyType: unknown, present: Sandbo
   const lifetime = sent.authorization_request_ttl;
   if (isNew && lifetime !== undefined && !(Number(lifetime) >= 1 && Number(lifetime) <= 300))
     errors.authorization_request_ttl = ['is invalid'];
-  // A PATCH checks the one against the limit of the other.
-  const token = sent.access_token_ttl ?? present?.access_token_ttl;
-  if (!isNew && Number(token) !== present.access_token_ttl && !(Number(token) <= 300))
+  // A PATCH checks access_token_ttl against the limit of authorization_request_ttl.
+  const token = sent.access_token_ttl ?? current?.access_token_ttl;
+  if (!isNew && Number(token) !== current.access_token_ttl && !(Number(token) <= 300))
     errors.access_token_ttl = ['is invalid'];
   if (isNew && sent.redirect_uris === null) errors.redirect_uris = ["can't be blank"];
   return errors;

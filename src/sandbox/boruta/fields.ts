@@ -1,7 +1,6 @@
-import { copyJson, type JsonObject } from '../json.js';
-import { hasNul, isBlank, isTooLong } from './texts.js';
+import { copyJson, isObject, type JsonObject } from '../json.js';
 
-/** Why a value is refused, in words of the server. */
+/** A refusal of a value, with the server's message. */
 export class Invalid {
   readonly message: string;
 
@@ -10,21 +9,21 @@ export class Invalid {
   }
 }
 
-/** A field of a resource. */
+/** How the server reads a field. */
 export interface Field {
-  /** The value in a new object if none is sent. */
+  /** The value in a new object if the request has none. */
   initial: unknown;
-  /** What the server does with null: stores it, crashes, or refuses it with this message. */
+  /** What the server does with null: stores it, crashes, or refuses it. */
   onNull: 'store' | 'crash' | Invalid;
-  /** Whether an empty text is null. It is the initial value otherwise. */
+  /** Whether a blank text is read as null, and not as the initial value. */
   blankIsNull?: boolean;
-  /** Whether a new object needs it. */
+  /** Whether a new object needs a value. */
   required?: boolean;
-  /** Whether a text of any length fits. */
-  wide?: boolean;
-  /** Whether it is in no answer. */
+  /** Whether its column has no limit of length. */
+  unlimited?: boolean;
+  /** Whether answers omit it. */
   writeOnly?: boolean;
-  /** The value to store for what was sent, which isn't null; undefined if it is invalid. */
+  /** Converts a value that isn't null to the one to store; undefined if it is invalid. */
   read(sent: unknown): unknown;
 }
 
@@ -33,23 +32,23 @@ export type Fields = Readonly<Record<string, Field>>;
 /** Messages by field. */
 export type Errors = Record<string, unknown[]>;
 
-/** What a request's values become. */
-export interface Reading {
+/** The result of result a request's fields. */
+export interface ReadResult {
   values: JsonObject;
   errors: Errors;
-  /** What the database does with the values: refuses a NUL, or crashes with this reason. */
-  broken: 'nul' | { crash: string } | undefined;
+  /** Why the database fails: at a NUL character, or with this crash. */
+  databaseFailure: 'nul' | { crash: string } | undefined;
 }
 
 const blank = new Invalid("can't be blank");
 
-/** A text; white space alone is null. */
+/** A text; only white space becomes null. */
 export const text: Field = { initial: null, onNull: 'store', read: readText };
 
-/** A text without which there is no object. */
+/** A text that every object needs. */
 export const requiredText: Field = { ...text, onNull: blank, required: true };
 
-/** A required text with a check, which may also change it. */
+/** A required text; `check` returns the text to store, or a refusal. */
 export function checkedText(check: (sent: string) => string | Invalid): Field {
   return {
     ...requiredText,
@@ -60,12 +59,12 @@ export function checkedText(check: (sent: string) => string | Invalid): Field {
   };
 }
 
-/** A boolean, also as text. */
+/** A boolean, or its text. */
 export function flag(initial: boolean | null, onNull: Field['onNull'] = 'crash'): Field {
   return { initial, onNull, read: readFlag };
 }
 
-/** An integer, also as text. */
+/** An integer, or its text. */
 export function integer(initial: number | null, least = -Infinity, most = Infinity): Field {
   return {
     initial,
@@ -105,38 +104,68 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ['0', false],
 ]);
 
-/** A boolean, also as text; an empty text is null, and anything else undefined. */
+/** Reads a boolean or its text; a blank text becomes null, anything else undefined. */
 export function readFlag(sent: unknown): boolean | null | undefined {
   return flags.get(sent) ?? (typeof sent === 'string' && isBlank(sent) ? null : undefined);
 }
 
-/** Reads the values that were sent, and for a new object the initial values of all others. */
-export function readFields(fields: Fields, sent: JsonObject, isNew: boolean): Reading {
-  const reading: Reading = { values: {}, errors: {}, broken: undefined };
+/** Reads the fields of a request; a new object gets the initial values of all others. */
+export function readFields(fields: Fields, sent: JsonObject, isNew: boolean): ReadResult {
+  const result: ReadResult = { values: {}, errors: {}, databaseFailure: undefined };
   for (const [name, field] of Object.entries(fields)) {
-    if (sent[name] !== undefined) readField(reading, name, field, sent[name]);
-    else if (isNew && field.required === true) reading.errors[name] = [blank.message];
-    else if (isNew) reading.values[name] = copyJson(field.initial);
+    if (sent[name] !== undefined) readField(result, name, field, sent[name]);
+    else if (isNew && field.required === true) result.errors[name] = [blank.message];
+    else if (isNew) result.values[name] = copyJson(field.initial);
   }
-  return reading;
+  return result;
 }
 
-function readField(reading: Reading, name: string, field: Field, sent: unknown): void {
+function readField(result: ReadResult, name: string, field: Field, sent: unknown): void {
   const read = sent === null ? null : field.read(sent);
   const isInitial = sent !== null && read === null && field.blankIsNull !== true;
   const value = isInitial ? copyJson(field.initial) : read;
   const refused = value === null ? field.onNull : value;
-  if (value === undefined) reading.errors[name] = ['is invalid'];
-  else if (refused instanceof Invalid) reading.errors[name] = [refused.message];
-  else if (value === null && refused === 'crash') reading.broken ??= { crash: notNull(name) };
-  else if (hasNul(value)) reading.broken ??= 'nul';
-  else if (typeof value === 'number' && value !== (value | 0)) reading.broken ??= { crash: outOfRange };
-  else if (field.wide !== true && [value].flat().some((one) => typeof one === 'string' && isTooLong(one)))
-    reading.broken ??= { crash: tooWide };
-  reading.values[name] = value;
+  if (value === undefined) result.errors[name] = ['is invalid'];
+  else if (refused instanceof Invalid) result.errors[name] = [refused.message];
+  else if (value === null && refused === 'crash') result.databaseFailure ??= { crash: notNull(name) };
+  else if (hasNul(value)) result.databaseFailure ??= 'nul';
+  else if (typeof value === 'number' && value !== (value | 0))
+    result.databaseFailure ??= { crash: outOfRange };
+  else if (
+    field.unlimited !== true &&
+    [value].flat().some((one) => typeof one === 'string' && isTooLong(one))
+  )
+    result.databaseFailure ??= { crash: tooLongText };
+  result.values[name] = value;
 }
 
 const notNull = (name: string): string =>
   `(Postgrex.Error) ERROR 23502 (not_null_violation) null value in column "${name}"`;
 const outOfRange = '(DBConnection.EncodeError) expected an integer in -2147483648..2147483647';
-const tooWide = '(Postgrex.Error) ERROR 22001 value too long for type character varying(255)';
+const tooLongText = '(Postgrex.Error) ERROR 22001 value too long for type character varying(255)';
+
+/** The length of the database's text columns, in characters. */
+const maxLength = 255;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a text is empty or only white space, as Unicode defines it. */
+export function isBlank(text: string): boolean {
+  return /^\p{White_Space}*$/u.test(text);
+}
+
+/** Whether a text is too long for its column. */
+export function isTooLong(text: string): boolean {
+  return text.length > maxLength && [...text].length > maxLength;
+}
+
+/** Whether a value, or the name of a member, contains a NUL character. */
+export function hasNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  if (Array.isArray(value)) return value.some(hasNul);
+  return isObject(value) && Object.entries(value).some(([name, member]) => hasNul(name) || hasNul(member));
+}
+
+/** A UUID in lower case, as the server compares it; null if the value isn't one. */
+export function readUuid(value: unknown): string | null {
+  return typeof value === 'string' && uuid.test(value) ? value.toLowerCase() : null;
+}

@@ -3,16 +3,15 @@ import type { SandboxData, SandboxIdentityProvider, SandboxPageTemplate } from '
 import type { Answer } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
 import { providerFlags } from '../seed.js';
-import { crash, noRow, nul, refusal, unprocessable } from './answers.js';
+import { crash, nulRefused, refusal, rowNotFound, unprocessable } from './answers.js';
 import { presentBackend } from './backends.js';
-import { checkedText, type Errors, flag, requiredText } from './fields.js';
+import { pageTypes } from './built-in-templates.js';
+import { checkedText, type Errors, flag, hasNul, isBlank, readUuid, requiredText } from './fields.js';
 import { findById } from './operation.js';
 import { forgetPages } from './page-templates.js';
-import { pageTypes } from './pages-built-in.js';
 import type { Resource } from './resource.js';
-import { hasNul, isBlank, readUuid } from './texts.js';
 
-/** Identity providers. A changed backend is written, but the answer to that crashes. */
+/** Identity providers. A PATCH writes a changed backend, then crashes. */
 export const identityProviders: Resource<SandboxIdentityProvider> = {
   path: '/api/identity-providers',
   rows: (data) => data.identityProviders,
@@ -20,28 +19,28 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
     const backend = findById(data.backends, provider.backend_id ?? undefined);
     return { ...provider, backend: backend === undefined ? null : presentBackend(data, backend) };
   },
-  missing: () => noRow('IdentityProvider'),
+  onMissing: () => rowNotFound('IdentityProvider'),
   fields: {
     name: requiredText,
-    // Only the database checks it.
+    // Only the database checks that it is a UUID.
     backend_id: checkedText((id) => readUuid(id) ?? id),
     ...Object.fromEntries(Object.entries(providerFlags).map(([name, initial]) => [name, flag(initial)])),
   },
-  takesId: 'crash',
-  needsObject: true,
-  isReferred: (data, { id }) =>
-    usersOf(data, id).length > 0 || data.pageTemplates.some((one) => one.identity_provider_id === id),
-  async begin({ token }, provider, { templates }) {
+  onInvalidId: 'crash',
+  crashesWithoutObject: true,
+  isReferenced: (data, { id }) =>
+    clientsOf(data, id).length > 0 || data.pageTemplates.some((one) => one.identity_provider_id === id),
+  async beforeValidation({ token }, provider, { templates }) {
     return provider === undefined || isTemplateList(templates)
       ? undefined
       : crash('(Protocol.UndefinedError) protocol Enumerable not implemented', token);
   },
-  check(_draft, { templates = [] }): Errors {
+  validate(_draft, { templates = [] }): Errors {
     if (!isTemplateList(templates)) return { templates: ['is invalid'] };
     const errors = Array.isArray(templates) ? templates.map(templateErrors) : [];
     return errors.some((one) => Object.keys(one).length > 0) ? { templates: errors } : {};
   },
-  complete({ data, token }, draft, sent, rows) {
+  beforeWrite({ data, token }, draft, sent, rows) {
     if (readUuid(draft.backend_id) === null)
       return crash('(Ecto.ChangeError) value for IdentityProvider.backend_id does not match type', token);
     if (rows.some(({ name }) => name === draft.name))
@@ -57,17 +56,17 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
     data.pageTemplates = [...others, ...templates];
     return undefined;
   },
-  written(data, provider, before) {
+  afterWrite(data, provider, before) {
     if (provider === undefined)
       data.pageTemplates = data.pageTemplates.filter((one) => one.identity_provider_id !== before?.id);
   },
-  async finish({ token }, provider, _sent, before) {
+  async afterRow({ token }, provider, _sent, before) {
     return before === undefined || before.backend_id === provider.backend_id
       ? undefined
       : crash('(KeyError) key :id not found in: #Ecto.Association.NotLoaded<:backend>', token);
   },
-  keeps({ data, adminClientId }, { id }) {
-    const clients = usersOf(data, id);
+  refuseDeletion({ data, adminClientId }, { id }) {
+    const clients = clientsOf(data, id);
     if (clients.includes(adminClientId ?? '')) return refusal(403, 'is write protected');
     const message = `identity provider is associated with client(s) ${clients.join(', ')}`;
     return clients.length === 0 ? undefined : unprocessable({ client_identity_providers: [message] });
@@ -75,14 +74,14 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
 };
 
 /** The ids of the clients that use a provider. */
-function usersOf({ clients }: SandboxData, id: string): string[] {
+function clientsOf({ clients }: SandboxData, id: string): string[] {
   return clients.filter((one) => one.identity_provider?.id === id).map((client) => client.id);
 }
 
-/** The templates that replace all others; an answer if they are refused, a text if the server crashes. */
+/** The templates that replace all others; an answer if they are refused, a string if the server crashes. */
 function readTemplates(given: unknown, provider: string): SandboxPageTemplate[] | Answer | string {
   const sent: JsonObject[] = Array.isArray(given) ? given : [];
-  if (hasNul(sent)) return nul();
+  if (hasNul(sent)) return nulRefused();
   if (new Set(sent.map(({ type }) => type)).size < sent.length)
     return '(Ecto.ConstraintError) relying_party_templates_relying_party_id_type_index';
   return sent.map(({ type, content }) => ({

@@ -2,27 +2,27 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject } from '../json.js';
-import { noRow, notCastable, ok, severalDefaults, unprocessable } from './answers.js';
+import { notCastable, ok, rowNotFound, severalDefaults, unprocessable } from './answers.js';
 import { readFlag } from './fields.js';
 import type { Operation } from './operation.js';
-import { onRow, type Removable } from './resource.js';
+import { type Deletable, onRow } from './resource.js';
 
-// The server holds no lock between reading the present default and writing the new one.
+// The server holds no lock between reading the current default and writing the new one.
 const raceWindowMs = 15;
 
-/** Key pairs. When one is deleted, clients keep its key. */
-export const keyPairs: Removable<SandboxKeyPair> = {
+/** Key pairs. If one is deleted, clients keep its key. */
+export const keyPairs: Deletable<SandboxKeyPair> = {
   rows: (data) => data.keyPairs,
   show: (_operation, keyPair) => keyPair,
-  missing: () => noRow('KeyPair'),
-  keeps: (_operation, { is_default }) =>
+  onMissing: () => rowNotFound('KeyPair'),
+  refuseDeletion: (_operation, { is_default }) =>
     is_default === true ? unprocessable({ is_default: ['Cannot delete a default key pair.'] }) : undefined,
 };
 
 /** PATCH: only `is_default` can change. */
 export const updateKeyPair = onRow(keyPairs, save);
 
-/** POST, which makes a key. */
+/** POST, which generates a key. */
 export async function createKeyPair(operation: Operation): Promise<Answer> {
   const keyPair = { ...newKeyPair(), is_default: null };
   const answer = await save(operation, keyPair);
@@ -31,7 +31,7 @@ export async function createKeyPair(operation: Operation): Promise<Answer> {
     : answer;
 }
 
-/** A new key, also for all clients that have the old one. */
+/** Replaces the key, also in the clients that have it. */
 export const rotateKeyPair = onRow(keyPairs, ({ data, work }, keyPair) =>
   work.write(() => {
     const key = newRsaKey();
@@ -44,20 +44,21 @@ export const rotateKeyPair = onRow(keyPairs, ({ data, work }, keyPair) =>
 async function save({ data, work, resource, token }: Operation, keyPair: SandboxKeyPair): Promise<Answer> {
   if (!isObject(resource)) return notCastable(resource);
   const { is_default: sent } = resource;
-  const asked = sent === undefined || sent === null ? sent : readFlag(sent);
-  if (asked === undefined && sent !== undefined) return unprocessable({ is_default: ['is invalid'] });
-  const isKnown = data.keyPairs.includes(keyPair);
-  if (isKnown && (asked === undefined || asked === keyPair.is_default)) return ok(keyPair);
+  const isDefault = sent === undefined || sent === null ? sent : readFlag(sent);
+  if (isDefault === undefined && sent !== undefined) return unprocessable({ is_default: ['is invalid'] });
+  const exists = data.keyPairs.includes(keyPair);
+  if (exists && (isDefault === undefined || isDefault === keyPair.is_default)) return ok(keyPair);
   const defaults = await work.read(() => data.keyPairs.filter((one) => one.is_default === true));
-  if (asked === true && defaults.length > 1) return severalDefaults(token);
-  if (asked === true) await work.pause(raceWindowMs);
+  if (isDefault === true && defaults.length > 1) return severalDefaults(token);
+  if (isDefault === true) await work.pause(raceWindowMs);
   return await work.write(() => {
-    const [former] = defaults;
+    const [previous] = defaults;
     // The server creates a default if there is none, and replaces it right away.
-    if (asked === true && former === undefined) data.keyPairs.push({ ...newKeyPair(), is_default: false });
-    if (asked === true && former !== undefined) former.is_default = false;
-    if (!isKnown) data.keyPairs.push(keyPair);
-    keyPair.is_default = asked ?? null;
+    if (isDefault === true && previous === undefined)
+      data.keyPairs.push({ ...newKeyPair(), is_default: false });
+    if (isDefault === true && previous !== undefined) previous.is_default = false;
+    if (!exists) data.keyPairs.push(keyPair);
+    keyPair.is_default = isDefault ?? null;
     return ok(keyPair);
   });
 }
@@ -66,7 +67,7 @@ function newKeyPair(): { id: string; public_key: string } {
   return { id: randomUUID(), public_key: newRsaKey() };
 }
 
-/** A new public key of an RSA pair: a random number in place of the product of two primes, which takes long to find. */
+/** A public RSA key with a random modulus, since finding two primes takes long. */
 function newRsaKey(): string {
   const head = Buffer.from('3082010a0282010100', 'hex');
   const modulus = randomBytes(256);
@@ -77,7 +78,7 @@ function newRsaKey(): string {
   return `-----BEGIN RSA PUBLIC KEY-----\n${lines.join('\n')}\n-----END RSA PUBLIC KEY-----\n\n`;
 }
 
-/** A new public key of such a type; undefined if the server crashes with it. */
+/** A new public key of this type; undefined if the server crashes with it. */
 export function newKey({ type, curve }: { type?: unknown; curve?: unknown }): string | undefined {
   if (type === 'rsa') return newRsaKey();
   if (curve !== 'P-256' && curve !== 'P-384') return undefined;

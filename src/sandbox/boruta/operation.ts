@@ -6,33 +6,33 @@ import type { Work } from '../work.js';
 /** The input of an operation. */
 export interface Operation {
   data: SandboxData;
-  /** Reads and writes the data step by step. */
+  /** Reads and writes the data in steps. */
   work: Work;
-  /** The scopes that answers about users show; undefined for all. */
+  /** The ids of the scopes that answers about users show; undefined means all. */
   shownScopes: ReadonlySet<string> | undefined;
   /** Milliseconds between emptying a list and filling it. */
   pause: number;
-  /** Organizations on a page. */
+  /** Organizations per page. */
   pageSize: number;
   /** The path parameters, decoded, in the order of the path; ids are in lower case. */
   params: string[];
-  /** The first of them, as sent. */
+  /** The first path parameter, as sent. */
   sentId: string;
   query: URLSearchParams;
   /** The content of the body's wrapper; null for operations without a body. */
   resource: unknown;
   /** The whole body. */
   body: JsonObject;
-  /** The caller's token, which crashes show. */
+  /** The caller's token; crash messages contain it. */
   token: string;
-  /** The user of that token, if any. */
+  /** The user that the token belongs to, if any. */
   ownUserId: string | undefined;
-  /** The admin panel's own client, if any. */
+  /** The admin panel's client, if any. */
   adminClientId: string | undefined;
 }
 
 /** Carries out an operation. */
-export type Run = (operation: Operation) => Promise<Answer>;
+export type RunOperation = (operation: Operation) => Promise<Answer>;
 
 /** The element of a list with this id. */
 export function findById<T extends { id: string }>(list: readonly T[], id?: string): T | undefined {

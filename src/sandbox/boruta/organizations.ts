@@ -5,21 +5,21 @@ import { requiredText, text } from './fields.js';
 import type { Operation } from './operation.js';
 import { paginate, type Resource } from './resource.js';
 
-/** Organizations, whose names aren't unique. */
+/** Organizations. Their names aren't unique. */
 export const organizations: Resource<SandboxOrganization> = {
   rows: (data) => data.organizations,
   show: (_operation, organization) => organization,
-  missing: notFound,
+  onMissing: notFound,
   fields: { name: requiredText, label: text },
-  resets: true,
-  written(data, organization, before) {
+  patchResets: true,
+  afterWrite(data, organization, before) {
     if (organization !== undefined) return;
     for (const user of data.users)
       user.organizations = user.organizations.filter(({ id }) => id !== before?.id);
   },
 };
 
-/** GET of all, with a fixed page size; searching is broken. */
+/** GET of all, with a fixed page size; any search crashes. */
 export async function listOrganizations(operation: Operation): Promise<Answer> {
   const { data, work, query, pageSize, token } = operation;
   return await work.read(() => {

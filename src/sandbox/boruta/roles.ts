@@ -1,23 +1,22 @@
 import type { SandboxData, SandboxRole, SandboxScope } from '../data.js';
 import { equalByValue, isObject, type JsonObject } from '../json.js';
-import { crash, noRow } from './answers.js';
-import { requiredText } from './fields.js';
+import { crash, rowNotFound } from './answers.js';
+import { readUuid, requiredText } from './fields.js';
 import { findById } from './operation.js';
 import type { Resource } from './resource.js';
-import { readUuid } from './texts.js';
 
-/** Roles. Each write replaces all scopes, in the same transaction. */
+/** Roles. Each write replaces all scopes of a role, in the same transaction. */
 export const roles: Resource<SandboxRole> = {
   path: '/api/roles',
   rows: (data) => data.roles,
   show: (_operation, { id, name, scopes }) => ({ id, name, scopes }),
-  missing: () => noRow('Role'),
+  onMissing: () => rowNotFound('Role'),
   fields: { name: requiredText },
-  takesId: 'crash',
-  isReferred: (data, { id, scopes, hidden_scopes = [] }) =>
+  onInvalidId: 'crash',
+  isReferenced: (data, { id, scopes, hidden_scopes = [] }) =>
     scopes.length + hidden_scopes.length > 0 ||
     holders(data).some((one) => findById(one.roles, id) !== undefined),
-  complete({ data, token }, draft, sent, others) {
+  beforeWrite({ data, token }, draft, sent, others) {
     if (others.some(({ name }) => name === draft.name))
       return crash('(Ecto.ConstraintError) roles_name_index (unique_constraint)', token);
     const ids = scopeIds(sent.scopes);
@@ -26,13 +25,13 @@ export const roles: Resource<SandboxRole> = {
     draft.hidden_scopes = ids.filter((id) => findById(data.scopes, id) === undefined);
     return undefined;
   },
-  written(data, role, before) {
+  afterWrite(data, role, before) {
     if (role !== undefined) return;
     for (const holder of holders(data)) holder.roles = holder.roles.filter(({ id }) => id !== before?.id);
   },
 };
 
-/** A scope as roles and clients hold it. */
+/** A scope as roles and clients store it. */
 export function withoutLabel({ label: _, ...scope }: SandboxScope): Omit<SandboxScope, 'label'> {
   return scope;
 }
@@ -41,21 +40,23 @@ function holders({ users, backends }: SandboxData): { roles: SandboxRole[] }[] {
   return [...users, ...backends];
 }
 
-/** The ids of the scopes that were sent, or why the server crashes. Elements without an id are dropped. */
+/** The ids of the scopes in a request, or why the server crashes. Elements without an id are ignored. */
 function scopeIds(sent: unknown): string[] | string {
   if (sent === undefined || sent === null || sent === false) return [];
   if (!Array.isArray(sent))
     return isObject(sent) ? [] : '(Protocol.UndefinedError) Enumerable not implemented';
   const elements = sent.filter((one): one is JsonObject => isObject(one) && Object.hasOwn(one, 'id'));
-  const unlike = elements.filter((one, at) => elements.findIndex((other) => equalByValue(one, other)) === at);
-  const ids = unlike.map(({ id }) => readUuid(id));
-  const good = ids.filter((id) => id !== null);
-  if (good.length < ids.length) return '(Ecto.ChangeError) value for RoleScope.scope_id does not match type';
-  if (new Set(good).size < good.length) return '(Ecto.ConstraintError) roles_scopes (unique_constraint)';
-  return good;
+  const distinct = elements.filter(
+    (one, at) => elements.findIndex((other) => equalByValue(one, other)) === at,
+  );
+  const ids = distinct.map(({ id }) => readUuid(id));
+  const valid = ids.filter((id) => id !== null);
+  if (valid.length < ids.length) return '(Ecto.ChangeError) value for RoleScope.scope_id does not match type';
+  if (new Set(valid).size < valid.length) return '(Ecto.ConstraintError) roles_scopes (unique_constraint)';
+  return valid;
 }
 
-/** A role inside another object, as it is now; it doesn't show whether its scopes are public. */
+/** The current role of a copy inside another object; answers don't show whether its scopes are public. */
 export function presentRole(data: SandboxData, copy: SandboxRole) {
   const { id, name, scopes } = findById(data.roles, copy.id) ?? copy;
   return { id, name, scopes: scopes.map((scope) => ({ ...scope, public: null })) };

@@ -1,47 +1,47 @@
 import type { Answer } from '../http.js';
 import type { Scope } from '../options.js';
 import { type Route, route } from '../routes.js';
-import { noRow, notFound, ok } from './answers.js';
+import { notFound, ok, rowNotFound } from './answers.js';
 import { backends, showBackend } from './backends.js';
 import { clients, regenerateDid, regenerateKeyPair } from './clients.js';
+import { emailTemplates } from './email-templates.js';
 import { identityProviders } from './identity-providers.js';
 import { createKeyPair, keyPairs, rotateKeyPair, updateKeyPair } from './key-pairs.js';
-import type { Run } from './operation.js';
+import type { RunOperation } from './operation.js';
 import { listOrganizations, organizations } from './organizations.js';
 import { errorTemplates, pageTemplates } from './page-templates.js';
 import { create, list, type Resource, remove, show, update } from './resource.js';
 import { roles } from './roles.js';
 import { scopes } from './scopes.js';
-import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
 import { createUser } from './user-creation.js';
 import { listUsers, updateUser, users } from './users.js';
 
-/** What a route does, and the member that wraps the resource in its body. */
+/** What a route does. */
 export interface Handler {
   /**
-   * `checked` if a missing wrapper is refused; otherwise it crashes the server, which shows the request. `castable` if a text or a
-   * list in it is refused as well.
+   * The member that wraps the resource in the body. If it is missing, the server refuses the request if `checked`, and crashes
+   * otherwise. If it contains a text or a list, a checked wrapper crashes the server unless it is `castable`.
    */
   wrapper?: { name: string; checked: boolean; castable?: boolean };
   /** The answer to an id that isn't a UUID, if it isn't 400. */
-  noUuid?: (sent: string) => Answer;
-  /** The number of steps of the work; by default one for a GET and two for a write. */
+  notUuid?: (sent: string) => Answer;
+  /** The number of steps; default: one for a GET, two for a write. */
   steps?: number;
-  run: Run;
+  run: RunOperation;
 }
 
 const manageClients = 'clients:manage:all';
 const manageUsers = 'users:manage:all';
 const manageProviders = 'identity-providers:manage:all';
 const manageScopes = 'scopes:manage:all';
-const configure = 'configuration:manage:all';
-const anyOfThem: readonly Scope[] = [manageScopes, manageUsers, manageClients, manageProviders];
+const manageConfiguration = 'configuration:manage:all';
+const anyManagement: readonly Scope[] = [manageScopes, manageUsers, manageClients, manageProviders];
 const keyPair = { name: 'key_pair', checked: false };
 
-/** The answer to an id that isn't a UUID where the server looks up any text. */
-const slug = (): Answer => noRow('Backend');
+/** The answer of resources that accept any text as an id. */
+const unknownBackend = (): Answer => rowNotFound('Backend');
 
-/** A write that takes PATCH and PUT. */
+/** The routes of a write with PATCH or PUT. */
 function patch(path: string, scope: Scope, handle: Handler): Route<Handler>[] {
   return ['PATCH', 'PUT'].map((method) => route(method, path, scope, handle));
 }
@@ -61,11 +61,11 @@ function writes<Row extends { id: string }>(
   ];
 }
 
-/** GET, PATCH and DELETE of templates, without PUT. */
+/** GET, PATCH and DELETE of templates. */
 function templates(
   path: string,
   scope: Scope,
-  { show, update, remove }: Readonly<Record<'show' | 'update' | 'remove', Run>>,
+  { show, update, remove }: Readonly<Record<'show' | 'update' | 'remove', RunOperation>>,
 ): Route<Handler>[] {
   return [
     route('GET', path, scope, { run: show }),
@@ -101,40 +101,36 @@ export const routes: readonly Route<Handler>[] = [
     run: updateUser,
   }),
   route('GET', '/api/organizations', manageUsers, { run: listOrganizations }),
-  route('GET', '/api/organizations/:id', manageUsers, { noUuid: notFound, run: show(organizations) }),
+  route('GET', '/api/organizations/:id', manageUsers, { notUuid: notFound, run: show(organizations) }),
   ...writes('/api/organizations', manageUsers, organizations, {
     wrapper: { name: 'organization', checked: true },
-    noUuid: notFound,
+    notUuid: notFound,
   }),
-  route('GET', '/api/roles', anyOfThem, { run: list(roles) }),
+  route('GET', '/api/roles', anyManagement, { run: list(roles) }),
   route('GET', '/api/roles/:id', manageScopes, { run: show(roles) }),
   ...writes('/api/roles', manageScopes, roles, { wrapper: { name: 'role', checked: false } }),
-  route('GET', '/api/scopes', anyOfThem, { run: list(scopes) }),
-  route('GET', '/api/scopes/:id', anyOfThem, { run: show(scopes) }),
+  route('GET', '/api/scopes', anyManagement, { run: list(scopes) }),
+  route('GET', '/api/scopes/:id', anyManagement, { run: show(scopes) }),
   ...writes('/api/scopes', manageScopes, scopes, { wrapper: { name: 'scope', checked: false } }),
   route('GET', '/api/backends', manageProviders, { run: list(backends) }),
-  route('GET', '/api/backends/:id', manageProviders, { noUuid: slug, run: showBackend }),
+  route('GET', '/api/backends/:id', manageProviders, { notUuid: unknownBackend, run: showBackend }),
   ...writes('/api/backends', manageProviders, backends, {
     wrapper: { name: 'backend', checked: true, castable: true },
-    noUuid: slug,
+    notUuid: unknownBackend,
     steps: 5,
   }),
   route('GET', '/api/identity-providers', manageProviders, { run: list(identityProviders) }),
   route('GET', '/api/identity-providers/:id', manageProviders, {
-    noUuid: slug,
+    notUuid: unknownBackend,
     run: show(identityProviders),
   }),
   ...writes('/api/identity-providers', manageProviders, identityProviders, {
     wrapper: { name: 'identity_provider', checked: false },
-    noUuid: slug,
+    notUuid: unknownBackend,
   }),
   ...templates('/api/identity-providers/:id/templates/:type', manageProviders, pageTemplates),
-  ...templates('/api/configuration/error-templates/:type', configure, errorTemplates),
+  ...templates('/api/configuration/error-templates/:type', manageConfiguration, errorTemplates),
   // There is no uploaded configuration file.
-  route('GET', '/api/configuration', configure, { run: ({ work }) => work.read(() => ok([])) }),
-  ...templates('/api/backends/:id/email-templates/:type', manageProviders, {
-    show: showTemplate,
-    update: updateTemplate,
-    remove: deleteTemplate,
-  }),
+  route('GET', '/api/configuration', manageConfiguration, { run: ({ work }) => work.read(() => ok([])) }),
+  ...templates('/api/backends/:id/email-templates/:type', manageProviders, emailTemplates),
 ];

@@ -1,5 +1,5 @@
 import type { SandboxData, SandboxScope } from '../data.js';
-import { noRow, unprocessable } from './answers.js';
+import { rowNotFound, unprocessable } from './answers.js';
 import { checkedText, flag, Invalid, text } from './fields.js';
 import { findById } from './operation.js';
 import type { Resource } from './resource.js';
@@ -14,36 +14,40 @@ const name = checkedText((sent) =>
   /[ \t\n\v\f\r]/.test(sent) ? new Invalid('must not contain whitespace') : sent,
 );
 
-/** Scopes. Roles hold their ids, whether there is such a scope or not. */
+/** Scopes. Roles keep the id of a scope even if it is deleted. */
 export const scopes: Resource<SandboxScope> = {
   path: '/api/scopes',
   rows: (data) => data.scopes,
   show: (_operation, { id, name, label, public: open }) => ({ id, name, label, public: open }),
-  missing: () => noRow('Scope'),
+  onMissing: () => rowNotFound('Scope'),
   fields: { name, label: text, public: flag(false, new Invalid('must not be null')) },
-  takesId: 'refuse',
-  isReferred: (data, { id }) =>
+  onInvalidId: 'refuse',
+  isReferenced: (data, { id }) =>
     data.clients.some(({ authorized_scopes }) => findById(authorized_scopes, id) !== undefined),
   isProtected: (_operation, { name }) => protectedNames.has(name),
-  complete: (_operation, draft, _sent, others) =>
+  beforeWrite: (_operation, draft, _sent, others) =>
     others.some(({ name }) => name === draft.name)
       ? unprocessable({ name: ['has already been taken'] })
       : undefined,
-  written(data, scope, before) {
-    if (before !== undefined && before.id !== scope?.id) vanish(data, before.id);
-    if (scope !== undefined) appear(data, scope);
+  afterWrite(data, scope, before) {
+    if (before !== undefined && before.id !== scope?.id) scopeRemoved(data, before.id);
+    if (scope !== undefined) scopeWritten(data, scope);
   },
 };
 
-/** A scope that is gone stays in roles, hidden. */
-function vanish(data: SandboxData, gone: string): void {
-  for (const { authorized_scopes } of [...data.users, ...data.clients]) drop(authorized_scopes, gone);
+/** Removes a scope from users and clients; roles keep its id, hidden. */
+function scopeRemoved(data: SandboxData, removedId: string): void {
+  for (const { authorized_scopes } of [...data.users, ...data.clients])
+    removeById(authorized_scopes, removedId);
   for (const role of data.roles)
-    if (drop(role.scopes, gone)) role.hidden_scopes = [...(role.hidden_scopes ?? []), gone];
+    if (removeById(role.scopes, removedId)) role.hidden_scopes = [...(role.hidden_scopes ?? []), removedId];
 }
 
-/** A scope is in every role that holds its id, with its present name. */
-function appear({ roles, users, clients }: SandboxData, { id, name, label, public: open }: SandboxScope) {
+/** Updates a scope in users and clients, and in all roles that have its id. */
+function scopeWritten(
+  { roles, users, clients }: SandboxData,
+  { id, name, label, public: open }: SandboxScope,
+) {
   for (const role of roles) {
     if (role.hidden_scopes?.includes(id) !== true) continue;
     role.hidden_scopes = role.hidden_scopes.filter((hidden) => hidden !== id);
@@ -55,8 +59,8 @@ function appear({ roles, users, clients }: SandboxData, { id, name, label, publi
     Object.assign(findById(authorized_scopes, id) ?? {}, { name, label, public: open });
 }
 
-function drop(list: { id: string }[], gone: string): boolean {
-  const at = list.findIndex(({ id }) => id === gone);
+function removeById(list: { id: string }[], removedId: string): boolean {
+  const at = list.findIndex(({ id }) => id === removedId);
   if (at !== -1) list.splice(at, 1);
   return at !== -1;
 }

@@ -1,23 +1,25 @@
-import { type Caller, type Credentials, identify } from '../auth.js';
+import { authenticate, type Caller, type Credentials } from '../auth.js';
 import type { SandboxData } from '../data.js';
-import { type Answer, type Call, type Service, splitTarget } from '../http.js';
+import { type Answer, parseTarget, type ReceivedRequest, type Service } from '../http.js';
 import { isObject } from '../json.js';
 import type { SandboxOptions, Scope } from '../options.js';
-import { type Match, matchPath } from '../routes.js';
+import { matchPath, type RouteMatch } from '../routes.js';
 import type { Work } from '../work.js';
-import { crash, noAction, noRoute, notAcceptable, noUuid, refusal } from './answers.js';
+import { crash, missingWrapper, noRoute, notAcceptable, notUuid, refusal } from './answers.js';
+import { readUuid } from './fields.js';
 import type { Operation } from './operation.js';
 import { type Handler, routes } from './routes.js';
-import { readUuid } from './texts.js';
 
 const bodyLimit = 8_000_000;
 const targetLimit = 8_000;
-/** What all requests share. */
-interface House extends Pick<Operation, 'data' | 'pageSize' | 'shownScopes' | 'pause' | 'adminClientId'> {
+
+/** Shared by all requests. */
+interface ServiceContext
+  extends Pick<Operation, 'data' | 'pageSize' | 'shownScopes' | 'pause' | 'adminClientId'> {
   credentials: Credentials;
 }
 
-/** A server that behaves as Boruta was observed to, with its traps. */
+/** A server that behaves like Boruta, including its traps. */
 export function borutaService(
   data: SandboxData,
   credentials: Credentials,
@@ -25,61 +27,62 @@ export function borutaService(
 ): Service {
   const { staleScopes = false, pause = 0 } = faults;
   const shownScopes = staleScopes ? new Set(data.scopes.map(({ id }) => id)) : undefined;
-  // Roles belong to users, so memberships have none.
+  // Roles belong to users, so memberships have no roles.
   for (const { organizations } of data.users) for (const membership of organizations) membership.roles = [];
   const adminClientId = adminClient?.toLowerCase();
-  const house = { data, credentials, pageSize, shownScopes, pause, adminClientId };
-  return { bodyLimit, handle: (call, work) => handle(call, work, house) };
+  const context = { data, credentials, pageSize, shownScopes, pause, adminClientId };
+  return { bodyLimit, handle: (request, work) => handle(request, work, context) };
 }
 
-async function handle(call: Call, work: Work, house: House): Promise<Answer> {
-  const { credentials, ...shared } = house;
-  const target = call.target.length > targetLimit ? 'too long' : splitTarget(call.target);
+async function handle(request: ReceivedRequest, work: Work, context: ServiceContext): Promise<Answer> {
+  const { credentials, ...shared } = context;
+  const target = request.target.length > targetLimit ? 'too long' : parseTarget(request.target);
   if (target === 'too long') return { status: 414 };
-  if (call.body.kind === 'too large')
+  if (request.body.kind === 'too large')
     return { status: 413, body: JSON.stringify('Request Entity Too Large') };
-  const askedForJson = acceptsJson(call.headers.accept);
-  if (call.body.kind === 'malformed')
-    return /json/.test(call.headers.accept ?? '')
+  const askedForJson = acceptsJson(request.headers.accept);
+  if (request.body.kind === 'malformed')
+    return /json/.test(request.headers.accept ?? '')
       ? refusal(400, 'is not valid JSON')
       : { status: 400, body: 'Bad Request' };
   if (target === null) return refusal(400, 'is not percent-encoded properly');
 
-  const method = call.method === 'HEAD' ? 'GET' : call.method;
-  // Empty segments are ignored everywhere.
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  // The server ignores empty segments.
   const segments = target.segments.filter((segment) => segment !== '');
   const match = matchPath(routes, segments).find(({ route }) => route.method === method);
-  if (match === undefined) return method === 'GET' ? notAcceptable() : noRoute(method, call.target);
+  if (match === undefined) return method === 'GET' ? notAcceptable() : noRoute(method, request.target);
   if (!askedForJson) return notAcceptable();
 
   // The scheme is case-sensitive.
-  const caller = identify(call.headers.authorization, /^Bearer$/, credentials);
+  const caller = authenticate(request.headers.authorization, /^Bearer$/, credentials);
   if (caller.kind !== 'token') return unauthorized(caller);
   const has = (scope: Scope): boolean => caller.scopes.includes(scope);
   if (!match.route.scopes.some(has)) return refusal(403, 'lacks the scope');
 
-  const { wrapper } = match.route.handle;
-  const sent = call.body.kind === 'json' && isObject(call.body.value) ? call.body.value : {};
+  const { wrapper } = match.route.handler;
+  const sent = request.body.kind === 'json' && isObject(request.body.value) ? request.body.value : {};
   const resource = wrapper === undefined ? null : sent[wrapper.name];
   if (wrapper !== undefined) {
     if (resource === undefined)
-      return wrapper.checked ? refusal(400, 'is missing from the body') : noAction(caller.token);
+      return wrapper.checked ? refusal(400, 'is missing from the body') : missingWrapper(caller.token);
     if (wrapper.checked && wrapper.castable !== true && resource !== null && !isObject(resource))
       return crash('(FunctionClauseError) no function clause matching in Access.get/3', caller.token);
   }
   const ids = readIds(match);
   if ('answer' in ids) return ids.answer;
-  work.expect(match.route.handle.steps ?? (method === 'GET' ? 1 : 2));
-  return await match.route.handle.run({
+  work.setSteps(match.route.handler.steps ?? (method === 'GET' ? 1 : 2));
+  return await match.route.handler.run({
     ...shared,
     work,
-    params: ids.good,
+    params: ids.params,
     sentId: match.params[0] ?? '',
     query: target.query,
     resource,
     body: sent,
     token: caller.token,
-    ownUserId: credentials.own?.token === caller.token ? credentials.own.user.toLowerCase() : undefined,
+    ownUserId:
+      credentials.tokenOwner?.token === caller.token ? credentials.tokenOwner.user.toLowerCase() : undefined,
   });
 }
 
@@ -97,9 +100,9 @@ function unauthorized(caller: Exclude<Caller, { kind: 'token' }>): Answer {
   return refusal(401, 'is unauthorized', message);
 }
 
-function readIds({ route, params }: Match<Handler>): { good: string[] } | { answer: Answer } {
+function readIds({ route, params }: RouteMatch<Handler>): { params: string[] } | { answer: Answer } {
   const [sent, ...rest] = params;
-  if (sent === undefined || !route.path.includes('/:id')) return { good: params };
+  if (sent === undefined || !route.path.includes('/:id')) return { params };
   const id = readUuid(sent);
-  return id === null ? { answer: (route.handle.noUuid ?? noUuid)(sent) } : { good: [id, ...rest] };
+  return id === null ? { answer: (route.handler.notUuid ?? notUuid)(sent) } : { params: [id, ...rest] };
 }

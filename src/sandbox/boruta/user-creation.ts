@@ -1,30 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxBackend, SandboxData, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
-import { isObject, type JsonObject, withKeptNumbers } from '../json.js';
-import { crash, nul, ok, refusal, unprocessable } from './answers.js';
+import { isObject, type JsonObject, normalizeNumbers } from '../json.js';
+import { crash, nulRefused, ok, refusal, unprocessable } from './answers.js';
 import { ldap } from './backend-fields.js';
-import { checkedText, type Errors, type Fields, Invalid, readFields, text } from './fields.js';
+import { checkedText, type Errors, type Fields, Invalid, readFields, readUuid, text } from './fields.js';
 import { findById, type Operation } from './operation.js';
-import { readUuid } from './texts.js';
 import { hasUniqueWords, isMetadataValue, presentUser, writeLists } from './users.js';
 
-/** The text, if it has that many characters. */
-function sized(text: string, least: number, most: number): Invalid | string {
+/** Returns a text of the allowed length, otherwise a refusal. */
+function checkLength(text: string, least: number, most: number): Invalid | string {
   if ([...text].length < least) return new Invalid(`should be at least ${least} character(s)`);
   return [...text].length > most ? new Invalid(`should be at most ${most} character(s)`) : text;
 }
 
 const fields: Fields = {
-  // Its errors have the name of the column that it once was.
+  // The errors of `username` are reported for `email`.
   email: checkedText((name) =>
-    /^[^\s]+@[^\s]+$/.test(name) ? sized(name, 0, 160) : new Invalid('must have the @ sign and no spaces'),
+    /^[^\s]+@[^\s]+$/.test(name)
+      ? checkLength(name, 0, 160)
+      : new Invalid('must have the @ sign and no spaces'),
   ),
-  password: checkedText((password) => sized(password, 12, 80)),
+  password: checkedText((password) => checkLength(password, 12, 80)),
   group: text,
 };
 
-/** POST. The user is written before its lists, so a bad list leaves a user with empty ones. */
+/** POST. The user is written before its lists, so an invalid list leaves a user with empty lists. */
 export async function createUser(operation: Operation): Promise<Answer> {
   const { data, work, body, resource, token } = operation;
   if (body.backend_id === undefined) return refusal(400, 'backend_id is missing from the body');
@@ -33,18 +34,19 @@ export async function createUser(operation: Operation): Promise<Answer> {
   if (backend.type === ldap)
     return unprocessable({ backend: ['LDAP backends does not support user creation.'] });
   const sent = isObject(resource) ? resource : {};
-  const { values, errors, broken } = readFields(fields, { ...sent, email: sent.username }, true);
-  const { group: _, ...refused } = errors;
-  if (Object.keys(refused).length > 0) return unprocessable(refused);
-  if (broken !== undefined) return broken === 'nul' ? nul() : crash(broken.crash, token);
+  const { values, errors, databaseFailure } = readFields(fields, { ...sent, email: sent.username }, true);
+  const { group: _, ...userErrors } = errors;
+  if (Object.keys(userErrors).length > 0) return unprocessable(userErrors);
+  if (databaseFailure !== undefined)
+    return databaseFailure === 'nul' ? nulRefused() : crash(databaseFailure.crash, token);
   const user = newUser(backend, String(values.email), sent);
-  const isGood = typeof values.group !== 'string' || hasUniqueWords(values.group);
-  if (errors.group !== undefined || !isGood || !Object.values(user.metadata).every(isMetadataValue))
+  const isGroupValid = typeof values.group !== 'string' || hasUniqueWords(values.group);
+  if (errors.group !== undefined || !isGroupValid || !Object.values(user.metadata).every(isMetadataValue))
     return crash('(Ecto.InvalidChangesetError) could not perform insert because changeset is invalid', token);
   user.group = typeof values.group === 'string' ? values.group : null;
 
-  const taken = await work.write(() => insert(data, user));
-  if (taken !== undefined) return unprocessable(taken);
+  const conflict = await work.write(() => insert(data, user));
+  if (conflict !== undefined) return unprocessable(conflict);
   const hasDefault = backend.create_default_organization === true;
   if (hasDefault) {
     const asksForOthers = Array.isArray(sent.organizations) && sent.organizations.length > 0;
@@ -72,18 +74,18 @@ function newUser(backend: SandboxBackend, username: string, sent: JsonObject): S
   };
 }
 
-/** The metadata that the backend has fields for; null becomes the field's default. */
+/** The metadata for which the backend has fields; null becomes the field's default. */
 function readMetadata({ metadata_fields }: SandboxBackend, sent: unknown): JsonObject {
   const metadata: JsonObject = {};
   for (const { attribute_name, default_value = null } of metadata_fields) {
     const name = String(attribute_name);
     if (isObject(sent) && Object.hasOwn(sent, name))
-      metadata[name] = withKeptNumbers(sent[name] ?? default_value);
+      metadata[name] = normalizeNumbers(sent[name] ?? default_value);
   }
   return metadata;
 }
 
-/** Names are unique in a backend, whatever their case. */
+/** Usernames are unique within a backend, ignoring case. */
 function insert({ users }: SandboxData, user: SandboxUser): Errors | undefined {
   const isTaken = users.some(
     ({ username, backend_id }) =>
@@ -94,8 +96,8 @@ function insert({ users }: SandboxData, user: SandboxUser): Errors | undefined {
   return undefined;
 }
 
-function joinDefault({ organizations }: SandboxData, user: SandboxUser, isRefused: boolean): void {
+function joinDefault({ organizations }: SandboxData, user: SandboxUser, crashes: boolean): void {
   const organization = { id: randomUUID(), name: `default_${user.uid}`, label: 'Default' };
   organizations.push(organization);
-  if (!isRefused) user.organizations = [{ id: organization.id, roles: [] }];
+  if (!crashes) user.organizations = [{ id: organization.id, roles: [] }];
 }

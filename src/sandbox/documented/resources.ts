@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { didOfKey } from '../did.js';
-import { byField, flag, members, text } from '../fields.js';
 import type { Answer } from '../http.js';
+import { didOfKey } from '../seed.js';
+import { errorsByField, flag, members, text } from './fields.js';
 import { errors, notFound, type Operation, ok } from './operation.js';
 
 /** Operation 1, with a new DID each time. */
@@ -19,7 +19,7 @@ export function updateKeyPair({ data, params: [id], resource }: Operation): Answ
   const keyPair = data.keyPairs.find((candidate) => candidate.id === id);
   if (keyPair === undefined) return notFound();
   const read = keyPairFields.safeParse(resource);
-  if (!read.success) return errors(422, byField(read.error));
+  if (!read.success) return errors(422, errorsByField(read.error));
   const { id: _, ...changes } = read.data;
   if (changes.is_default === true) for (const other of data.keyPairs) other.is_default = false;
   return ok(Object.assign(keyPair, changes));
@@ -32,7 +32,7 @@ export function updateOrganization({ data, params: [id], resource }: Operation):
   const organization = data.organizations.find((candidate) => candidate.id === id);
   if (organization === undefined) return notFound();
   const read = organizationFields.safeParse(resource);
-  if (!read.success) return errors(422, byField(read.error));
+  if (!read.success) return errors(422, errorsByField(read.error));
   const { id: _, ...changes } = read.data;
   return ok(Object.assign(organization, changes));
 }

@@ -1,6 +1,6 @@
-import { type Credentials, identify } from '../auth.js';
+import { authenticate, type Credentials } from '../auth.js';
 import type { SandboxData } from '../data.js';
-import { type Answer, type Body, type Call, type Service, splitTarget } from '../http.js';
+import { type Answer, type Body, parseTarget, type ReceivedRequest, type Service } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
 import { matchPath, type Route, route } from '../routes.js';
 import { errors, notFound, type Operation, refusal } from './operation.js';
@@ -41,8 +41,13 @@ export function documentedService(data: SandboxData, credentials: Credentials, p
   };
 }
 
-function handle(call: Call, data: SandboxData, credentials: Credentials, pageSize: number): Answer {
-  const target = splitTarget(call.target);
+function handle(
+  call: ReceivedRequest,
+  data: SandboxData,
+  credentials: Credentials,
+  pageSize: number,
+): Answer {
+  const target = parseTarget(call.target);
   if (target === null) return errors(400, { path: ['is not percent-encoded properly'] });
   const matches = matchPath(routes, target.segments);
   if (matches.length === 0) return notFound();
@@ -52,14 +57,14 @@ function handle(call: Call, data: SandboxData, credentials: Credentials, pageSiz
     const answer = refusal(405, 'METHOD_NOT_ALLOWED', 'The resource has no such method.');
     return { ...answer, headers: { allow } };
   }
-  const caller = identify(call.headers.authorization, /^bearer$/i, credentials);
+  const caller = authenticate(call.headers.authorization, /^bearer$/i, credentials);
   if (caller.kind !== 'token') {
     const answer = refusal(401, 'UNAUTHORIZED', 'The client is unauthorized to access this resource.');
     return { ...answer, headers: { 'www-authenticate': 'Bearer' } };
   }
   if (!match.route.scopes.some((scope) => caller.scopes.includes(scope)))
     return refusal(403, 'FORBIDDEN', 'The client is forbidden to access this resource.');
-  const { wrapper, run } = match.route.handle;
+  const { wrapper, run } = match.route.handler;
   const unwrapped = wrapper === undefined ? { resource: {} } : unwrap(call.body, wrapper);
   if ('answer' in unwrapped) return unwrapped.answer;
   const { resource } = unwrapped;

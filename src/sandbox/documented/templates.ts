@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxTemplate } from '../data.js';
-import { byField, members, text } from '../fields.js';
 import type { Answer } from '../http.js';
+import { errorsByField, members, text } from './fields.js';
 import { errors, notFound, type Operation, ok } from './operation.js';
 
 const fields = members({ id: text, txt_content: text, html_content: text, type: text, backend_id: text });
@@ -31,7 +31,7 @@ export function updateTemplate(operation: Operation): Answer {
   const [backendId = '', type = ''] = params;
   if (!data.backends.some((backend) => backend.id === backendId)) return notFound();
   const read = fields.safeParse(resource);
-  if (!read.success) return errors(422, byField(read.error));
+  if (!read.success) return errors(422, errorsByField(read.error));
   const { txt_content, html_content } = read.data;
   let template = find(operation);
   if (template === undefined) {

@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
 import type { SandboxData, SandboxRole, SandboxScope, SandboxUser } from '../data.js';
-import { byField, dateTime, flag, int32, list, map, members, object, requiredText, text } from '../fields.js';
 import type { Answer } from '../http.js';
 import type { JsonObject } from '../json.js';
+import {
+  dateTime,
+  errorsByField,
+  flag,
+  int32,
+  list,
+  map,
+  members,
+  object,
+  requiredText,
+  text,
+} from './fields.js';
 import { errors, notFound, type Operation, ok } from './operation.js';
 
 const role = members({ id: text, name: text, scopes: list(members({ id: text, name: text, public: flag })) });
@@ -57,7 +68,7 @@ export function updateUser({ data, params: [id], resource }: Operation): Answer 
   const user = data.users.find((candidate) => candidate.id === id);
   if (user === undefined) return notFound();
   const read = fields.safeParse(resource);
-  if (!read.success) return errors(422, byField(read.error));
+  if (!read.success) return errors(422, errorsByField(read.error));
   const values = read.data;
   const unknown = unknownReferences(data, values);
   if (unknown !== null) return errors(422, unknown);

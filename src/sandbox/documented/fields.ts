@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isObject, type JsonObject } from './json.js';
+import { isObject, type JsonObject } from '../json.js';
 
 /** A required string. */
 export const requiredText = z.string({
@@ -25,10 +25,10 @@ export const dateTime = z
 /** Any object. */
 export const object = z.custom<JsonObject>(isObject, 'must be an object');
 
-/** The same; null means an empty one. */
+/** Any object; null becomes an empty one. */
 export const map = object.nullable().transform((value) => value ?? {});
 
-/** An array of such values; null means an empty one. */
+/** An array of these values; null becomes an empty one. */
 export function list<T extends z.ZodType>(element: T) {
   return z
     .array(element, 'must be an array')
@@ -41,18 +41,15 @@ export function members<S extends z.ZodRawShape>(shape: S) {
   return z.object(shape, 'must be an object').partial();
 }
 
-/** The messages by field, as `errors` of an answer shows them. */
-export function byField({ issues }: z.ZodError): Record<string, string[]> {
+/** Messages by field, as the `errors` of an answer have them. */
+export function errorsByField({ issues }: z.ZodError): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
   for (const {
     path: [field = 'body', ...inner],
     message,
   } of issues) {
-    const where = inner.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
-    errors[String(field)] = [
-      ...(errors[String(field)] ?? []),
-      where === '' ? message : `${where} ${message}`,
-    ];
+    const path = inner.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
+    errors[String(field)] = [...(errors[String(field)] ?? []), path === '' ? message : `${path} ${message}`];
   }
   return errors;
 }
