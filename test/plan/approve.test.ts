@@ -15,12 +15,12 @@ it('counts losses, not objects: a user who loses two memberships counts twice', 
   expect(countDestructions(losing(2, 0, 1))).toBe(3);
 });
 
-it('lets as much destruction pass as is allowed', () => {
+it('allows destructive changes up to the limit', () => {
   expect(refusalsOf(losing(2, 1), 3)).toEqual([]);
   expect(refusalsOf(losing(), 0)).toEqual([]);
 });
 
-it('refuses more, and says how much there is', () => {
+it('refuses more, and says how many there are', () => {
   const [problem, ...others] = refusalsOf(losing(2, 1), 2);
   expect(problem).toMatchObject({ code: 'too-destructive', severity: 'error' });
   expect(problem?.message).toContain('3');
@@ -28,7 +28,7 @@ it('refuses more, and says how much there is', () => {
   expect(others).toEqual([]);
 });
 
-it('refuses everything that is blocked, each with its reason, besides too much destruction', () => {
+it('refuses each blocked object with its reason, and too many destructive changes', () => {
   const plan = planOf([
     changeOf({ action: 'blocked', address: 'User/a', reason: 'the first reason' }),
     changeOf({ action: 'blocked', address: 'User/b', reason: 'the second reason' }),
@@ -39,7 +39,7 @@ it('refuses everything that is blocked, each with its reason, besides too much d
   expect(problems[1]?.message).toContain('User/b is blocked: the second reason');
 });
 
-it('tells one reason of many objects once, and names the first of them', () => {
+it('reports a reason of many objects once, and names the first objects', () => {
   const of = (reason: string, ...addresses: readonly string[]) =>
     addresses.map((address) => changeOf({ action: 'blocked', address, reason }));
   const plan = planOf([
@@ -59,13 +59,13 @@ it('tells one reason of many objects once, and names the first of them', () => {
   ]);
 });
 
-it('refuses what is blocked though nobody says why', () => {
+it('refuses a blocked object without a reason', () => {
   expect(refusalsOf(planOf([changeOf({ action: 'blocked', reason: null })]), 0)).toMatchObject([
     { code: 'blocked' },
   ]);
 });
 
-it('advises to leave an object out where a manifest names it, not where a command does', () => {
+it('suggests --target if a manifest names the object, not if a command does', () => {
   const declaredAt = { file: 'manifests/a.yaml', line: 1, column: 1, length: 1 };
   const change = changeOf({ action: 'blocked', reason: 'no such client' });
   const hintOf = (plan: Plan) => refusalsOf(plan, 0)[0]?.hint;

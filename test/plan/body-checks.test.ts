@@ -48,7 +48,7 @@ const lost = {
 };
 
 describe('warnings of a changed template', () => {
-  it('compare with what the server has', () => {
+  it("compare with the server's body", () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
     expect(questionable(change)).toEqual({ warnings: [lost], errors: [] });
   });
@@ -59,7 +59,7 @@ describe('warnings of a changed template', () => {
     expect(questionable(change, { 'lost-placeholder': 'off' })).toEqual({ warnings: [], errors: [] });
   });
 
-  it('take the body that stays into account', () => {
+  it('consider the body that stays', () => {
     const html = '<meta charset="utf-8">{{ a }}';
     const change = templateChange({ txt_content: '{{ a }}', html_content: html }, { txt_content: 'x' });
     expect(questionable(change, { 'lost-placeholder': 'off' }).warnings).toEqual([
@@ -67,7 +67,7 @@ describe('warnings of a changed template', () => {
     ]);
   });
 
-  it('never keep a change from being sent for what the server has', () => {
+  it("never block a change because of the server's body", () => {
     const long = 'x'.repeat(1_048_577);
     const live = templateChange({ txt_content: long }, { txt_content: 'x' });
     const own = templateChange({ txt_content: 'x' }, { txt_content: long });
@@ -85,7 +85,7 @@ describe('warnings of a changed template', () => {
     expect(questionable(change)).toEqual({ warnings: [], errors: [] });
   });
 
-  it('are about templates that will be updated alone', () => {
+  it('are only about templates that will be updated', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
     expect(questionable({ ...change, action: 'blocked' }).warnings).toEqual([]);
     expect(questionable({ ...change, kind: 'Client' }).warnings).toEqual([]);
@@ -95,7 +95,7 @@ describe('warnings of a changed template', () => {
 describe('a warning of a changed template', () => {
   const html = '<meta charset="utf-8"><img src="a.png">{{ a }}';
 
-  it('stands in the body that the document declares', () => {
+  it('has its place in the declared body', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { html_content: html });
     const parts: (object | undefined)[] = [];
     const declared = within(declaredTemplate({ html_content: html }), (_, part) => {
@@ -107,7 +107,7 @@ describe('a warning of a changed template', () => {
     expect(parts).toEqual([{ start: 22, end: 39 }]);
   });
 
-  it('has every place in it, up to a number that is counted on from', () => {
+  it('has every place up to a limit, and the number of the others', () => {
     const images = (count: number) => `<meta charset="utf-8">${'<img>'.repeat(count)}`;
     const told = (count: number) => {
       const change = templateChange({}, { html_content: images(count) });
@@ -133,7 +133,7 @@ describe('a warning of a changed template', () => {
     expect(told(60)?.morePlaces).toBe(10);
   });
 
-  it('has one place where its parts can not be told apart', () => {
+  it("has one place if its parts can't be told apart", () => {
     const body = `<meta charset="utf-8">${'<img>'.repeat(60)}`;
     const change = templateChange({}, { html_content: body });
     const [warning] = questionable(change, {}, declaredTemplate({ html_content: body })).warnings;
@@ -142,7 +142,7 @@ describe('a warning of a changed template', () => {
     expect(warning).not.toHaveProperty('morePlaces');
   });
 
-  it('has no place where the body is that of the server', () => {
+  it("has no place if the body is the server's", () => {
     const change = templateChange({ html_content: html }, { txt_content: '{{ b }}' });
     const { warnings } = questionable(change, {}, declaredTemplate({ txt_content: '{{ b }}' }));
     expect(warnings.map(({ code, place }) => [code, place?.line])).toEqual([
@@ -153,7 +153,7 @@ describe('a warning of a changed template', () => {
 });
 
 describe('problems of declared templates', () => {
-  it('stand at the body that they are about', () => {
+  it('have their place in the body that they are about', () => {
     const problems = checked([declaredTemplate({ txt_content: '{{#a}}', html_content: 'x' })], {
       checkTemplate,
       levels: { 'template-syntax': 'error' },
@@ -164,13 +164,13 @@ describe('problems of declared templates', () => {
     ]);
   });
 
-  it('stand at both bodies where they are about both', () => {
+  it('have places in both bodies if they are about both', () => {
     const fields = { txt_content: '{{a}}', html_content: '<meta charset="utf-8">' };
     const [problem] = checked([declaredTemplate(fields)], { checkTemplate, levels: {} });
     expect(problem?.places.map(({ line }) => line)).toEqual([2, 3]);
   });
 
-  it('are not searched for in what is to be deleted, or is off', () => {
+  it('are not looked for in a deleted template, or if the check is off', () => {
     expect(
       checked([declaredTemplate({ txt_content: '{{#a}}' }, true)], { checkTemplate, levels: {} }),
     ).toEqual([]);

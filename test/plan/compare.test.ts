@@ -12,13 +12,13 @@ describe('an organization', () => {
   const unlabelled = live(identity, { id: '1', name: 'acme' });
   const labelled = (label: string | null) => declared('Organization', identity, { label });
 
-  it('is unchanged where the server has what the manifest says', () => {
+  it('is unchanged if the server has the declared values', () => {
     const document = declared('Organization', identity, { name: 'acme', label: 'ACME' });
     const change = changeFor(document, { live: there });
     expect(change).toMatchObject({ action: 'unchanged', observed: 'live', requests: [], fields: [] });
   });
 
-  it('is sent whole, live fields under declared ones', () => {
+  it('is sent whole: live fields under declared ones', () => {
     const change = changeFor(labelled('ACME Corp'), { live: there });
     const body = { id: '1', name: 'acme', label: 'ACME Corp' };
     const params = { organization_id: '1' };
@@ -27,29 +27,29 @@ describe('an organization', () => {
     expect(change.declaredAt).toEqual({ file: 'manifests/all.yaml', line: 3 });
   });
 
-  it('is not sent on demand where the server shows that it has it', () => {
+  it('is not sent with assert if the live value matches', () => {
     const change = changeFor(labelled('ACME'), { live: there, assert: true });
     expect(change).toMatchObject({ action: 'unchanged', observed: 'live', requests: [] });
   });
 
-  it('loses its label to null, and says nothing of a label that it does not mention', () => {
+  it("loses its label by null, and keeps a label that it doesn't mention", () => {
     const fields = [{ path: 'label', before: 'ACME', after: null }];
     expect(changeFor(labelled(null), { live: there })).toMatchObject({ action: 'update', fields });
     expect(changeFor(declared('Organization', identity, {}), { live: there }).action).toBe('unchanged');
   });
 
-  it('is asserted where the answer left its label out', () => {
+  it('is sent if the response left its label out', () => {
     const change = changeFor(labelled('ACME'), { live: unlabelled });
     expect(change).toMatchObject({ action: 'update', fields: [{ before: undefined, after: 'ACME' }] });
   });
 
-  it('is compared with the record where the answer left its label out', () => {
+  it('is compared with the record if the response left its label out', () => {
     const change = changeFor(labelled('ACME'), { live: unlabelled, recorded: recorded({ label: 'ACME' }) });
     const recordedAt = '2026-01-31T12:00:00Z';
     expect(change).toMatchObject({ action: 'unchanged', observed: 'recorded', recordedAt });
   });
 
-  it('that the server does not have is blocked, since no operation creates one', () => {
+  it("is blocked if the server doesn't have it, since no operation creates it", () => {
     const trouble = 'the server has no organization "acme"';
     const change = changeFor(labelled('x'), { live: live(identity, {}, { exists: false, trouble }) });
     expect(change).toMatchObject({ action: 'blocked', reason: trouble, requests: [] });
@@ -59,7 +59,7 @@ describe('an organization', () => {
 describe('a user', () => {
   const identity = { id: 'u' };
 
-  it('that nothing is known of is asserted', () => {
+  it('is sent if nothing is known about it', () => {
     const body = { blocked: false, group: 'staff' };
     const change = changeFor(declared('User', identity, body));
     expect(change).toMatchObject({ action: 'update', observed: 'unknown', destructions: [] });
@@ -67,7 +67,7 @@ describe('a user', () => {
     expect(change.fields.map(({ before }) => before)).toEqual([undefined, undefined]);
   });
 
-  it('is unchanged where the last answer had what the manifest says, and sent then only on demand', () => {
+  it('is unchanged if the last response had the declared values, and then sent only with assert', () => {
     const document = declared('User', identity, { group: 'staff' });
     const known = { recorded: recorded({ group: 'staff', username: 'ada' }) };
     expect(changeFor(document, known)).toMatchObject({ action: 'unchanged', observed: 'recorded' });
@@ -79,7 +79,7 @@ describe('a user', () => {
     });
   });
 
-  it('is sent with all that is declared, not with the difference alone', () => {
+  it('is sent with all declared fields, not only those that differ', () => {
     const change = changeFor(declared('User', identity, { group: 'staff', blocked: false }), {
       recorded: recorded({ group: 'staff', blocked: true }),
     });
@@ -87,13 +87,13 @@ describe('a user', () => {
     expect(change.fields.map(({ path }) => path)).toEqual(['blocked']);
   });
 
-  it('is asserted again where the last request has no known outcome', () => {
+  it('is sent again if the outcome of the last request is unknown', () => {
     const doubtful = recorded({ group: 'staff' }, { uncertain: new Set(['group']) });
     const change = changeFor(declared('User', identity, { group: 'staff' }), { recorded: doubtful });
     expect(change).toMatchObject({ action: 'update', fields: [{ path: 'group', before: undefined }] });
   });
 
-  it('has its metadata merged into what is recorded', () => {
+  it('has its metadata merged into the recorded metadata', () => {
     const change = changeFor(declared('User', identity, { metadata: { a: 2, b: null } }), {
       recorded: recorded({ metadata: { a: 1, b: 2, c: 3 } }),
     });
@@ -104,20 +104,20 @@ describe('a user', () => {
     ]);
   });
 
-  it('is blocked rather than guessed where its metadata is not known', () => {
+  it('is blocked if its present metadata is unknown', () => {
     const change = changeFor(declared('User', identity, { metadata: { a: 1 }, group: 'staff' }));
     expect(change).toMatchObject({ action: 'blocked', requests: [] });
     expect(change.reason).toContain('whole: [metadata]');
   });
 
-  it('is not blocked where the metadata is declared whole, or nothing of it is', () => {
+  it('is not blocked if the metadata is declared whole or empty', () => {
     const whole = declared('User', identity, { metadata: { a: 1 } }, { whole: ['metadata'] });
     expect(changeFor(whole).requests).toMatchObject([{ body: { metadata: { a: 1 } } }]);
     const nothing = declared('User', identity, { metadata: {}, group: 'staff' });
     expect(changeFor(nothing).requests).toMatchObject([{ body: { group: 'staff' } }]);
   });
 
-  it('has the mentioned members of its backend managed, and no other', () => {
+  it('manages only the mentioned members of its backend', () => {
     const document = declared('User', identity, { backend: { smtp_port: 587 } });
     const known = recorded({ backend: { smtp_port: 25, smtp_relay: 'relay' } });
     expect(changeFor(document, { recorded: known })).toMatchObject({
@@ -137,7 +137,7 @@ describe('a user', () => {
     expect(JSON.stringify(change)).not.toMatch(/hush|from the environment/);
   });
 
-  it('shows no former secret where the manifest now says something else', () => {
+  it('shows no former secret if the manifest now declares another value', () => {
     const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
     for (const group of [new Sensitive('hush'), hasher.secret(hasher.hash('hush'))]) {
       const document = declared('User', identity, { group: 'staff' });
@@ -146,7 +146,7 @@ describe('a user', () => {
     }
   });
 
-  it('is unchanged where its password has the recorded hash', () => {
+  it('is unchanged if its password has the recorded hash', () => {
     const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
     const known = recorded({ backend: { smtp_password: hasher.secret(hasher.hash('hush')) } });
     const document = (password: string) =>
@@ -165,13 +165,13 @@ describe("a user's organizations", () => {
   const acme = { id: '1', name: 'acme' };
   const globex = { id: '2', name: 'globex' };
 
-  it('are found by name or id, and sent with all that is known of them', () => {
+  it('are found by name or id, and sent with all their known fields', () => {
     const globex = { id: '2', name: 'globex', label: null };
     const body = { organizations: [globex, { id: '1', name: 'acme', label: 'ACME' }] };
     expect(changeFor(memberOf('globex', '1'), { organizations }).requests).toMatchObject([{ body }]);
   });
 
-  it('that are lost are destructive, one by one', () => {
+  it('count as destructive for each one lost', () => {
     const known = { organizations, recorded: recorded({ organizations: [acme, globex] }) };
     expect(changeFor(memberOf('initech'), known).destructions).toEqual([
       'removes the membership "acme" (id 1)',
@@ -180,13 +180,13 @@ describe("a user's organizations", () => {
     expect(changeFor(memberOf('acme', 'globex', 'initech'), known).destructions).toEqual([]);
   });
 
-  it('that a server has twice lose nothing where one of the two goes', () => {
+  it('that a server has twice lose nothing if one of the two is removed', () => {
     const known = { organizations, recorded: recorded({ organizations: [acme, globex, { ...acme }] }) };
     expect(changeFor(memberOf('globex', 'acme'), known).destructions).toEqual([]);
     expect(changeFor(memberOf('globex'), known).destructions).toHaveLength(2);
   });
 
-  it('that stay and lose roles are destructive, one by one', () => {
+  it('count as destructive for each role lost in a remaining membership', () => {
     const member = { id: 'r1', name: 'member' };
     const accountant = { id: 'r2', name: 'accountant' };
     const known = recorded({ organizations: [{ ...acme, roles: [member, accountant] }] });
@@ -203,38 +203,38 @@ describe("a user's organizations", () => {
     expect(lost(member, accountant, { id: 'r3', name: 'auditor' })).toEqual([]);
   });
 
-  it('that are not there say what was given wrong, a name or an id', () => {
+  it("that don't exist are reported as a wrong name or a wrong id", () => {
     const id = '10000000-0000-4000-8000-00000000beef';
     expect(changeFor(memberOf(id), { organizations }).reason).toMatch(/, or correct the id$/);
     expect(changeFor(memberOf('hooli'), { organizations }).reason).toMatch(/, or correct the name$/);
   });
 
-  it('that are not known carry a warning, and are not counted', () => {
+  it("that are unknown carry a warning, and don't count as destructive", () => {
     const change = changeFor(memberOf('acme'), { organizations });
     expect(change.warnings.map(({ code }) => code)).toEqual(['unknown-set']);
     expect(change.destructions).toEqual([]);
   });
 
-  it('keep their roles where the manifest does not mention them', () => {
+  it("keep their roles if the manifest doesn't mention them", () => {
     const roles = [{ id: 'r', name: 'member' }];
     const known = recorded({ organizations: [{ ...acme, roles }] });
     const change = changeFor(memberOf('acme', 'globex'), { organizations, recorded: known });
     expect(change.requests).toMatchObject([{ body: { organizations: [{ id: '1', roles }, { id: '2' }] } }]);
   });
 
-  it('that the server does not have block the user, all of them named', () => {
+  it("that the server doesn't have block the user, and the reason names all", () => {
     const change = changeFor(memberOf('hooli', 'acme', 'pied piper'), { organizations });
     expect(change.action).toBe('blocked');
     expect(change.reason).toContain('hooli');
     expect(change.reason).toContain('pied piper');
   });
 
-  it('that are called twice by different words block the user', () => {
+  it('that are declared twice, by name and by id, block the user', () => {
     const change = changeFor(memberOf('acme', '1'), { organizations });
     expect(change).toMatchObject({ action: 'blocked', reason: expect.stringContaining('twice') });
   });
 
-  it('may be one of the rows that came without an id', () => {
+  it('may be a row that came without an id', () => {
     const index = new Catalog([{ name: 'acme' }, {}]);
     const byId = declared('User', identity, { organizations: [{ id: '9' }] });
     const [request] = changeFor(byId, { organizations: index }).requests;
@@ -254,7 +254,7 @@ it('blocking a user is destructive, unblocking one is not', () => {
   expect(changeFor(blocked(false), { recorded: recorded({ blocked: true }) }).destructions).toEqual([]);
 });
 
-it('what the server says of an organization, role or scope is no change of a user that has it', () => {
+it('another name or label of an organization, role or scope is no change of its user', () => {
   const now = {
     organizations: [{ id: 'o', name: 'renamed', label: 'By hand', roles: [{ id: 'r', name: 'member' }] }],
     authorized_scopes: [{ id: '1', name: 'billing:read', public: true }],
@@ -272,7 +272,7 @@ it('what the server says of an organization, role or scope is no change of a use
   ]);
 });
 
-it('taking a scope away is destructive', () => {
+it('removing a scope is destructive', () => {
   const document = declared('User', { id: 'u' }, { authorized_scopes: [] });
   const known = recorded({ authorized_scopes: [{ id: '1', name: 'billing:read', label: 'x' }] });
   const { destructions } = changeFor(document, { recorded: known });
@@ -290,14 +290,14 @@ describe('a key pair', () => {
     });
   });
 
-  it('says nothing of a default that it does not have', () => {
+  it("ignores a default that it doesn't declare", () => {
     const known = recorded({ is_default: false, public_key: 'old' });
     const change = changeFor(pair({ is_default: false, public_key: 'new' }), { recorded: known });
     expect(change.requests).toMatchObject([{ body: { public_key: 'new' } }]);
     expect(change.apply.expected).toEqual({ public_key: 'new' });
   });
 
-  it('has nothing to assert where all it says is that it is not the default', () => {
+  it('sends nothing if it only declares that it is not the default', () => {
     const known = { recorded: recorded({ is_default: false }), assert: true };
     const change = changeFor(pair({ is_default: false }), known);
     expect(change).toMatchObject({ action: 'unchanged', requests: [] });
@@ -307,7 +307,7 @@ describe('a key pair', () => {
 describe('an email template', () => {
   const there = live(template, { id: 't', ...template, txt_content: 'txt', html_content: '<p>' });
 
-  it('is sent whole: the body that is not mentioned goes along', () => {
+  it("is sent whole, with the body that isn't mentioned", () => {
     const change = changeFor(declared('EmailTemplate', template, { txt_content: 'new' }), { live: there });
     const params = { backend_id: 'b', template_type: 'tx_code' };
     const body = { id: 't', txt_content: 'new', html_content: '<p>', type: 'tx_code', backend_id: 'b' };
@@ -315,14 +315,14 @@ describe('an email template', () => {
     expect(change.apply.expected).toEqual({ id: 't', txt_content: 'new', html_content: '<p>' });
   });
 
-  it('that is not there is asked for all the same, with a warning', () => {
+  it("is sent with a warning if it doesn't exist", () => {
     const document = declared('EmailTemplate', template, { txt_content: 'new' });
     const change = changeFor(document, { live: live(template, {}, { exists: false }) });
     expect(change).toMatchObject({ action: 'update', observed: 'live', warnings: [{ code: 'not-there' }] });
     expect(change.fields).toMatchObject([{ path: 'txt_content', before: null, after: 'new' }]);
   });
 
-  it('that is to be absent is deleted where it has an id', () => {
+  it('with state absent is deleted if it has an id', () => {
     const change = changeFor(declared('EmailTemplate', template, {}, { absent: true }), { live: there });
     expect(change).toMatchObject({ action: 'delete', destructions: ['deletes the template'] });
     const params = { backend_id: 'b', template_type: 'tx_code' };
@@ -333,12 +333,12 @@ describe('an email template', () => {
     ['the server has none', live(template, {}, { exists: false })],
     ['the server shows a built-in one, without an id', live(template, { id: null, txt_content: 'txt' })],
     ['the answer has no id', live(template, { txt_content: 'txt' })],
-  ])('is absent already where %s', (_, known) => {
+  ])('is already absent: %s', (_, known) => {
     const change = changeFor(declared('EmailTemplate', template, {}, { absent: true }), { live: known });
     expect(change).toMatchObject({ action: 'unchanged', requests: [] });
   });
 
-  it('is absent already where it is what the server answered to the last DELETE', () => {
+  it("is already absent if it is the server's response to the last DELETE", () => {
     const change = changeFor(declared('EmailTemplate', template, {}, { absent: true }), {
       live: there,
       recorded: recorded({}, { asDeleted: ({ txt_content }) => txt_content === 'txt' }),
@@ -346,7 +346,7 @@ describe('an email template', () => {
     expect(change.action).toBe('unchanged');
   });
 
-  it('is asked for by null, which clears a body', () => {
+  it('sends null, which clears a body', () => {
     const change = changeFor(declared('EmailTemplate', template, { html_content: null }), { live: there });
     expect(change.requests).toMatchObject([{ body: { txt_content: 'txt', html_content: null } }]);
   });
@@ -355,7 +355,7 @@ describe('an email template', () => {
 describe('a client', () => {
   const client = (generation: number) => declared('Client', { id: 'c' }, {}, { generation });
 
-  it('without a record is adopted: nothing is sent', () => {
+  it('without a record is adopted, and nothing is sent', () => {
     const idle = { requests: [], destructions: [], apply: { generation: 7 } };
     expect(changeFor(client(7))).toMatchObject({ action: 'adopt', observed: 'unknown', ...idle });
   });
@@ -367,7 +367,7 @@ describe('a client', () => {
     expect(change.requests).toEqual([{ operation: 'regenerateDid', params: { client_id: 'c' } }]);
   });
 
-  it('is unchanged at the recorded number, even where everything else is asserted', () => {
+  it('is unchanged at the recorded number, even with assert', () => {
     const known = { recorded: recorded({}, { generation: 2 }) };
     expect(changeFor(client(2), known).action).toBe('unchanged');
     const asserted = changeFor(client(2), { ...known, assert: true });
@@ -380,7 +380,7 @@ describe('a client', () => {
     expect(change.reason).toContain('smaller than the recorded 2');
   });
 
-  it('is left to a person where the last outcome is not known', () => {
+  it('is blocked if the last outcome is unknown', () => {
     const pending = recorded({}, { generation: 1, pendingRun: 'run-1' });
     const reason = expect.stringContaining('run-1');
     expect(changeFor(client(2), { recorded: pending })).toMatchObject({
@@ -390,11 +390,11 @@ describe('a client', () => {
     });
   });
 
-  describe('whose DID is another one than the record says', () => {
+  describe("whose DID isn't the recorded one", () => {
     const live = { exists: true, identity: { id: 'c' }, fields: { did: 'did:new' } };
     const known = { live, recorded: recorded({ did: 'did:old' }, { generation: 1 }) };
 
-    it('is blocked and not regenerated, with both DIDs, since when, and what to do', () => {
+    it('is blocked, with both DIDs, the time of the record, and what to do', () => {
       const change = changeFor(client(2), known);
       expect(change).toMatchObject({ action: 'blocked', requests: [], destructions: [] });
       for (const part of ['did:old', 'did:new', '2026-01-31T12:00:00Z', 'run-0', 'idops state rm Client/c']) {
@@ -409,7 +409,7 @@ describe('a client', () => {
       expect(change.warnings).toMatchObject([{ code: 'did-moved', message }]);
     });
 
-    it('is regenerated where the DID is the recorded one', () => {
+    it('is regenerated if the DID is the recorded one', () => {
       const same = { ...known, recorded: recorded({ did: 'did:new' }, { generation: 1 }) };
       const destructions = ['regenerates the DID, which is did:new now'];
       expect(changeFor(client(2), same)).toMatchObject({ action: 'regenerate', destructions });
@@ -419,18 +419,18 @@ describe('a client', () => {
       ]);
     });
 
-    it('is recorded with its DID where the record has none', () => {
+    it('is recorded with its DID if the record has none', () => {
       const without = { live, recorded: recorded({}, { generation: 1 }) };
       expect(changeFor(client(1), without)).toMatchObject({ action: 'adopt', requests: [] });
     });
   });
 
-  it('that says nothing of its DID is unchanged', () => {
+  it("that doesn't show its DID is unchanged", () => {
     expect(changeFor(declared('Client', { id: 'c' })).action).toBe('unchanged');
   });
 });
 
-it('a template that is to be absent and that the server knows no backend of carries a warning', () => {
+it("a template with state absent carries a warning if the server doesn't have its backend", () => {
   const typo = { ...template, backend_id: '40000000-0000-4000-8000-00000000dead' };
   const gone = declared('EmailTemplate', typo, {}, { absent: true });
   const missing = { exists: false, identity: typo, fields: {} };
@@ -440,7 +440,7 @@ it('a template that is to be absent and that the server knows no backend of carr
 });
 
 describe('a key of a map', () => {
-  it('that goes is removed and one that comes was absent, which null is neither', () => {
+  it('is absent before it is added and after it is removed, unlike null', () => {
     const user = declared('User', { id: 'u' }, { metadata: { goes: null, comes: 'b' } });
     const change = changeFor(user, { recorded: recorded({ metadata: { goes: null, stays: null } }) });
     expect(change.fields).toEqual([

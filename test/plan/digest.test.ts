@@ -25,20 +25,20 @@ it('does not change with the order of changes and keys', () => {
   expect(digest(a, pair)).toBe(digest(pair, b));
 });
 
-it('does not change with the order inside of sets, at whatever depth', () => {
+it('does not change with the order inside sets, at any depth', () => {
   const roles = [{ id: 'r1' }, { id: 'r2' }];
   const a = user({ organizations: [{ id: '1', roles }, 'globex'] });
   const b = user({ organizations: ['globex', { id: '1', roles: [...roles].reverse() }] });
   expect(digest(a)).toBe(digest(b));
 });
 
-it('changes with the order of a list that is no set', () => {
+it("changes with the order of a list that isn't a set", () => {
   expect(digest(user({ backend: { features: ['a', 'b'] } }))).not.toBe(
     digest(user({ backend: { features: ['b', 'a'] } })),
   );
 });
 
-it('changes with a value, a path, the server, and with what is cleared', () => {
+it('changes with a value, an address, the server and a cleared field', () => {
   const base = digest(user({ group: 'staff' }));
   expect(digest(user({ group: 'Staff' }))).not.toBe(base);
   expect(digest(user({ group: null }))).not.toBe(base);
@@ -54,7 +54,7 @@ it('changes with a secret, and is the same on every machine', () => {
   expect(digest(password('hush'))).not.toBe(digest(password('Hush')));
 });
 
-it('hides a secret otherwise for another project', () => {
+it('hashes a secret differently for another server or environment', () => {
   const change = user({ backend: { smtp_password: new Sensitive('hush') } });
   const hidden = (other: Partial<DigestScope>) =>
     withHashes(new Sensitive('hush'), digestHasher({ ...scope, ...other }));
@@ -64,21 +64,21 @@ it('hides a secret otherwise for another project', () => {
   expect(planDigest({ ...scope, environment: 'production' }, [change])).not.toBe(digest(change));
 });
 
-it('takes no account of what is not sent', () => {
+it("ignores what isn't sent", () => {
   const known = { recorded: recorded({ group: 'staff' }) };
   const unchanged = changeFor(declared('User', { id: 'u' }, { group: 'staff' }), known);
   const adopted = changeFor(declared('Client', { id: 'c' }, {}, { generation: 1 }));
   expect(digest(unchanged, adopted)).toBe(digest());
 });
 
-it('changes where one of two equal requests is left out', () => {
+it('changes if one of two equal requests is left out', () => {
   const change = changeFor(declared('Client', { id: 'c' }, {}, { generation: 2 }), {
     recorded: recorded({}, { generation: 1 }),
   });
   expect(digest(change, change)).not.toBe(digest(change));
 });
 
-it('does not change with what the server calls an object', () => {
+it('does not change with the display name of an object', () => {
   const change = user({ group: 'staff' });
   expect(digest({ ...change, label: 'ada@acme.example' })).toBe(digest(change));
 });

@@ -30,20 +30,20 @@ function drift(...given: Parameters<typeof driftOf>): { [path: string]: Value | 
 const key = (text: string) => ({ value: text, status: 'valid' });
 
 describe('what a run left', () => {
-  it('is told where the server has something else now', () => {
+  it('is drift if the server has another value now', () => {
     expect(drift({ group: 'a' }, { group: 'b' }, { group: 'c' })).toEqual({ group: 'a' });
     expect(drift({ group: null }, { group: 'b' }, { group: 'c' })).toEqual({ group: null });
   });
 
-  it('is nothing where the manifest alone was changed', () => {
+  it('is no drift if only the manifest changed', () => {
     expect(drift({ group: 'b' }, { group: 'b' }, { group: 'c' })).toEqual({ group: undefined });
   });
 
-  it('is not known of what the server did not show then', () => {
+  it("is unknown for a field that the server didn't show then", () => {
     expect(drift({}, { group: 'b' }, { group: 'c' })).toEqual({ group: undefined });
   });
 
-  it('is told of a map key by key', () => {
+  it('is compared key by key in a map', () => {
     const was = { metadata: { a: key('1'), b: key('1') } };
     const now = { metadata: { a: key('2'), b: key('1') } };
     const asked = { metadata: { a: key('3'), b: key('3'), c: key('3') } };
@@ -51,7 +51,7 @@ describe('what a run left', () => {
     expect(drift(was, now, asked)).toEqual(told);
   });
 
-  it('is told of the keys of a map that was there as a whole, or not at all', () => {
+  it('is compared key by key in a map that is emptied or was null', () => {
     const asked = { metadata: { a: key('3'), b: key('3') } };
     const emptied = drift({ metadata: { a: key('1') } }, { metadata: {} }, asked);
     expect(emptied).toEqual({ 'metadata.a': key('1'), 'metadata.b': undefined });
@@ -59,7 +59,7 @@ describe('what a run left', () => {
     expect(filled).toEqual({ 'metadata.a': null, 'metadata.b': undefined });
   });
 
-  it('is the same set in another order, or with other names', () => {
+  it('is the same set in another order or with other names', () => {
     const [one, two] = [
       { id: ids.member, name: 'one' },
       { id: ids.accountant, name: 'two' },
@@ -70,14 +70,14 @@ describe('what a run left', () => {
     expect(drift({ roles: [one] }, { roles: [one, two] }, asked)).toEqual({ roles: [one] });
   });
 
-  it('of a secret is compared by its hash', () => {
+  it('is compared by hash if it is a secret', () => {
     const hashed = new HashedSecret('scrypt:x', (value) => value === 'old');
     const wish = { group: new Sensitive('new') };
     expect(drift({ group: hashed }, { group: 'old' }, wish)).toEqual({ group: undefined });
     expect(drift({ group: hashed }, { group: 'other' }, wish)).toEqual({ group: hashed });
   });
 
-  it('is told of an object that is gone', () => {
+  it('is drift if the object was deleted', () => {
     const identity = { backend_id: 'b', type: 't' };
     const template = declared('EmailTemplate', identity, { txt_content: 'new', html_content: 'new' });
     const change = changeFor(template, {
@@ -92,7 +92,7 @@ describe('what a run left', () => {
   });
 });
 
-describe('what is declared by now', () => {
+describe('what is declared now', () => {
   const [one, other] = [{ id: ids.member }, { id: ids.accountant }];
   it.each<[string, Fields, Fields, Fields, { [path: string]: 'changed' | undefined }]>([
     ['the same', { group: 'a' }, { group: 'b' }, { group: 'a' }, { group: undefined }],
@@ -112,7 +112,7 @@ describe('what is declared by now', () => {
     expect(Object.fromEntries(told.map(([path, drift]) => [path, drift?.declared]))).toEqual(expected);
   });
 
-  it('is compared by its hash where it is a secret', () => {
+  it('is compared by hash if it is a secret', () => {
     const hashed = new HashedSecret('scrypt:x', (value) => value === 'old');
     const of = (asked: string) => {
       const told = driftOf({ group: hashed }, { group: 'other' }, { group: new Sensitive(asked) });
@@ -139,13 +139,13 @@ describe('a share of a plan', () => {
   const shown = (only: 'drift' | 'changes' | undefined) =>
     shareOf(changes, only).changes.map(({ address }) => address);
 
-  it('has what is of it, and of both what is both', () => {
+  it('contains its own changes, and those that belong to both shares', () => {
     expect(shown('drift')).toEqual(['drift', 'both', 'one field of both']);
     expect(shown('changes')).toEqual(['both', 'made', 'one field of both', 'blocked']);
     expect(shown(undefined)).toHaveLength(changes.length);
   });
 
-  it('counts what it leaves out', () => {
+  it('counts the changes that it leaves out', () => {
     expect([...shareOf(changes, 'drift').leftOut].flat()).toEqual(['update', 1, 'blocked', 1]);
     expect(shareOf(changes, 'changes').leftOut).toEqual(new Map([['update', 1]]));
     const losing = [change('a', { fields: [moved], destructions: ['a is lost', 'b too'] }), ...changes];
@@ -153,7 +153,7 @@ describe('a share of a plan', () => {
     expect(shareOf(losing, 'drift').losesLeftOut).toBe(0);
   });
 
-  it('is counted by fields and objects', () => {
+  it('counts drifted fields and objects', () => {
     expect(countDrift(planOf(changes))).toEqual({ fields: 3, objects: 3 });
     expect(changes.filter(isDrifted)).toHaveLength(3);
   });

@@ -42,7 +42,7 @@ function privilegesOf(
   );
 }
 
-it('another name beside an id that an answer called privileged is blocked, if there is no list', () => {
+it('without a list, a wrong name beside an id that a response calls privileged is blocked', () => {
   expect(privilegesOf({ authorized_scopes: [{ ...admin, name: 'harmless' }] }, {})).toEqual([
     'the scope with the id s1 is called "users:manage:all" on the server, not "harmless": correct the id or the name',
   ]);
@@ -125,7 +125,7 @@ it.each<[string, Fields, Parameters<typeof privilegesOf>[1], readonly string[]]>
   expect(privilegesOf(wanted, given)).toEqual(told);
 });
 
-it('compares a pattern with the whole name', () => {
+it('matches a pattern against the whole name', () => {
   const named = (name: string) => ({ type: 'scope', name, listed: true }) as const;
   expect(isPrivilegedHolding(['*:manage:all'], named('users:manage:all'))).toBe(true);
   expect(isPrivilegedHolding(['*:manage:all'], named('users:manage:all:x'))).toBe(false);

@@ -31,7 +31,7 @@ const names = ['acme', 'globex', 'initech'];
 const organizations: readonly Doc[] = names.map((name) => ({ kind: 'Organization', name, label: name }));
 const emails = `backends/${ids.backend}/email-templates`;
 
-describe('what is counted is what is read', () => {
+describe('progress counts the reads', () => {
   test.each(['documented', 'boruta'] as const)(
     'organizations and templates with the profile %s',
     async (profile) => {
@@ -43,7 +43,7 @@ describe('what is counted is what is read', () => {
     },
   );
 
-  test('users, key pairs and clients, where they can be read', async () => {
+  test('users, key pairs and clients, if the profile reads them', async () => {
     const at = await site({ concurrency: 1 });
     const counted = (...reads: string[]) => [
       `Observing ${reads.length}`,
@@ -59,18 +59,18 @@ describe('what is counted is what is read', () => {
     expect(await watched(at, client(ids.portal), client(ids.wallet))).toEqual(clients);
   });
 
-  test('nothing of users, key pairs and clients, where they cannot be read', async () => {
+  test("no users, key pairs and clients, if the profile can't read them", async () => {
     const at = await site({ profile: 'documented', concurrency: 1 });
     expect(await watched(at, user(ids.ada), keyPair(ids.firstKey), client(ids.portal))).toEqual([]);
   });
 
-  test('a list of key pairs with those that it does not show', async () => {
+  test("a key pair that the list doesn't show, with the list", async () => {
     const at = await site({ concurrency: 1 });
     const events = await watched(at, keyPair(ids.firstKey), keyPair(ids.nobody));
     expect(events).toEqual(['Observing 1', 'key-pairs', `key-pairs/${ids.nobody}`, 'step', 'end']);
   });
 
-  test('no list that is there already', async () => {
+  test('no list that was read before', async () => {
     const unasked = () => Promise.reject(new Error('nobody asked for this'));
     const told: string[] = [];
     const { live } = await observe(
@@ -95,7 +95,7 @@ describe('what is counted is what is read', () => {
     expect(told).toEqual([]);
   });
 
-  test('the lists that references are looked up in, once each', async () => {
+  test('each list with references, once', async () => {
     const at = await site({ concurrency: 1 });
     const events = await watched(
       at,

@@ -14,7 +14,7 @@ function keyPair(id: string, isDefault: boolean, before?: boolean): Change {
   );
 }
 
-it('kinds come in their order, and addresses in theirs, however the manifests are laid out', () => {
+it('kinds and addresses are in order, however the manifests are laid out', () => {
   const changes = [
     changeFor(declared('Client', { id: 'c' }, {}, { generation: 1 })),
     changeFor(declared('EmailTemplate', { backend_id: 'b', type: 'z' }, { txt_content: 'x' })),
@@ -44,7 +44,7 @@ it('keys are rotated before DIDs, which come from the keys of clients', () => {
 });
 
 describe('the default key pair', () => {
-  it('says which one it was before, where another one of the plan or the server told', () => {
+  it('names the former default, from the plan or the server', () => {
     const losses = (changes: readonly Change[]) =>
       arrange(changes).flatMap(({ destructions }) => destructions);
     expect(losses([keyPair('b', true)])).toEqual(['moves the default key pair']);
@@ -58,25 +58,25 @@ describe('the default key pair', () => {
     expect(losses([told()])).toEqual(['moves the default key pair: none is the default now']);
   });
 
-  it('is taken over before it is given up', () => {
+  it('is set on the new key pair before it is cleared on the former one', () => {
     const arranged = arrange([keyPair('a', false, true), keyPair('b', false), keyPair('z', true, false)]);
     expect(addresses(arranged)).toEqual(['KeyPair/z', 'KeyPair/a', 'KeyPair/b']);
     expect(arranged.map(({ action }) => action)).toEqual(['update', 'update', 'update']);
   });
 
-  it('is given up after all that else changes', () => {
+  it('is cleared after all other changes', () => {
     const other = changeFor(declared('KeyPair', { id: 'b' }, { public_key: 'x' }));
     const arranged = arrange([keyPair('a', false, true), other, keyPair('z', true, false)]);
     expect(addresses(arranged)).toEqual(['KeyPair/z', 'KeyPair/b', 'KeyPair/a']);
   });
 
-  it('is not given up where no other takes over', () => {
+  it('is not cleared if no other key pair becomes the default', () => {
     const [change] = arrange([keyPair('a', false, true)]);
     expect(change).toMatchObject({ action: 'blocked', requests: [], destructions: [] });
     expect(change?.reason).toContain('no other key pair');
   });
 
-  it('is not given up by null either where no other takes over', () => {
+  it('is not cleared with null if no other key pair becomes the default', () => {
     const known = { recorded: recorded({ is_default: true }) };
     const cleared = changeFor(declared('KeyPair', { id: 'a' }, { is_default: null }), known);
     expect(arrange([cleared])).toMatchObject([{ action: 'blocked', requests: [] }]);

@@ -28,7 +28,7 @@ describe('a pattern', () => {
     expect(matchesPattern(pattern, text)).toBe(expected);
   });
 
-  it('means what a regular expression would', () => {
+  it('matches as a regular expression does', () => {
     const piece = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
     fc.assert(
       fc.property(piece, fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 }), (pattern, text) => {
@@ -39,7 +39,7 @@ describe('a pattern', () => {
     );
   });
 
-  it('takes no time to fail, however many stars it has', () => {
+  it('fails fast, however many stars it has', () => {
     const pattern = `${'*a'.repeat(2000)}*b`;
     expect(matchesPattern(pattern, 'a'.repeat(20_000))).toBe(false);
   });
@@ -50,14 +50,14 @@ describe('a selection', () => {
     expect(isSelected({ targets: [], kinds: [] }, 'User', ['User/1'])).toBe(true);
   });
 
-  it('of a kind and a target takes what is both', () => {
+  it('of a kind and a target selects what matches both', () => {
     const selection = { targets: ['*1'], kinds: ['User'] };
     expect(isSelected(selection, 'User', ['User/1'])).toBe(true);
     expect(isSelected(selection, 'User', ['User/2'])).toBe(false);
     expect(isSelected(selection, 'Client', ['Client/1'])).toBe(false);
   });
 
-  it('takes an object that goes by any of its addresses', () => {
+  it('selects an object by any of its addresses', () => {
     const selection = { targets: ['Organization/acme'], kinds: [] };
     expect(isSelected(selection, 'Organization', ['Organization/1', 'Organization/acme'])).toBe(true);
   });
@@ -69,16 +69,16 @@ describe('a selection', () => {
     ['*acme', true],
     ['Organization', false],
     ['User/*', false],
-  ])('by %s may mean an organization: %s', (target, expected) => {
+  ])('by %s can match an organization: %s', (target, expected) => {
     expect(mayMatchKind({ targets: [target], kinds: [] }, 'Organization')).toBe(expected);
   });
 
-  it('that leaves out a kind can not mean it', () => {
+  it("without a kind can't match it", () => {
     expect(mayMatchKind({ targets: ['*'], kinds: ['User'] }, 'Organization')).toBe(false);
   });
 });
 
-describe('a target that matches nothing is told why', () => {
+describe('a target that matches nothing is refused, with the reason', () => {
   const documents = [declared('User', { id: 'u1' }), declared('Organization', { name: 'acme' })];
 
   it.each([

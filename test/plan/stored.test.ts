@@ -37,7 +37,7 @@ function organization(name: string, label: string, parts: Partial<Change> = {}, 
 }
 
 describe('a stored plan', () => {
-  it('holds where all is as it was', async () => {
+  it('is valid if everything is unchanged', async () => {
     const plan = planOf([organization('acme', 'New'), organization('globex', 'New')]);
     expect(await stale(plan, plan)).toEqual([]);
   });
@@ -55,7 +55,7 @@ describe('a stored plan', () => {
     ]);
   });
 
-  it('is stale where an object came or went', async () => {
+  it('is stale if an object was added or removed', async () => {
     const [acme, globex] = [organization('acme', 'New'), organization('globex', 'New')];
     expect(await stale(planOf([acme, globex]), planOf([acme]))).toEqual([
       'stale plan: Organization/globex is no longer in it',
@@ -65,7 +65,7 @@ describe('a stored plan', () => {
     ]);
   });
 
-  it('is stale where the server, the action or the manifest is another, and says the first of them', async () => {
+  it('is stale if the live value, the action or the declaration differs, and reports the first of them', async () => {
     const of = (label: string, parts: Partial<Change>, before: Fields): Plan =>
       planOf([organization('acme', label, parts, before)]);
     const plan = of('New', {}, { label: 'Old' });
@@ -80,7 +80,7 @@ describe('a stored plan', () => {
     ]);
   });
 
-  it('is stale where an object is there now that was not, or the record of a generation is another', async () => {
+  it("is stale if an object exists now and didn't, or if the recorded generation differs", async () => {
     const of = (parts: Partial<Change['apply']>): Plan => {
       const change = organization('acme', 'New');
       return planOf([{ ...change, apply: { ...change.apply, ...parts } }]);
@@ -90,7 +90,7 @@ describe('a stored plan', () => {
     expect(await stale(of({ generation: 1 }), of({ generation: 2 }))).toEqual(changed);
   });
 
-  it('is not stale by the order inside of sets', async () => {
+  it('is not stale because of the order inside sets', async () => {
     const of = (...ids: readonly string[]): Plan =>
       planOf([
         changeOf({
@@ -102,7 +102,7 @@ describe('a stored plan', () => {
     expect(await stale(of('1', '2'), of('1', '3'))).toHaveLength(1);
   });
 
-  it('is stale by its digest, where nothing else tells', async () => {
+  it('is stale because of its digest if nothing else differs', async () => {
     const plan = planOf([organization('acme', 'New')]);
     expect(await stale(plan, { ...plan, digest: 'sha256:other' })).toEqual([
       'stale plan: its digest differs now',
@@ -112,7 +112,7 @@ describe('a stored plan', () => {
     ]);
   });
 
-  it('knows an object by its id that is named after a credential', async () => {
+  it('identifies an object by id if its name contains a credential', async () => {
     const plan = planOf([organization('hush', 'New')]);
     const kept = await stored(plan, (text) => text.replaceAll('hush', '(sensitive)'));
     expect(JSON.stringify(kept.apply)).not.toContain('Organization/hush');
@@ -141,7 +141,7 @@ describe('a file', () => {
       'of a change that is blocked',
       { action: 'blocked', apply: { ...changeOf().apply, managed: ['label'] } },
     ],
-  ])('has no quick hash of a secret %s, as the server has it', async (_, parts) => {
+  ])('has no unsalted hash of a live secret %s', async (_, parts) => {
     const before = { label: 'hunter2hunter2', name: 'acme' };
     const change = organization('acme', 'New', parts, before);
     const [sealed, elsewhere, other] = await Promise.all(
@@ -159,7 +159,7 @@ describe('a file', () => {
     expect(sealed).not.toBe(other);
   });
 
-  it('has the same hash everywhere of what is no secret', async () => {
+  it('has the same hash of a public value everywhere', async () => {
     const plan = planOf([organization('acme', 'New', {}, { label: 'Old' })]);
     const [here, there] = await Promise.all(
       [plan, { ...plan, server: 'https://other.example.com' }].map(
