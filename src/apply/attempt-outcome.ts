@@ -12,7 +12,7 @@ export interface Outcome extends Omit<ChangeResult, 'address' | 'label' | 'actio
   readonly ambiguous: boolean;
   /** What the server showed afterwards; undefined if it showed nothing usable. */
   readonly after: Fields | undefined;
-  /** The server's actual profile, if it is another one and its updates lose what they don't mention. */
+  /** The server's actual profile, if it is another one, and its updates reset fields that aren't sent. */
   readonly otherProfile?: string | undefined;
 }
 
@@ -26,34 +26,34 @@ export interface OpenFailure {
   /** Whether the server refused the request: it would refuse a repetition too. */
   readonly refused: boolean;
   /** Whether the server may still be working on it. */
-  readonly unsteady: boolean;
-  /** Whether it was given up because its observation expired. */
+  readonly inProgress: boolean;
+  /** Whether no retry was made because the observation expired. */
   readonly expired?: true;
 }
 
-/** A change whose outcome has to be read back. */
-export interface Open {
+/** A change with an unknown outcome, which is read back. */
+export interface OpenChange {
   readonly change: Change;
   readonly failure: OpenFailure;
 }
 
-/** An answer that says nothing usable. */
-export const NOTHING_KNOWN: OpenFailure = {
+/** An answer without usable content. */
+export const UNUSABLE_ANSWER: OpenFailure = {
   message: '',
   httpStatus: null,
   attempts: 0,
   answered: true,
   refused: false,
-  unsteady: false,
+  inProgress: false,
 };
 
 /** A change without a request of its own: another change of the plan has this effect. */
-export const BY_ANOTHER: OpenFailure = {
-  ...NOTHING_KNOWN,
+export const NO_REQUEST: OpenFailure = {
+  ...UNUSABLE_ANSWER,
   message: 'nothing was sent, since the server does it with another change',
 };
 
-const OUTCOME_UNKNOWN = 'what the server did is not known';
+const EFFECT_UNKNOWN = 'what the server did is not known';
 
 function outcomeOf(
   { httpStatus, attempts }: OpenFailure,
@@ -62,38 +62,38 @@ function outcomeOf(
   return { httpStatus, attempts, ambiguous: false, after: undefined, unverified: [], ...parts };
 }
 
-/** The outcome of a change that was not sent; null if there was nothing to send. */
-export function skipped(error: string | null): Outcome {
-  return outcomeOf(NOTHING_KNOWN, { status: 'skipped', error });
+/** The outcome of a change that was not sent. `error` is null if there was nothing to send. */
+export function skippedOutcome(error: string | null): Outcome {
+  return outcomeOf(UNUSABLE_ANSWER, { status: 'skipped', error });
 }
 
 /** The outcome of a failed change that can't be read back. */
-export function closed(open: OpenFailure, ambiguous: boolean): Outcome {
+export function outcomeWithoutReadBack(open: OpenFailure, ambiguous: boolean): Outcome {
   return ambiguous
-    ? outcomeOf(open, { status: 'unknown', ambiguous, error: `${open.message}; ${OUTCOME_UNKNOWN}` })
+    ? outcomeOf(open, { status: 'unknown', ambiguous, error: `${open.message}; ${EFFECT_UNKNOWN}` })
     : outcomeOf(open, { status: 'failed', error: open.message });
 }
 
-/** The outcome of a change after a bug or a full disk on this side. */
-export function brokenOff(failure: unknown): Outcome {
-  return closed({ ...NOTHING_KNOWN, message: messageOf(failure) }, true);
+/** The outcome of a change after an exception on this side, such as a full disk or a bug. */
+export function exceptionOutcome(failure: unknown): Outcome {
+  return outcomeWithoutReadBack({ ...UNUSABLE_ANSWER, message: messageOf(failure) }, true);
 }
 
 /** An outcome with advice for a person. */
-export function advised(outcome: Outcome, advice: string): Outcome {
+export function withAdvice(outcome: Outcome, advice: string): Outcome {
   const { error, notes = [] } = outcome;
   if (error === null) return { ...outcome, notes: [...notes, advice] };
   return { ...outcome, error: `${error}; ${advice}` };
 }
 
-/** Why something failed, in words; a cause that several failures share is named once. */
+/** The message of a failure; a cause that several failures share appears once. */
 export function messageOf(failure: unknown): string {
-  if (failure instanceof ProblemsError) return distinct(failure.problems.map(({ message }) => message));
-  if (failure instanceof AggregateError) return distinct(failure.errors.map(messageOf));
+  if (failure instanceof ProblemsError) return joinDistinct(failure.problems.map(({ message }) => message));
+  if (failure instanceof AggregateError) return joinDistinct(failure.errors.map(messageOf));
   return systemErrorText(failure);
 }
 
-function distinct(sentences: readonly string[]): string {
+function joinDistinct(sentences: readonly string[]): string {
   return [...new Set(sentences)].join('; ');
 }
 
@@ -110,11 +110,11 @@ export function openOutcome(
       status: 'unknown',
       ambiguous: true,
       after: live?.fields,
-      error: `${open.message}; ${why}, so ${OUTCOME_UNKNOWN}`,
+      error: `${open.message}; ${why}, so ${EFFECT_UNKNOWN}`,
     });
   if (live === undefined) return unknown('it could not be read back');
   if (verdict === 'unseen') {
-    if (action === 'regenerate') return closed(open, true);
+    if (action === 'regenerate') return outcomeWithoutReadBack(open, true);
     return unknown(`read back: ${live.trouble ?? `${unverified.join(', ')} could not be seen`}`);
   }
   if (verdict === 'done') {
@@ -127,7 +127,7 @@ export function openOutcome(
   const names = namesOfLost(lost);
   const found = action === 'delete' ? ['it is still there'] : [...different];
   if (names !== '') found.push(`lost: ${names}, which the next apply that includes it restores`);
-  // What was asked may have been there before, and somebody set something else since.
+  // The object may have had the declared values before, and somebody changed it since.
   if (found.length === 0) found.push('it was not done');
   return outcomeOf(open, {
     status: failedStatus(open),
@@ -142,20 +142,25 @@ function failedStatus({ answered }: OpenFailure): Status {
 }
 
 /** The outcome of a change that lost something and was repaired. */
-export function repaired(aim: 'asked' | 'before', open: OpenFailure, names: string, after: Fields): Outcome {
+export function repairedOutcome(
+  aim: 'asked' | 'before',
+  open: OpenFailure,
+  names: string,
+  after: Fields,
+): Outcome {
   const lost = `${open.message}; read back: it had lost ${names}`;
   if (aim === 'before') {
     return outcomeOf(open, {
       status: failedStatus(open),
       after,
-      error: `${lost}; that is put back as it was before`,
+      error: `${lost}; the values from before were restored`,
     });
   }
-  const note = `${lost}; what is asked for was sent after that, and all is as asked`;
+  const note = `${lost}; the declared values were sent again, and the server now has them`;
   return outcomeOf(open, { status: 'applied', after, error: null, notes: [note] });
 }
 
-export function asResult({ address, action }: Change, outcome: Outcome): ChangeResult {
+export function toResult({ address, action }: Change, outcome: Outcome): ChangeResult {
   const { status, httpStatus, attempts, unverified, error, ownValues = [], notes = [] } = outcome;
   return {
     address,
@@ -170,8 +175,8 @@ export function asResult({ address, action }: Change, outcome: Outcome): ChangeR
   };
 }
 
-/** Whether an outcome shows what updates do on its server: only a successful update or regeneration does. */
-export function tells({ action }: Change, outcome: Outcome | undefined): boolean {
+/** Whether an outcome shows how the server treats updates: only a successful update or regeneration does. */
+export function showsProfile({ action }: Change, outcome: Outcome | undefined): boolean {
   const { httpStatus = null } = outcome ?? {};
   return action !== 'delete' && httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 }

@@ -5,16 +5,13 @@ import { idInPlan, textsIn } from '../plan/create.js';
 import type { Change } from '../plan/plan.js';
 import type { Outcome } from './attempt-outcome.js';
 
-/**
- * The ids of the objects that a run creates. In a plan a new object has an id that no request may have; here it gets its own, which the
- * creator chooses, or the server.
- */
+/** The ids of the objects that a run creates. A plan has a placeholder for each; idops or the server chooses the real id. */
 export class CreatedIds {
-  /** The creations of the plan, by the id that their object has there. */
+  /** The creations of the plan, by placeholder. */
   readonly #creations: ReadonlyMap<string, Change>;
-  /** The ids in place of those in the plan. */
+  /** The real ids, by placeholder. */
   readonly #ids = new Map<string, string>();
-  readonly #done = new Set<Change>();
+  readonly #created = new Set<Change>();
 
   constructor(changes: readonly Change[]) {
     this.#creations = new Map(
@@ -25,11 +22,11 @@ export class CreatedIds {
   }
 
   /** Why a change can't be sent: it refers to an object that was not created. */
-  lacking(change: Change): string | undefined {
+  missingReference(change: Change): string | undefined {
     if (this.#creations.size === 0) return undefined;
     for (const text of textsIn(change)) {
       const creation = this.#creations.get(text);
-      if (creation !== undefined && creation !== change && !this.#done.has(creation))
+      if (creation !== undefined && creation !== change && !this.#created.has(creation))
         return `not sent: ${creation.address} was not created`;
     }
     return undefined;
@@ -41,33 +38,33 @@ export class CreatedIds {
       this.#ids.set(plannedId, chosenId ?? randomUUID());
   }
 
-  /** Takes the outcome of a change in. */
+  /** Notes the outcome of a change. */
   end(change: Change, { status, after }: Pick<Outcome, 'status' | 'after'>): void {
     if (change.action !== 'create' || (status !== 'applied' && status !== 'not_converged')) return;
-    this.#done.add(change);
+    this.#created.add(change);
     const { plannedId } = change.apply;
     if (plannedId !== undefined && typeof after?.id === 'string') this.#ids.set(plannedId, after.id);
   }
 
   /** The change with the ids of the created objects. */
   withIds(change: Change): Change {
-    return this.#ids.size === 0 ? change : (this.#replaced(change) as Change);
+    return this.#ids.size === 0 ? change : (this.#withIds(change) as Change);
   }
 
-  #replaced(value: unknown): unknown {
-    if (typeof value === 'string') return this.#replacedText(value);
-    if (Array.isArray(value)) return value.map((one) => this.#replaced(one));
+  #withIds(value: unknown): unknown {
+    if (typeof value === 'string') return this.#textWithIds(value);
+    if (Array.isArray(value)) return value.map((one) => this.#withIds(one));
     if (!isMap(value)) return value;
-    // Ends of access are kept by the id of the member.
+    // Maps of access ends have ids of members as keys.
     return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => [this.#ids.get(key) ?? key, this.#replaced(one)]),
+      Object.entries(value).map(([key, one]) => [this.#ids.get(key) ?? key, this.#withIds(one)]),
     );
   }
 
   /** Keys and addresses have ids among slashes. */
-  #replacedText(text: string): string {
-    const own = this.#ids.get(text);
-    if (own !== undefined || !text.includes('/')) return own ?? text;
+  #textWithIds(text: string): string {
+    const replacement = this.#ids.get(text);
+    if (replacement !== undefined || !text.includes('/')) return replacement ?? text;
     return text
       .split('/')
       .map((part) => this.#ids.get(part) ?? part)

@@ -13,41 +13,41 @@ import type { Change, Plan } from '../plan/plan.js';
 import { ServerFailure } from '../server/failures.js';
 import { operationPath, operations, type Scope } from '../server/operations.js';
 import { adviceFor } from '../server/recognise.js';
-import { Attempt, type Attempted, EXPIRED, type SendOptions } from './attempt.js';
+import { Attempt, type AttemptResult, EXPIRED, type SendOptions } from './attempt.js';
 import {
-  advised,
-  asResult,
-  brokenOff,
+  exceptionOutcome,
   messageOf,
-  type Open,
+  type OpenChange,
   type Outcome,
-  skipped,
-  tells,
+  showsProfile,
+  skippedOutcome,
+  toResult,
+  withAdvice,
 } from './attempt-outcome.js';
 import { CreatedIds } from './created-ids.js';
 import type { Recorder } from './journal-recorder.js';
 import { readBackAll, readBackOne } from './read-back.js';
 import type { Answers, ChangeResult } from './result.js';
 
-/** Milliseconds for which an observation holds. */
-const FRESH = 30_000;
+/** Milliseconds for which an observation may be used. */
+const OBSERVATION_LIFETIME = 30_000;
 /** How many times a change is planned again after its observation has expired. */
-const ROUNDS = 5;
+const MAX_ROUNDS = 5;
 
 export interface ExecuteOptions extends SendOptions {
   readonly concurrency: number;
   readonly progress: Progress;
   /** Observations from before this time of `performance.now()` are read again. */
   readonly notBefore?: number;
-  /** The instant at which access has ended or not; without it, the time of each request. */
+  /** The instant that decides whether access has ended; by default, the time of each request. */
   readonly asOf?: string | undefined;
-  /** Finds out with one GET which profile the server has. */
+  /** Finds the server's profile with one GET. */
   readonly recognise: Recognise;
   /** Once aborted, nothing new is started. */
   readonly signal: AbortSignal;
 }
 
-/** What a run did, and what ended it early: a journal that can't be written, or a bug. */
+/** What a run did. `fatal` is what ended it early: a journal that can't be written, or a bug. */
 export interface Executed {
   readonly results: readonly ChangeResult[];
   readonly answers: Answers;
@@ -55,8 +55,8 @@ export interface Executed {
 }
 
 /**
- * Sends the requests of a plan, one kind after the other, and gives the result of each change: a failure is a result,
- * not an exception. Resolves once everything in flight has ended.
+ * Sends the requests of a plan, one kind after the other, and returns the result of each change: a failure is a result,
+ * not an exception. Resolves after all requests in flight.
  *
  * `#applyKind` ─▶ `#applyChange` ─▶ `#refresh` ─▶ `#send` ─▶ `Attempt.send` ─▶ `writer.send`
  */
@@ -64,27 +64,27 @@ export async function execute(plan: Plan, options: ExecuteOptions): Promise<Exec
   return await new Execution(options).run(plan.changes);
 }
 
-/** A change with an unknown outcome, which is read back after the others of its kind. */
-interface OpenChange {
+/** A change with an unknown outcome, which is read back together with others of its kind. */
+interface PendingReadBack {
   readonly planned: Change;
   readonly attempt: Attempt;
-  readonly open: Open;
+  readonly open: OpenChange;
 }
 
 class Execution {
   readonly #options: ExecuteOptions;
   readonly #outcomes = new Map<Change, Outcome>();
-  readonly #forbidden = new Map<Scope, string>();
+  readonly #forbiddenScopes = new Map<Scope, string>();
   /** Why nothing more of a kind is sent. */
-  readonly #harmful = new Map<KindName, string>();
-  #stop: string | undefined;
+  readonly #stoppedKinds = new Map<KindName, string>();
+  #stopReason: string | undefined;
   #created = new CreatedIds([]);
   /** Outcomes that are being written to the journal. The next change doesn't wait for them. */
-  readonly #recording: Promise<void>[] = [];
-  /** The number of tries so far, of changes that are planned again before the next one. */
-  readonly #tried = new Map<Change, number>();
-  /** The kinds in which the successor failed, so that the former holder keeps what it has. */
-  readonly #failedSuccessions = new Set<KindName>();
+  readonly #pendingRecords: Promise<void>[] = [];
+  /** The number of attempts so far, for changes that are planned again before the next attempt. */
+  readonly #earlierAttempts = new Map<Change, number>();
+  /** The kinds in which a succession failed: the former holder keeps its value. */
+  readonly #kindsWithFailedSuccession = new Set<KindName>();
 
   constructor(options: ExecuteOptions) {
     const { sending, answered, settled } = options.recorder;
@@ -103,20 +103,22 @@ class Execution {
     let fatal: unknown;
     const end = (failure: unknown): void => {
       fatal ??= failure;
-      this.#stop ??= NOT_SENT;
+      this.#stopReason ??= RUN_ENDED_EARLY;
     };
     progress.phase('Applying', todo.length);
     const levels = groupBy(todo, (change) => levelAmong(change, todo));
-    for (const [, own] of [...levels].sort(([a], [b]) => a - b)) {
-      const [first] = own;
+    for (const [, changesOfLevel] of [...levels].sort(([a], [b]) => a - b)) {
+      const [first] = changesOfLevel;
       if (first === undefined) continue;
       const kind = kindOf(first.kind);
-      await this.#applyKind(kind, own, kind.succession === undefined ? concurrency : 1).catch(end);
-      await allSettled(this.#recording.splice(0)).catch(end);
+      await this.#applyKind(kind, changesOfLevel, kind.succession === undefined ? concurrency : 1).catch(end);
+      await allSettled(this.#pendingRecords.splice(0)).catch(end);
     }
     progress.end(fatal === undefined ? undefined : 'failed');
     return {
-      results: todo.map((change) => asResult(change, this.#outcomes.get(change) ?? skipped(NOT_SENT))),
+      results: todo.map((change) =>
+        toResult(change, this.#outcomes.get(change) ?? skippedOutcome(RUN_ENDED_EARLY)),
+      ),
       answers: new Map(
         [...this.#outcomes].flatMap(([change, { after }]) => (after === undefined ? [] : [[change, after]])),
       ),
@@ -126,142 +128,150 @@ class Execution {
 
   async #applyKind(kind: Kind, changes: readonly Change[], concurrency: number): Promise<void> {
     const limit = pLimit(concurrency);
-    const open: OpenChange[] = [];
+    const pending: PendingReadBack[] = [];
     const send = async (change: Change): Promise<void> => {
-      const left = await this.#applyChange(kind, change);
-      if (left !== undefined) open.push(left);
+      const open = await this.#applyChange(kind, change);
+      if (open !== undefined) pending.push(open);
     };
     const rest = [...changes];
-    // If the profile isn't certain, changes go one by one until an answer shows that the others do no harm.
-    let known = this.#options.profile.signs !== null || !mayHarm(kind);
+    // If the profile is unknown, changes are sent one by one until an answer shows that updates are safe.
+    let isProfileKnown = this.#options.profile.signs !== null || !mayHarm(kind);
     try {
-      while (!known) {
+      while (!isProfileKnown) {
         const change = rest.shift();
         if (change === undefined) break;
         await send(change);
-        known = tells(change, this.#outcomes.get(change));
+        isProfileKnown = showsProfile(change, this.#outcomes.get(change));
       }
       await allSettled(rest.map((change) => limit(() => send(change))));
     } finally {
-      await this.#readBack(kind, open);
+      await this.#readBack(kind, pending);
     }
   }
 
-  /** Applies one change; gives it back if its outcome has to be read back. */
-  async #applyChange(kind: Kind, planned: Change): Promise<OpenChange | undefined> {
+  /** Applies one change. Returns it if its outcome must be read back. */
+  async #applyChange(kind: Kind, planned: Change): Promise<PendingReadBack | undefined> {
     const reason = this.#reasonToSkip(planned);
     if (reason !== undefined) return this.#skip(planned, reason);
-    const lacking = this.#created.lacking(planned);
-    if (lacking !== undefined) return this.#skip(planned, lacking);
+    const missing = this.#created.missingReference(planned);
+    if (missing !== undefined) return this.#skip(planned, missing);
     this.#created.begin(planned);
     this.#options.progress.begin?.(planned.address);
     if (planned.action === 'adopt') {
       await this.#options.recorder.sending(planned, null, true);
-      this.#settle(planned, planned, { ...skipped(null), status: 'applied' });
+      this.#settle(planned, planned, { ...skippedOutcome(null), status: 'applied' });
       return undefined;
     }
-    let since = Math.max(this.#options.notBefore ?? 0, performance.now() - FRESH);
+    let since = Math.max(this.#options.notBefore ?? 0, performance.now() - OBSERVATION_LIFETIME);
     let begun: Change | undefined;
-    for (let round = 1; round <= ROUNDS; ) {
-      const tried = this.#tried.get(planned);
+    for (let round = 1; round <= MAX_ROUNDS; ) {
+      const before = this.#earlierAttempts.get(planned);
       const refreshed = await this.#refresh(planned, since);
-      const change = this.#stop ?? refreshed;
+      const change = this.#stopReason ?? refreshed;
       if (typeof change === 'string') return await this.#giveUp(planned, begun, change);
-      const own = this.#created.withIds(change);
-      const sent = await this.#send(kind, planned, own, change === planned);
+      const withIds = this.#created.withIds(change);
+      const sent = await this.#send(kind, planned, withIds, change === planned);
       if (sent !== EXPIRED) return sent;
       since = performance.now();
-      begun = own;
-      if (this.#tried.get(planned) === tried) round += 1;
+      begun = withIds;
+      if (this.#earlierAttempts.get(planned) === before) round += 1;
     }
-    return await this.#giveUp(planned, begun, `not sent: the observation expired after ${ROUNDS} attempts`);
+    return await this.#giveUp(
+      planned,
+      begun,
+      `not sent: the observation expired after ${MAX_ROUNDS} attempts`,
+    );
   }
 
-  /** Skips a change; if the journal has begun it, the journal ends it too. */
+  /** Skips a change, in the journal too if it has a line for it. */
   async #giveUp(planned: Change, begun: Change | undefined, reason: string): Promise<undefined> {
     if (begun === undefined) return this.#skip(planned, reason);
-    return this.#settle(planned, begun, skipped(reason));
+    return this.#settle(planned, begun, skippedOutcome(reason));
   }
 
-  /** Sends a change once, and settles it unless that can wait for the others. */
+  /** Sends a change once. Settles it, unless it can be read back later together with others. */
   async #send(
     kind: Kind,
     planned: Change,
     change: Change,
     isAsPlanned: boolean,
-  ): Promise<OpenChange | undefined | typeof EXPIRED> {
+  ): Promise<PendingReadBack | undefined | typeof EXPIRED> {
     const { profile, replan, recorder } = this.#options;
     if (change.requests.length === 0) await recorder.sending(change, null, true);
     const attempt = this.#attempt(kind);
     try {
-      const tried = this.#tried.get(planned) ?? (replan.carries(planned) ? 0 : undefined);
+      const earlierAttempts = this.#earlierAttempts.get(planned) ?? (replan.carries(planned) ? 0 : undefined);
       const observedAt = isAsPlanned ? replan.observedAt : performance.now();
       const freshUntil = Math.min(
-        kind.readable(profile) ? observedAt + FRESH : Number.POSITIVE_INFINITY,
+        kind.readable(profile) ? observedAt + OBSERVATION_LIFETIME : Number.POSITIVE_INFINITY,
         performance.now() + this.#untilEnd(planned),
       );
-      const sent = await attempt.send(change, freshUntil, tried);
-      if (attempt.tried > 0) this.#tried.set(planned, attempt.tried);
+      const sent = await attempt.send(change, freshUntil, earlierAttempts);
+      if (attempt.earlierAttempts > 0) this.#earlierAttempts.set(planned, attempt.earlierAttempts);
       if (sent === EXPIRED) return sent;
-      if (!('failure' in sent)) return await this.#end(kind, planned, sent);
-      // A change that may have lost something, or has to be sent again, can't wait for the others.
+      if (!('failure' in sent)) return await this.#finish(kind, planned, sent);
+      // A change that may need a repair or another attempt is read back at once.
       if (kind.lost === undefined && sent.failure.expired === undefined) {
         return { planned, attempt, open: sent };
       }
       const ended = await attempt.conclude(sent, await readBackOne(kind, sent, this.#options));
-      return ended === EXPIRED ? ended : await this.#end(kind, planned, ended);
+      return ended === EXPIRED ? ended : await this.#finish(kind, planned, ended);
     } catch (failure) {
-      // If that comes after a request was sent, its outcome is unknown.
-      if (attempt.begun && !this.#outcomes.has(planned)) this.#outcomes.set(planned, brokenOff(failure));
+      // A request may have been sent before the exception.
+      if (attempt.begun && !this.#outcomes.has(planned))
+        this.#outcomes.set(planned, exceptionOutcome(failure));
       throw failure;
     }
   }
 
-  async #end(kind: Kind, planned: Change, ended: Attempted): Promise<undefined> {
+  async #finish(kind: Kind, planned: Change, ended: AttemptResult): Promise<undefined> {
     return this.#settle(planned, ended.sent, await this.#checkProfile(kind, planned, ended));
   }
 
   /** Reads the open changes of a kind back together. */
-  async #readBack(kind: Kind, left: readonly OpenChange[]): Promise<void> {
+  async #readBack(kind: Kind, left: readonly PendingReadBack[]): Promise<void> {
     if (left.length === 0) return;
     const open = left.map((one) => one.open);
     const live = await readBackAll(kind, open, this.#options, this.#options.concurrency);
     await allSettled(
       left.map(async ({ planned, attempt, open }) => {
         const ended = await attempt.conclude(open, live.get(open));
-        if (ended !== EXPIRED) await this.#end(kind, planned, ended);
+        if (ended !== EXPIRED) await this.#finish(kind, planned, ended);
       }),
     );
   }
 
   /**
-   * Adds advice to an outcome that looks like another profile's server. If updates of that profile lose what they don't mention,
-   * nothing more of this kind is sent. An error alone is no proof, so one GET asks the server what it is.
+   * Adds advice to an outcome that looks like the server of another profile. If updates of that profile reset fields that aren't sent,
+   * no further change of this kind is sent. An error doesn't prove the profile, so one GET checks it.
    */
   async #checkProfile(
     kind: Kind,
     { address }: Change,
-    { better, suspected, outcome }: Attempted,
+    { betterProfile, suspectedProfile, outcome }: AttemptResult,
   ): Promise<Outcome> {
-    const hinted = better ?? suspected;
-    if (hinted === undefined) return outcome;
-    const stopped = this.#harmful.has(kind.name);
-    let sure = better !== undefined;
-    if (!sure && !stopped) {
-      const probed = await this.#options.recognise(kind.scope).catch(() => undefined);
-      if (probed?.kind === 'plain') return outcome;
-      sure = probed?.kind === 'recognised';
+    const otherProfile = betterProfile ?? suspectedProfile;
+    if (otherProfile === undefined) return outcome;
+    const stopped = this.#stoppedKinds.has(kind.name);
+    let isCertain = betterProfile !== undefined;
+    if (!isCertain && !stopped) {
+      const probeResult = await this.#options.recognise(kind.scope).catch(() => undefined);
+      if (probeResult?.kind === 'plain') return outcome;
+      isCertain = probeResult?.kind === 'recognised';
     }
-    const harms = kind.traits[hinted.name].unsafe === true;
-    if (harms && !stopped && (sure || (outcome.httpStatus ?? 0) >= 500)) {
-      this.#harmful.set(
+    const losesFields = kind.traits[otherProfile.name].unsafe === true;
+    if (losesFields && !stopped && (isCertain || (outcome.httpStatus ?? 0) >= 500)) {
+      this.#stoppedKinds.set(
         kind.name,
-        `not sent: the response for ${address} looks like a server of the profile ${hinted.name}; its error says what to do`,
+        `not sent: the response for ${address} looks like a server of the profile ${otherProfile.name}; its error says what to do`,
       );
     }
-    const marked = harms && sure ? { ...outcome, otherProfile: hinted.name } : outcome;
+    const outcomeWithProfile =
+      losesFields && isCertain ? { ...outcome, otherProfile: otherProfile.name } : outcome;
     // The error of an answer has the advice already.
-    return better === undefined ? advised(marked, adviceFor(hinted)) : marked;
+    return betterProfile === undefined
+      ? withAdvice(outcomeWithProfile, adviceFor(otherProfile))
+      : outcomeWithProfile;
   }
 
   #attempt(kind: Kind): Attempt {
@@ -269,8 +279,8 @@ class Execution {
       ...this.#options,
       onFailure: (failure) => this.#noteFailure(failure, kind),
       onWithheld: (cause) => {
-        this.#stop ??= hasProblem(cause, 'locked')
-          ? LOST
+        this.#stopReason ??= hasProblem(cause, 'locked')
+          ? LOCK_LOST
           : 'not sent: the lock of the state could not be confirmed';
         return `not sent: ${messageOf(cause)}`;
       },
@@ -278,8 +288,8 @@ class Execution {
   }
 
   /**
-   * Plans a change again if its observation is too old, or if its requests carry undeclared values. Gives the reason to skip it if it is no
-   * longer what the plan showed.
+   * Plans a change again if its observation is too old, or if its requests carry undeclared values. Returns the reason to skip it if it
+   * differs from the plan.
    */
   async #refresh(planned: Change, since: number): Promise<Change | string> {
     const { replan } = this.#options;
@@ -294,21 +304,21 @@ class Execution {
     } catch (failure) {
       const failures = failuresIn(failure);
       const isExpected = (one: unknown) => one instanceof ServerFailure || one instanceof ProblemsError;
-      // Anything else is a mistake of idops.
+      // Anything else is a bug of idops.
       if (!failures.every(isExpected)) throw failure;
       for (const one of failures) if (one instanceof ServerFailure) this.#noteFailure(one, undefined);
       const why = failures.map(({ message }) => message).join('; ');
       return `not sent: the present state could not be read: ${why}`;
     }
     if (change === undefined) return planned;
-    const [asPlanned, asNow] = [this.#created.withIds(planned), this.#created.withIds(change)];
-    const isSucceeded = [...this.#outcomes.keys()].some(
+    const [asPlanned, current] = [this.#created.withIds(planned), this.#created.withIds(change)];
+    const successionDone = [...this.#outcomes.keys()].some(
       (done) => done.kind === planned.kind && takesOver(done),
     );
-    const drift = driftSincePlan(asPlanned, asNow, isSucceeded);
+    const drift = driftSincePlan(asPlanned, current, successionDone);
     if (drift.length > 0)
       return `not sent, stale: it was changed on the server since the plan was made (${drift.join(', ')}); plan again and review it`;
-    const other = asNow.requests.filter(
+    const extraRequests = current.requests.filter(
       ({ operation, params }) =>
         !asPlanned.requests.some(
           (named) =>
@@ -316,40 +326,43 @@ class Execution {
             operationPath(operation, named.params) === operationPath(operation, params),
         ),
     );
-    if (other.length > 0) {
-      const names = other.map(({ operation }) => operations[operation].title).join(', ');
+    if (extraRequests.length > 0) {
+      const names = extraRequests.map(({ operation }) => operations[operation].title).join(', ');
       return `not sent, stale: the present state needs a request that the plan does not have (${names}); plan again and review it`;
     }
     // The plan says which fields are managed: an undo manages none.
     const { managed, before } = planned.apply;
     const field = givesUp(planned) ? kindOf(planned.kind).succession?.field : undefined;
-    // The plan's successor has taken it since; undo gives it back.
-    const taken = field === undefined || before[field] === undefined ? {} : { [field]: before[field] };
-    return { ...change, apply: { ...change.apply, managed, before: { ...change.apply.before, ...taken } } };
+    // The new holder in this plan may have it already; undo needs the value from before.
+    const formerValue = field === undefined || before[field] === undefined ? {} : { [field]: before[field] };
+    return {
+      ...change,
+      apply: { ...change.apply, managed, before: { ...change.apply.before, ...formerValue } },
+    };
   }
 
-  /** Milliseconds until access ends that a change declares. */
+  /** Milliseconds until the first access that a change declares ends. */
   #untilEnd({ apply: { ends: [first] = [] } }: Change): number {
     if (first === undefined || this.#options.asOf !== undefined) return Number.POSITIVE_INFINITY;
     return Date.parse(first.at) - Date.now();
   }
 
   #skip(change: Change, reason: string): undefined {
-    this.#outcomes.set(change, skipped(reason));
+    this.#outcomes.set(change, skippedOutcome(reason));
     this.#options.progress.step({ address: change.address, status: 'skipped', error: reason });
     return undefined;
   }
 
   #reasonToSkip(change: Change): string | undefined {
-    if (this.#stop !== undefined) return this.#stop;
-    const harm = this.#harmful.get(change.kind);
+    if (this.#stopReason !== undefined) return this.#stopReason;
+    const harm = this.#stoppedKinds.get(change.kind);
     if (harm !== undefined) return harm;
     if (this.#options.signal.aborted) return 'interrupted before it was sent';
     for (const { operation } of change.requests) {
-      const forbidden = this.#forbidden.get(operations[operation].scope);
+      const forbidden = this.#forbiddenScopes.get(operations[operation].scope);
       if (forbidden !== undefined) return forbidden;
     }
-    if (this.#failedSuccessions.has(change.kind) && givesUp(change))
+    if (this.#kindsWithFailedSuccession.has(change.kind) && givesUp(change))
       return kindOf(change.kind).succession?.failed;
     const { awaits } = change;
     const failed =
@@ -359,26 +372,29 @@ class Execution {
       );
     return (
       failed &&
-      `not sent: ${failed[0].address} did not get what is taken away here, and safety.keep would not hold`
+      `not sent: ${failed[0].address} was not granted what this change removes, which would violate safety.keep`
     );
   }
 
-  /** Notes failures that other requests would meet too. */
+  /** Notes failures that also apply to other requests. */
   #noteFailure(failure: ServerFailure, written: Kind | undefined): void {
-    if (failure.kind === 'unauthorized') this.#stop = 'not sent: the credentials were refused (401)';
+    if (failure.kind === 'unauthorized') this.#stopReason = 'not sent: the credentials were refused (401)';
     if (failure.kind !== 'forbidden') return;
-    // This one object may be protected.
+    // The server may protect only this object.
     if (written !== undefined && written.traits[this.#options.profile.name].protects === true) return;
-    this.#forbidden.set(failure.scope, `not sent: the credentials lack the scope ${failure.scope} (403)`);
+    this.#forbiddenScopes.set(
+      failure.scope,
+      `not sent: the credentials lack the scope ${failure.scope} (403)`,
+    );
   }
 
   #settle(planned: Change, sent: Change, outcome: Outcome): undefined {
     this.#created.end(planned, outcome);
-    if (takesOver(planned) && outcome.status !== 'applied') this.#failedSuccessions.add(planned.kind);
+    if (takesOver(planned) && outcome.status !== 'applied') this.#kindsWithFailedSuccession.add(planned.kind);
     this.#outcomes.set(planned, outcome);
     const recording = this.#record(planned, sent, outcome);
     recording.catch(() => {});
-    this.#recording.push(recording);
+    this.#pendingRecords.push(recording);
     return undefined;
   }
 
@@ -388,18 +404,20 @@ class Execution {
     this.#options.progress.step({ address, status, error, ownValues });
   }
 
-  /** Waits for a line of the journal. If that fails, nothing more is sent. */
+  /** Waits until a journal line is written. If that fails, nothing more is sent. */
   async #write(written: Promise<void>): Promise<void> {
     try {
       await written;
     } catch (failure) {
-      this.#stop ??= hasProblem(failure, 'locked') ? LOST : 'not sent: the journal could not be written';
+      this.#stopReason ??= hasProblem(failure, 'locked')
+        ? LOCK_LOST
+        : 'not sent: the journal could not be written';
       throw failure;
     }
   }
 }
 
-/** The level of a change in a run: those that await others come after them. */
+/** The level of a change in a run: a change comes after those that it awaits. */
 function levelAmong(change: Change, all: readonly Change[]): number {
   const { awaits } = change;
   if (awaits === undefined) return 2 * level(change);
@@ -407,5 +425,5 @@ function levelAmong(change: Change, all: readonly Change[]): number {
   return 2 * Math.max(level(change), ...awaited.map(level)) + 1;
 }
 
-const NOT_SENT = 'not sent: the run ended early';
-const LOST = 'not sent: the lock of the state was lost';
+const RUN_ENDED_EARLY = 'not sent: the run ended early';
+const LOCK_LOST = 'not sent: the lock of the state was lost';

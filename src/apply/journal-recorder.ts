@@ -9,7 +9,7 @@ import { operationPath, operations, type WriteRequest } from '../server/operatio
 import type { Profile } from '../server/profiles.js';
 import type { Journal, SendingLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import { type Outcome, skipped } from './attempt-outcome.js';
+import { type Outcome, skippedOutcome } from './attempt-outcome.js';
 import { keepRecord, recordOf } from './record.js';
 import { concealAsked } from './recorded-fields.js';
 
@@ -119,7 +119,7 @@ export function journalRecorder(
     },
     answered: (change, httpStatus, attempts) =>
       writeAnswer(change, new Date().toISOString(), {
-        ...skipped(null),
+        ...skippedOutcome(null),
         status: 'applied',
         httpStatus,
         attempts,

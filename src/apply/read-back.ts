@@ -4,7 +4,7 @@ import { same } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
 import { type ObserveOptions, observe, type Wanted } from '../plan/observe.js';
-import type { Open } from './attempt-outcome.js';
+import type { OpenChange } from './attempt-outcome.js';
 import { aimOf, judge } from './outcome.js';
 
 /** Milliseconds that a server gets to finish what it does for a client that is gone. */
@@ -57,13 +57,13 @@ export async function readBack<T extends Wanted>(
 /** Reads the objects of open changes of one kind; one that can't be read has no entry. */
 export async function readBackAll(
   kind: Kind,
-  open: readonly Open[],
+  open: readonly OpenChange[],
   { reader, profile, pause }: Pick<ReadBackOptions, 'reader' | 'profile' | 'pause'>,
   concurrency: number,
-): Promise<ReadonlyMap<Open, Live>> {
+): Promise<ReadonlyMap<OpenChange, Live>> {
   const objects = open.map((one) => ({ kind: kind.name, identity: one.change.apply.identity, one }));
   const isUnsteady = ({ one: { change, failure } }: (typeof objects)[number], live: Live): boolean =>
-    failure.unsteady && judge(kind, aimOf(change), live).verdict !== 'done';
+    failure.inProgress && judge(kind, aimOf(change), live).verdict !== 'done';
   const options = { reader, profile, concurrency, pause };
   try {
     const { live } = await readBack(objects, isUnsteady, options);
@@ -77,7 +77,7 @@ export async function readBackAll(
 /** Reads the object of one open change. */
 export async function readBackOne(
   kind: Kind,
-  open: Open,
+  open: OpenChange,
   options: Pick<ReadBackOptions, 'reader' | 'profile' | 'pause'>,
 ): Promise<Live | undefined> {
   return (await readBackAll(kind, [open], options, 1)).get(open);

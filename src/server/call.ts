@@ -47,7 +47,7 @@ export interface Call<T> {
   /** The `performance.now()` after which its observation has expired. */
   readonly freshUntil?: number | undefined;
   /** The number of earlier attempts, if the same body must not be sent again. */
-  readonly tried?: number | undefined;
+  readonly earlierAttempts?: number | undefined;
   /** Required for writes. */
   readonly permit?: Permit | undefined;
 }

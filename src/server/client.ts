@@ -20,10 +20,15 @@ export interface Writer {
   /**
    * Sends a request of the plan; the only place that reveals secrets. Returns the object as the server shows it now; a DELETE that
    * finds nothing returns 404 and no fields. Sends nothing unless the permit is confirmed, right before each attempt, nor after
-   * `freshUntil`, a time of `performance.now()`. With `tried`, the number of earlier attempts, it makes only one: the caller reads
+   * `freshUntil`, a time of `performance.now()`. With `earlierAttempts` it makes only one: the caller reads
    * the object again before the next. Throws a `ServerFailure`, an `Expired` or a `Withheld`.
    */
-  send(request: WriteRequest, permit: Permit, freshUntil?: number, tried?: number): Promise<Answer<Fields>>;
+  send(
+    request: WriteRequest,
+    permit: Permit,
+    freshUntil?: number,
+    earlierAttempts?: number,
+  ): Promise<Answer<Fields>>;
 }
 
 /** Code that gets only the reader can't write. */
@@ -122,7 +127,7 @@ function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Pa
 
 function writerOver(transport: Transport): Writer {
   return {
-    async send({ operation, params, body, beside = {}, confirm }, permit, freshUntil, tried) {
+    async send({ operation, params, body, beside = {}, confirm }, permit, freshUntil, earlierAttempts) {
       const { title, method, scope, wrapper, outdates }: Operation = operations[operation];
       const call: Call<Fields> = {
         operation,
@@ -134,7 +139,7 @@ function writerOver(transport: Transport): Writer {
         ...(outdates ? { passing: [409] } : {}),
         ...(method === 'DELETE' ? { whenMissing: {}, whenEmpty: {} } : {}),
         freshUntil,
-        tried,
+        earlierAttempts,
         permit,
       };
       if (wrapper === undefined || body === undefined) return await transport.call(call);

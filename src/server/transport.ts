@@ -58,7 +58,7 @@ export class Transport {
     let sent = false;
     let doubt = false;
     let renewed = false;
-    const { tried: before = 0 } = call;
+    const { earlierAttempts: before = 0 } = call;
     let repeats = before;
     let last: ServerFailure | undefined;
     for (let attempts = before + 1; ; attempts++) {
@@ -102,7 +102,7 @@ export class Transport {
       else await this.#delay(pause);
       if (signal.aborted) throw fail();
       last = fail();
-      if (call.tried !== undefined && call.confirm === undefined) throw new Expired(last);
+      if (call.earlierAttempts !== undefined && call.confirm === undefined) throw new Expired(last);
       if (!sent || call.confirm === undefined) continue;
       const done = await call.confirm().catch((failure: unknown) => {
         throw failure instanceof ServerFailure ? fail() : failure;

@@ -55,7 +55,7 @@ describe('a user, and a server that does half', () => {
     once(at, 'PATCH', { kind: 'delay', ms: 0 }, () => removeRow(at.sandbox.data.organizations, ids.initech));
     const ran = await at.apply({ kind: 'User', id: ids.ada, organizations: ['acme', 'initech'] });
     expect(ran.said[ada]).toMatch(
-      /^failed: .*500.*it had lost organizations \("acme"\); that is put back as it was before/,
+      /^failed: .*500.*it had lost organizations \("acme"\); the values from before were restored/,
     );
     expect(memberships(at)).toEqual([ids.acme, ids.globex]);
   });
@@ -188,7 +188,7 @@ describe('a template that is written anew', () => {
     const wanted = how === 'a failure' ? { ...before, ...txt } : before;
     expect(after).toMatchObject({ txt_content: wanted?.txt_content, html_content: before?.html_content });
     expect(ran.said[reset]).toMatch(
-      how === 'a failure' ? /^applied/ : /^failed: .*that is put back as it was before/,
+      how === 'a failure' ? /^applied/ : /^failed: .*the values from before were restored/,
     );
     expect(todo(await at.plan())).toEqual(how === 'a failure' ? [] : [`update ${reset}`]);
     expect(changeOf(await at.plan(), reset).warnings.map(({ code }) => code)).not.toContain('restores');

@@ -71,7 +71,7 @@ it('what safety.keep guards is taken from somebody only once somebody else has i
     intercept: ({ method, path }) =>
       method === 'PATCH' && path.endsWith(grace) ? { kind: 'answer', status: 422 } : undefined,
   });
-  await blocked(idops('apply --yes'), 'did not get what is taken away here');
+  await blocked(idops('apply --yes'), 'was not granted what this change removes');
   expect(writes()).toHaveLength(1);
 });
 
