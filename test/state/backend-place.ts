@@ -4,28 +4,28 @@ import { ownProcess } from '../../src/base/process.js';
 import type { Shard } from '../../src/base/shard.js';
 import type { StateBackend } from '../../src/state/backend.js';
 
-/** Whose lock is left, other than that of the whole by a process of another machine. */
+/** The shard of a lock, and its holder. Default: the whole state, locked by a process of another machine. */
 export interface Left {
   readonly shard?: Shard;
   readonly by?: object;
 }
 
-/** A place for states of a kind of backend: each name has one, all of them their runs together. */
+/** Where the states of one backend are, by name. They share a store of runs. */
 export interface BackendPlace {
   open(name: string): Promise<StateBackend>;
-  /** Does something to a state that was saved, past the backend: nobody can read it, a later version wrote it, or it was moved. */
+  /** Changes a saved state behind the backend's back: invalid, of a newer format, or moved. */
   spoil(name: string, how: 'garbage' | 'newer' | 'moved'): Promise<void>;
-  /** Removes a state that was saved, past the backend. */
+  /** Removes a saved state behind the backend's back. */
   drop(name: string): Promise<void>;
-  /** Puts a line into the middle of a journal that is none. */
+  /** Puts an invalid line into the middle of a journal. */
   spoilRun(name: string, run: string): Promise<void>;
-  /** Leaves a lock of a process on another machine, of which nothing was heard since then. */
+  /** Leaves a lock of a process of another machine that was last renewed at `since`. */
   leave(name: string, since: Date, left?: Left): Promise<void>;
-  /** Whether the lock of a machine of which nothing is heard ends by itself; where it doesn't, nobody can judge it from elsewhere. */
+  /** Whether a lock of an unreachable machine expires. If not, it is never taken over. */
   readonly ends: boolean;
 }
 
-/** What names a process of another machine. */
+/** A process of another machine. */
 export const elsewhere = {
   user: 'grace',
   host: 'another-machine',
@@ -41,7 +41,7 @@ export function gone(): object {
   return { ...ownProcess(), user: 'grace', pid, started: 'before 1', command: 'apply' };
 }
 
-/** The code of the problem that something ends with; undefined where it ends well. */
+/** The code of the problem that `work` rejects with; undefined if it resolves. */
 export async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
   const failure = await work.then(
     () => undefined,

@@ -15,7 +15,7 @@ export { type BackendPlace, elsewhere } from './backend-place.js';
 
 const end: JournalLine = { type: 'end', at, interrupted: false };
 
-/** What another process is told by, which lives until the test is over. */
+/** The identity of another process, which lives until the test ends. */
 async function livingMark(): Promise<Partial<RunLine>> {
   const module = pathToFileURL(resolve('dist/base/process.js')).href;
   const program = `const { ownProcess } = await import('${module}'); console.log(JSON.stringify(ownProcess())); setInterval(() => {}, 1000);`;
@@ -27,10 +27,10 @@ async function livingMark(): Promise<Partial<RunLine>> {
   return JSON.parse(line.toString());
 }
 
-/** What anything that keeps states has to do, whatever it keeps them in. */
+/** What every state backend must do. */
 export function conforms(kind: string, place: () => Promise<BackendPlace>): void {
   describe(`${kind}: a state`, () => {
-    test('is empty where there is none, and of its own each time', async () => {
+    test('is empty if none is saved, with a new lineage each time', async () => {
       const backend = await (await place()).open('a');
       const [first, second] = [await backend.load(server), await backend.load(server)];
       expect(first).toMatchObject({ server, serial: 0, resources: {} });
@@ -39,7 +39,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       expect(await backend.identity()).toBeUndefined();
     });
 
-    test('is there as it was saved, for whoever opens it', async () => {
+    test('is loaded as it was saved, by any backend that opens it', async () => {
       const here = await place();
       const state: State = { ...emptyState(server), serial: 3, last_run: '20260131T120000Z-abcdef' };
       await (await here.open('a')).save(state);
@@ -53,7 +53,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       expect(await (await here.open('b')).saved()).toBeUndefined();
     });
 
-    test('of another server is refused', async () => {
+    test('is refused if it belongs to another server', async () => {
       const backend = await (await place()).open('a');
       await backend.save(emptyState('https://other.example.com'));
       expect(await codeOf(backend.load(server))).toBe('state-other-server');
@@ -64,7 +64,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       ['garbage', 'state-unreadable'],
       ['newer', 'state-newer'],
       ['moved', 'state-moved'],
-    ] as const)('that is spoilt (%s) is refused, whatever asks for it', async (how, code) => {
+    ] as const)('is refused by every read if it is broken (%s)', async (how, code) => {
       const here = await place();
       await (await here.open('a')).save(emptyState(server));
       await here.spoil('a', how);
@@ -101,7 +101,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       expect(await (await here.open('a')).saved()).toEqual(found);
     });
 
-    test('knows the others beside it, and they have other names', async () => {
+    test('has its own name, and lists the other states of its backend', async () => {
       const here = await place();
       const [one, other] = [emptyState(server), emptyState(server)];
       await (await here.open('a')).save(one);
@@ -114,7 +114,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
   });
 
   describe(`${kind}: the lock`, () => {
-    test('is held by one at a time, and tells who that is', async () => {
+    test('has one holder at a time, and names it', async () => {
       const here = await place();
       const held = await (await here.open('a')).lock('apply', new Date(at));
       expect(held.takenOver).toBeNull();
@@ -127,7 +127,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       await (await (await here.open('a')).lock('undo', new Date(at))).release();
     });
 
-    test('can be removed as its holder left it, and not once somebody else has it', async () => {
+    test('can be removed, but not if another holder has it now', async () => {
       const here = await place();
       expect(await (await here.open('a')).removable()).toBeNull();
       const held = await (await here.open('a')).lock('apply', new Date(at));
@@ -141,7 +141,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       await other.release();
     });
 
-    test('of another machine is taken over only where it ends by itself, and once it has', async () => {
+    test("of another machine is taken over only if the backend's locks expire and it has expired", async () => {
       const here = await place();
       await here.leave('a', new Date());
       expect(await codeOf((await here.open('a')).lock('apply', new Date()))).toBe('locked');
@@ -166,7 +166,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       expect(await (await here.open('a')).holder()).toBeNull();
     });
 
-    test('that was removed under its holder stays with who took it then', async () => {
+    test('is lost if it is removed, and belongs to its next holder', async () => {
       const here = await place();
       const first = await (await here.open('a')).lock('apply', new Date(at));
       await first.confirm();
@@ -207,7 +207,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       expect([await runs.hasEnd(early), await runs.hasEnd(late)]).toEqual([true, false]);
     });
 
-    test('a line is there once it was written, and a name is taken once', async () => {
+    test('have each line as soon as it is written, and unique names', async () => {
       const here = await place();
       const state = emptyState(server);
       const journal = await (await here.open('a')).runs.create(runLine(early, state, 'a'));
@@ -218,7 +218,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       await journal.close();
     });
 
-    test('one that was left is gone on with, one whose process lives is not', async () => {
+    test('are reopened if their process is gone, and refused if it is alive', async () => {
       const here = await place();
       const state = emptyState(server);
       const { runs } = await here.open('a');
@@ -234,7 +234,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       expect(await codeOf(runs.reopen(living))).toBe('locked');
     });
 
-    test('of states in one place have each all of their lines in their order', async () => {
+    test('of several states each have all their lines in order', async () => {
       const here = await place();
       const state = emptyState(server);
       const of = { a: early, b: late };
@@ -254,7 +254,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
         );
     });
 
-    test('one that is spoilt is told, and the others are read', async () => {
+    test('are read one by one, so that a broken journal is reported and the others are read', async () => {
       const here = await place();
       const state = emptyState(server);
       const { runs } = await here.open('a');
@@ -276,7 +276,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       expect(await codeOf(unusableJournals(there, early))).toBe('no-such-run');
     });
 
-    test('are removed for good, and what is not there is no failure', async () => {
+    test("are removed, and a run that doesn't exist is no error", async () => {
       const here = await place();
       const { runs } = await here.open('a');
       await (await runs.create(runLine(early, emptyState(server), 'a'))).close();

@@ -39,9 +39,9 @@ const end: JournalLine = { type: 'end', at, interrupted: false };
 
 interface Place {
   readonly runs: RunStore;
-  /** The journals where they belong, whether they can be reached or not. */
+  /** The journals of the backend itself, which are always reachable. */
   readonly there: RunStore;
-  /** Whether the place can be reached; `doubtful`: what is written arrives, and nobody is told. */
+  /** Whether the backend is reachable; `doubtful`: it writes, but then reports an error. */
   reach: 'yes' | 'no' | 'doubtful';
   kept(): Promise<string[]>;
 }
@@ -83,7 +83,7 @@ async function place(): Promise<Place> {
   });
 }
 
-/** A place that could not be reached, or did not say so, when the answer of a run's one request was written. */
+/** A place that failed (`no`), or wrote but reported an error (`doubtful`), when the only answer was written. */
 async function withAnswer(reach: Place['reach']): Promise<Place> {
   const at = await place();
   const journal = await at.runs.create(first);
@@ -103,12 +103,12 @@ async function settle(runs: RunStore, ...lines: readonly JournalLine[]): Promise
   await journal.close();
 }
 
-conforms('with a folder for what could not be brought there', () =>
+conforms('file backend with a journal buffer', () =>
   inFiles((backend, folder, name) => withJournalBuffer(backend, join(folder, 'kept', name))),
 );
 
-describe('a journal whose place is out of reach', () => {
-  it('keeps answers here, refuses what is new, and brings all of it along when a run ends', async () => {
+describe('a journal whose backend is unreachable', () => {
+  it('buffers answers, refuses new requests, and writes all lines before the run ends', async () => {
     const at = await place();
     const journal = await at.runs.create(first);
     await journal.write(sending(1, 'one'));
@@ -135,7 +135,7 @@ describe('a journal whose place is out of reach', () => {
     expect(journal.kept).toBeNull();
   });
 
-  it('goes on with what is new as soon as it can be reached again, and keeps the order', async () => {
+  it('continues in order as soon as the backend is reachable', async () => {
     const at = await place();
     const journal = await at.runs.create(first);
     await journal.write(sending(1, 'one'));
@@ -159,7 +159,7 @@ describe('a journal whose place is out of reach', () => {
     expect(await at.kept()).toEqual([]);
   });
 
-  it('takes the second request of what is begun, which may not stay half done', async () => {
+  it('buffers the second request of a change that has begun', async () => {
     const at = await place();
     const journal = await at.runs.create(first);
     await journal.write(sending(1, 'one', false));
@@ -177,7 +177,7 @@ describe('a journal whose place is out of reach', () => {
     ]);
   });
 
-  it('has a line once that arrived although nobody was told', async () => {
+  it('has a line once if it was written although the backend reported an error', async () => {
     const at = await withAnswer('doubtful');
     expect((await at.runs.read(run))?.lines).toEqual([sending(1, 'one'), answered(1)]);
     await settle(at.runs);
@@ -185,7 +185,7 @@ describe('a journal whose place is out of reach', () => {
     expect(await at.kept()).toEqual([]);
   });
 
-  it('of which all had arrived is forgotten here once it is settled', async () => {
+  it('is removed from the buffer once the run is settled, if the backend has all its lines', async () => {
     const at = await withAnswer('doubtful');
     expect(await at.runs.buffered()).toEqual([]);
     expect(await at.kept()).toHaveLength(1);
@@ -194,7 +194,7 @@ describe('a journal whose place is out of reach', () => {
     expect(await at.kept()).toEqual([]);
   });
 
-  it('is known not to be at its end where somebody settled it without what is kept here', async () => {
+  it('is not ended if it was settled without its buffered lines', async () => {
     const at = await withAnswer('no');
     await settle(at.there, answered(1, 'unknown'));
     expect(await at.runs.buffered()).toEqual([run]);
@@ -210,8 +210,8 @@ describe('a journal whose place is out of reach', () => {
   });
 });
 
-describe('what is kept of a state whose place was called otherwise', () => {
-  /** The same state in another place, with the run that was begun; and what is kept of it. */
+describe('buffered lines of a state whose place was renamed', () => {
+  /** The same state in another place, with the run that began, and a buffered line of it. */
   async function moved(lineage = state.lineage) {
     const folder = await temporaryFolder('kept');
     const local = fileRuns(join(folder, 'kept'));
@@ -226,7 +226,7 @@ describe('what is kept of a state whose place was called otherwise', () => {
     return { runs: withJournalBuffer(backend, join(folder, 'kept')).runs, local, backend };
   }
 
-  it('is brought there, and then forgotten here', async () => {
+  it('are written to the backend, then removed from the buffer', async () => {
     const { runs, local } = await moved();
     expect(await runs.buffered()).toEqual([run]);
     const content = await runs.read(run);
@@ -237,7 +237,7 @@ describe('what is kept of a state whose place was called otherwise', () => {
     expect(await local.list()).toEqual([]);
   });
 
-  it('stays where it is if it is of another state, or of a run that nobody knows', async () => {
+  it('stay buffered if they belong to another state or to an unknown run', async () => {
     const other = await moved('another');
     expect(await other.runs.read(run)).toMatchObject({ lines: [sending(1, 'one'), end], ended: true });
     const unknown = await moved();

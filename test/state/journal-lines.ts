@@ -30,7 +30,7 @@ export function runLine(run: string, state: Pick<State, 'lineage' | 'salt'>, nam
   };
 }
 
-/** The line before the only request of an update of a user. */
+/** The line before the only request of a user's update. */
 export const sending: SendingLine = {
   type: 'sending',
   seq: 1,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { batchedJournal, type JournalLine } from '../../src/state/journal.js';
 
-it('writes the lines of one turn together: an answer, and what is sent after it', async () => {
+it('writes the lines of one turn in one batch: an answer, and the next request', async () => {
   const batches: number[] = [];
   const journal = batchedJournal(async (lines) => {
     batches.push(lines.length);

@@ -5,10 +5,10 @@ import type { BackendPlace } from './backend-place.js';
 import { answer, at, runLine, server } from './journal-lines.js';
 import { racesOfShards } from './shards.js';
 
-/** What anything that keeps states has to do where many come at once, whatever it keeps them in. */
+/** What every state backend must do if several processes use it at the same time. */
 export function races(kind: string, place: () => Promise<BackendPlace>): void {
-  describe(`${kind}, where many come at once`, () => {
-    test('a state is the old one or the new one to whoever reads while it is written', async () => {
+  describe(`${kind}: concurrent use`, () => {
+    test('readers see the old state or the new one while it is written', async () => {
       const here = await place();
       const state = emptyState(server);
       const version = (serial: number): State => ({
@@ -45,7 +45,7 @@ export function races(kind: string, place: () => Promise<BackendPlace>): void {
       expect(await (await here.open('a')).saved()).toEqual(version(8));
     });
 
-    test('the lock goes to one of many that want it at once', async () => {
+    test('one of several processes gets the lock', async () => {
       const here = await place();
       const wanted = Array.from({ length: 12 }, async () =>
         (await here.open('a')).lock('apply', new Date(at)),
@@ -54,7 +54,7 @@ export function races(kind: string, place: () => Promise<BackendPlace>): void {
       expect(got).toHaveLength(1);
     });
 
-    test('runs of states in one place are written at once, and each has all of its lines in their order', async () => {
+    test('runs of several states are written at the same time, each with all its lines in order', async () => {
       const here = await place();
       const state = emptyState(server);
       const names = ['a', 'b', 'c'];

@@ -22,7 +22,7 @@ function stateWith(ids: readonly string[]): State {
 
 const next = (head: StateHead): StateHead => ({ ...head, serial: head.serial + 1 });
 
-/** Puts records, or takes those away that are null. */
+/** Puts records, and removes those that are null. */
 function put(changes: { readonly [id: string]: ResourceRecord['fields'] | null }): Merge {
   const records = Object.entries(changes).map(
     ([id, fields]) => [`User/${id}`, fields === null ? null : record(id, fields)] as const,
@@ -42,10 +42,10 @@ async function shown(here: BackendPlace): Promise<(string | null)[][]> {
   ]);
 }
 
-/** What the locks of shards of a state have to do, and changing a part of it, whatever it is kept in. */
+/** What every state backend must do with locks of shards and with merges. */
 export function keepsShards(kind: string, place: () => Promise<BackendPlace>): void {
   describe(`${kind}: the locks of shards`, () => {
-    test('are held together where they split it alike', async () => {
+    test('are held together if they belong to the same split', async () => {
       const here = await place();
       const held = await Promise.all(['1/4', '2/4', '4/4'].map((of) => lock(here, of, `apply ${of}`)));
       expect(await codeOf(lock(here, '2/4'))).toBe('locked');
@@ -65,7 +65,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await shown(here)).toEqual([]);
     });
 
-    test('are no locks of the state beside it', async () => {
+    test("don't lock another state", async () => {
       const here = await place();
       const held = await lock(here, '1/4');
       await (await (await here.open('b')).lock('apply', new Date())).release();
@@ -73,12 +73,12 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       await held.release();
     });
 
-    test('exclude those of another split, and that of the whole', async () => {
+    test('exclude those of another split, and the lock of the whole state', async () => {
       const here = await place();
       const held = await lock(here, '1/4');
       for (const other of ['1/4', '1/2', '2/3', undefined])
         expect(await codeOf(lock(here, other))).toBe('locked');
-      // What was refused is not in the way of anybody.
+      // A refused attempt blocks nobody.
       expect(await shown(here)).toEqual([['1/4', 'apply', 'alive']]);
       await held.confirm();
       const sibling = await lock(here, '2/4');
@@ -87,7 +87,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       for (const other of ['1/2', '2/3', undefined]) await (await lock(here, other)).release();
     });
 
-    test('are excluded by that of the whole', async () => {
+    test('are refused while the whole state is locked', async () => {
       const here = await place();
       const held = await lock(here, undefined, 'undo');
       for (const other of ['1/4', '1/2']) expect(await codeOf(lock(here, other))).toBe('locked');
@@ -97,7 +97,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       await (await lock(here, '1/4')).release();
     });
 
-    test('one backend holds one at a time, and keeps it', async () => {
+    test('are held by a backend one at a time', async () => {
       const here = await place();
       const backend = await here.open('a');
       const held = await backend.lock('apply', new Date(), shard('1/4'));
@@ -110,7 +110,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await shown(here)).toEqual([]);
     });
 
-    test.each(['1/4', undefined])('of a process that is gone go to who comes next (%s)', async (of) => {
+    test.each(['1/4', undefined])('of a dead process are taken over by the next (%s)', async (of) => {
       const here = await place();
       await here.leave('a', new Date(), { shard: shard('1/4'), by: gone() });
       expect(await shown(here)).toEqual([['1/4', 'apply', 'gone']]);
@@ -122,7 +122,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await shown(here)).toEqual([]);
     });
 
-    test('are all taken at once over that of the whole whose process is gone', async () => {
+    test('are all taken at the same time over a dead lock of the whole state', async () => {
       const here = await place();
       await here.leave('a', new Date(), { by: gone() });
       const held = await Promise.all(['1/4', '2/4', '3/4', '4/4'].map((of) => lock(here, of)));
@@ -131,7 +131,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await shown(here)).toEqual([]);
     });
 
-    test('remove what is gone and would be in the way, also where it may come back', async () => {
+    test("replace dead locks that would conflict, and expired ones if the backend's locks expire", async () => {
       const here = await place();
       await here.leave('a', new Date(), { by: gone() });
       await here.leave('a', new Date(), { shard: shard('2/3'), by: gone() });
@@ -156,7 +156,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       await whole.release();
     });
 
-    test('of another machine are in the way until they are removed, all at once', async () => {
+    test('of another machine block others until all locks are removed', async () => {
       const here = await place();
       expect(await (await here.open('a')).removable()).toBeNull();
       await here.leave('a', new Date(), { shard: shard('1/4') });
@@ -172,7 +172,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       await (await lock(here)).release();
     });
 
-    test('that are removed are lost to their holders, and those beside them are not', async () => {
+    test('are lost if they are removed, and the next holder keeps its own', async () => {
       const here = await place();
       const [first, second] = [await lock(here, '1/4'), await lock(here, '2/4')];
       await (await (await here.open('a')).removable())?.remove();
@@ -186,11 +186,11 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
     });
   });
 
-  describe(`${kind}: a part of a state`, () => {
+  describe(`${kind}: a merge`, () => {
     const saved = async (here: BackendPlace): Promise<State | undefined> =>
       await (await here.open('a')).saved();
 
-    test('changes as it is said, and nothing else does', async () => {
+    test('changes the given records and nothing else', async () => {
       const here = await place();
       const state = stateWith(['1', '2', '3']);
       await (await here.open('a')).save(state);
@@ -215,7 +215,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await backend.merge({ records: new Map(), head: next })).toEqual({ ...head, serial: 3 });
     });
 
-    test('changes beside others that were opened before, and all of it arrives', async () => {
+    test('keeps the changes of other backends that were opened earlier', async () => {
       const here = await place();
       await (await here.open('a')).save(stateWith(['0', '1', 'kept']));
       const shards = await Promise.all([here.open('a'), here.open('a')]);
@@ -229,7 +229,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       for (const index of [0, 1]) expect(found?.resources[`User/all-${index}`]?.fields).toEqual({ round: 1 });
     });
 
-    test('is not made where there is no state', async () => {
+    test("is refused if the state doesn't exist", async () => {
       const here = await place();
       const refused = {
         problems: [{ code: 'state-unreadable', message: expect.stringMatching(/^the state .* is gone$/) }],
@@ -244,7 +244,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await saved(here)).toBeUndefined();
     });
 
-    test('begins with a state that is given, if there is none, whoever comes first', async () => {
+    test('begins with the given state if none exists, also if several backends merge first', async () => {
       const here = await place();
       const shards = ['1', '2', '3'];
       const heads = await Promise.all(
@@ -265,7 +265,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       ['garbage', 'state-unreadable'],
       ['newer', 'state-newer'],
       ['moved', 'state-moved'],
-    ] as const)('of one that is spoilt (%s) is not changed', async (how, code) => {
+    ] as const)('is refused if the state is broken (%s)', async (how, code) => {
       const here = await place();
       const backend = await here.open('a');
       await backend.save(stateWith(['1']));
@@ -275,7 +275,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await codeOf((await here.open('a')).merge(change))).toBe(code);
     });
 
-    test('is not changed where that is refused by who changes it', async () => {
+    test('changes nothing if its caller refuses', async () => {
       const here = await place();
       const state = stateWith(['1']);
       const backend = await here.open('a');
@@ -292,7 +292,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect((await backend.merge(put({ 2: {} }))).serial).toBe(2);
     });
 
-    test('is not changed by who lost its lock, where each write makes sure of it', async () => {
+    test('is refused without the lock, if the backend checks the lock at each write', async () => {
       const here = await place();
       const state = stateWith(['1']);
       await (await here.open('a')).save(state);
@@ -316,7 +316,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       await held.release();
     });
 
-    test('changes between two saves of the whole, which leave nothing over and nothing out', async () => {
+    test('between two saves of the whole state is overwritten completely', async () => {
       const here = await place();
       const state = stateWith(['1', '2', '3']);
       const [one, other] = [await here.open('a'), await here.open('a')];
@@ -332,7 +332,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
       expect(await saved(here)).toEqual({ ...state, serial: 10 });
     });
 
-    test('is there for who takes the lock of the whole after it', async () => {
+    test('is seen by the next holder of the lock of the whole state', async () => {
       const here = await place();
       const whole = await here.open('a');
       await whole.save(stateWith(['1']));
@@ -348,10 +348,10 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
   });
 }
 
-/** What they have to do where many come at once. */
+/** What they must do if several processes use them at the same time. */
 export function racesOfShards(kind: string, place: () => Promise<BackendPlace>): void {
-  describe(`${kind}: shards at once`, () => {
-    test('leave the state to one kind of locks', async () => {
+  describe(`${kind}: shards at the same time`, () => {
+    test('get locks of one split only, or one lock of the whole state', async () => {
       const here = await place();
       for (let round = 0; round < 3; round += 1) {
         const wanted = ['1/2', '2/2', '1/3', '2/3', undefined, undefined];
@@ -365,7 +365,7 @@ export function racesOfShards(kind: string, place: () => Promise<BackendPlace>):
       }
     });
 
-    test('change parts of a state beside each other, and all of it arrives', async () => {
+    test('merge at the same time, and no change is lost', async () => {
       const here = await place();
       await (await here.open('a')).save(stateWith(['0', '1', '2', '3', '4', 'kept']));
       const [shards, rounds] = [4, 5];
@@ -382,7 +382,7 @@ export function racesOfShards(kind: string, place: () => Promise<BackendPlace>):
           return serials;
         }),
       );
-      // Each saw the others'.
+      // Each merge saw those of the others.
       expect(heads.flat().sort((one, other) => one - other)).toEqual(
         Array.from({ length: shards * rounds }, (_, index) => index + 2),
       );

@@ -1,4 +1,4 @@
 import { races } from '../races.js';
 import { inFiles } from './place.js';
 
-races('in a file', () => inFiles());
+races('file backend', () => inFiles());

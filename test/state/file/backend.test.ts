@@ -1,4 +1,4 @@
 import { conforms } from '../backends.js';
 import { inFiles } from './place.js';
 
-conforms('in a file', () => inFiles());
+conforms('file backend', () => inFiles());

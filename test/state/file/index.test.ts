@@ -52,22 +52,22 @@ function stateWith(parts: Partial<State> = {}): State {
   };
 }
 
-describe('a state that can not be used', () => {
+describe("a state that can't be used", () => {
   const good = JSON.stringify(stateWith());
 
   it.each([
     ['is empty', '', 'state-unreadable'],
     ['is cut off', good.slice(0, -10), 'state-unreadable'],
-    ['is no state', '{"format_version": 1}', 'state-unreadable'],
+    ['is not a state', '{"format_version": 1}', 'state-unreadable'],
     ['is a list', '[]', 'state-unreadable'],
     ['is null', 'null', 'state-unreadable'],
-    ['has a field that nobody knows', good.replace('"serial"', '"cereal"'), 'state-unreadable'],
-    ['has a record that is none', good.replace('"run-1"', '7'), 'state-unreadable'],
+    ['has an unknown field', good.replace('"serial"', '"cereal"'), 'state-unreadable'],
+    ['has an invalid record', good.replace('"run-1"', '7'), 'state-unreadable'],
     ['has an older format', good.replace('"format_version":1', '"format_version":0'), 'state-unreadable'],
     ['has a newer format', good.replace('"format_version":1', '"format_version":2'), 'state-newer'],
-    ['is of a newer format that looks all different', '{"format_version": 9}', 'state-newer'],
+    ['has a newer format with other fields', '{"format_version": 9}', 'state-newer'],
     ['belongs to another server', good.replace(server, 'https://other.example.com'), 'state-other-server'],
-  ])('since it %s is refused, and left as it is', async (_, text, code) => {
+  ])('is refused and kept if it %s', async (_, text, code) => {
     await writeFile(path('state.json'), text);
     const problem = await problemOf((await stateFile()).load(server));
     expect(problem.code).toBe(code);
@@ -76,7 +76,7 @@ describe('a state that can not be used', () => {
     expect(await readFile(path('state.json'), 'utf8')).toBe(text);
   });
 
-  it('is not read where its bytes are no UTF-8, of which a text would lose some', async () => {
+  it('is refused and kept if it is not UTF-8', async () => {
     const bytes = Buffer.from(good.replace('staff', 'st\u00e4ff'), 'latin1');
     await writeFile(path('state.json'), bytes);
     const { code, message, hint } = await problemOf((await stateFile()).load(server));
@@ -88,7 +88,7 @@ describe('a state that can not be used', () => {
     expect(await readFile(path('state.json'))).toEqual(bytes);
   });
 
-  it('says where it is none, also in one of its records', async () => {
+  it('is refused with the path of the invalid field, also in a record', async () => {
     for (const [text, where] of [
       [good.replace('"run-1"', '7'), /is not a state of idops at resources\.[^ ]+\.run$/],
       [good.replace('"run":', '"ran":"x","run":'), /is not a state of idops at resources\.[^ ]+\.ran$/],
@@ -100,7 +100,7 @@ describe('a state that can not be used', () => {
     }
   });
 
-  it('names both servers where it belongs to another', async () => {
+  it('is refused with the names of both servers if it belongs to another', async () => {
     await (await stateFile()).save(stateWith());
     const { message } = await problemOf((await stateFile()).load('https://new.example.com'));
     expect(message).toContain(server);
@@ -111,21 +111,21 @@ describe('a state that can not be used', () => {
     ['http://127.0.0.1:40001', /idops sandbox --port 40001\), .* \(rm \S+\/state\.json\)$/],
     ['http://localhost', /--port 80\)/],
     ['http://localhost.example.com:1', /state of its own/],
-  ])('says what to do if it belongs to %s, which has another port now', async (former, what) => {
+  ])('gets a hint if it belongs to %s and only the port differs', async (former, what) => {
     await (await stateFile()).save({ ...stateWith(), server: former });
     const now = new URL(former);
     now.port = '40002';
     expect((await problemOf((await stateFile()).load(now.origin))).hint).toMatch(what);
   });
 
-  it('is refused where it is a folder', async () => {
+  it('is refused if it is a folder', async () => {
     await mkdir(path('state.json'));
     expect((await problemOf((await stateFile()).load(server))).code).toBe('state-unreadable');
   });
 });
 
 describe('writing', () => {
-  it('leaves the old content where it fails', async () => {
+  it('keeps the old content if it fails', async () => {
     await mkdir(path('state.json'));
     await writeFile(path('state.json', 'inside'), 'kept');
     await expect(writeAtomic(path('state.json'), 'new')).rejects.toThrow();
@@ -133,7 +133,7 @@ describe('writing', () => {
     expect(await readFile(path('state.json', 'inside'), 'utf8')).toBe('kept');
   });
 
-  it('never shows a reader half of it', async () => {
+  it('never shows a reader a partial state', async () => {
     const store = await stateFile();
     const long = stateWith({ lineage: 'x'.repeat(300_000) });
     await store.save(long);
@@ -146,7 +146,7 @@ describe('writing', () => {
     await writing;
   });
 
-  it('keeps a link to a state that lies elsewhere', async () => {
+  it('follows a symbolic link to the state', async () => {
     await mkdir(path('elsewhere'));
     await (await stateFile('elsewhere')).save(stateWith({ serial: 1 }));
     await symlink(path('elsewhere', 'state.json'), path('state.json'));
@@ -155,7 +155,7 @@ describe('writing', () => {
   });
 });
 
-it('a file in the place of the folder of the state is told in words, without a path of this machine', async () => {
+it("a file instead of the state's folder is reported without a path of this machine", async () => {
   await writeFile(path('.idops'), 'x');
   const problem = await problemOf((await stateFile('.idops')).load(server));
   expect(problem.code).toBe('state-unreadable');

@@ -41,7 +41,7 @@ const removableLock = async (path: string) => (await fileBackend({ path, allowTr
 const nonceOf = async (): Promise<string> => JSON.parse(await readFile(lockPath(state), 'utf8')).nonce;
 
 describe('a lock', () => {
-  it('says what to do where a file stands in the place of its folder', async () => {
+  it('explains what to do if its folder is a file', async () => {
     await writeFile(join(folder, '.idops'), 'x');
     const message = expect.stringMatching(/^the lock .+ can't be written/);
     const hint = expect.stringContaining('move what is in the way elsewhere');
@@ -50,7 +50,7 @@ describe('a lock', () => {
     });
   });
 
-  it("that is held is refused, and stays its holder's", async () => {
+  it('is refused if it is held, and keeps its holder', async () => {
     const lock = await acquireLock(state, 'apply', now);
     const nonce = await nonceOf();
     await expect(acquireLock(state, 'undo', now)).rejects.toMatchObject({
@@ -66,7 +66,7 @@ describe('a lock', () => {
     await lock.release();
   });
 
-  it('of a process that is gone is taken over, and nothing is left beside it', async () => {
+  it('of a dead process is taken over, and leaves no other file', async () => {
     await held({ pid: await deadPid() });
     const lock = await acquireLock(state, 'apply', now);
     expect(lock.takenOver).toMatch(
@@ -81,7 +81,7 @@ describe('a lock', () => {
     ['on another host', { host: 'elsewhere' }, 'is on another host'],
     ['of another machine of the same name', { boot: 'other' }, 'is of another machine of the same name'],
     ['in another process namespace', { namespace: 'other' }, 'is in another process namespace'],
-  ])("of a process %s is refused, though its number is nobody's here", async (_, parts, why) => {
+  ])('of a process %s is refused, even if no process here has its number', async (_, parts, why) => {
     await held({ pid: await deadPid(), ...parts });
     await expect(acquireLock(state, 'apply', now)).rejects.toMatchObject({
       problems: [{ code: 'locked', hint: expect.stringContaining(why) }],
@@ -92,10 +92,10 @@ describe('a lock', () => {
 
   it.each([
     ['nothing', ''],
-    ['no JSON', '{'],
-    ['another thing', '{"user": 1}'],
-    ['a process whose number is none', holder({ pid: -1 })],
-  ])('with %s in it is refused and left', async (_, text) => {
+    ['invalid JSON', '{'],
+    ['other JSON', '{"user": 1}'],
+    ['an invalid process number', holder({ pid: -1 })],
+  ])('with %s in it is refused and kept', async (_, text) => {
     await writeFile(lockPath(state), text);
     await expect(acquireLock(state, 'apply', now)).rejects.toThrow('something that left no name');
     expect(await readFile(lockPath(state), 'utf8')).toBe(text);
@@ -103,26 +103,26 @@ describe('a lock', () => {
     expect((await removableLock(state))?.holder).toBe('something that left no name');
   });
 
-  it('that is a link is refused, wherever it leads', async () => {
+  it('is refused if it is a symbolic link', async () => {
     await symlink(join(folder, 'nowhere'), lockPath(state));
     await expect(acquireLock(state, 'apply', now)).rejects.toThrow('locked: the lock ');
     expect(await readdir(folder)).toEqual(['state.json.lock']);
   });
 
-  it.skipIf(process.getuid?.() === 0)('that can not be written is refused', async () => {
+  it.skipIf(process.getuid?.() === 0)("is refused if it can't be written", async () => {
     await chmod(folder, 0o500);
     await expect(acquireLock(state, 'apply', now)).rejects.toThrow('not-writable');
     await chmod(folder, 0o700);
   });
 
-  it('whose name the file system does not take is refused, and is not taken for a free one', async () => {
+  it('is refused if its file name is too long, and not reported as free', async () => {
     const long = join(folder, 'x'.repeat(254));
     await expect(acquireLock(long, 'apply', now)).rejects.toThrow('not-writable');
     await expect(lockHolder(long)).rejects.toThrow("can't be read: the name is too long (ENAMETOOLONG)");
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("takes away the turns of processes that are gone, and no other's", async () => {
+  it('removes the turn files of dead processes only', async () => {
     const turnOf = (name: string) => `${lockPath(state)}.${name}`;
     await writeFile(turnOf('0123456789abcdef'), holder({ pid: await deadPid() }));
     await writeFile(turnOf('fedcba9876543210'), holder({ pid: process.pid, host: 'elsewhere' }));
@@ -135,7 +135,7 @@ describe('a lock', () => {
   });
 });
 
-test('what is done to a state file alone is done by one at a time, and by all', async () => {
+test('exclusively runs one task of a state file at a time, and every task', async () => {
   const seen: number[] = [];
   let inside = 0;
   const one = async (): Promise<void> => {
@@ -152,8 +152,8 @@ test('what is done to a state file alone is done by one at a time, and by all', 
   expect(seen).toEqual(Array.from({ length: 40 }, () => 1));
 });
 
-describe('a lock that somebody wants to remove', () => {
-  it('is there, or is not', async () => {
+describe('a lock to remove', () => {
+  it('is removed if its process is dead', async () => {
     expect(await removableLock(state)).toBeNull();
     await held({ pid: await deadPid() });
     const removable = await removableLock(state);
@@ -162,7 +162,7 @@ describe('a lock that somebody wants to remove', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is refused where its process runs', async () => {
+  it('is refused if its process runs', async () => {
     const other = await running();
     try {
       await held({ pid: other.pid });
@@ -173,7 +173,7 @@ describe('a lock that somebody wants to remove', () => {
     }
   });
 
-  it('may be gone by then', async () => {
+  it('may be gone before it is removed', async () => {
     await held({ host: 'elsewhere' });
     const removable = await removableLock(state);
     await rm(lockPath(state));

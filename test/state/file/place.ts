@@ -6,7 +6,7 @@ import { fileBackend } from '../../../src/state/file/index.js';
 import { temporaryFolder } from '../../cleanups.js';
 import { type BackendPlace, elsewhere } from '../backends.js';
 
-/** States in files of one folder; `open` may give something that is built on them. */
+/** States in files of one folder; `open` may wrap the backend. */
 export async function inFiles(
   open: (backend: StateBackend, folder: string, name: string) => StateBackend = (backend) => backend,
 ): Promise<BackendPlace> {
@@ -40,7 +40,7 @@ export function spoilt(text: string, how: 'garbage' | 'newer' | 'moved'): string
   );
 }
 
-/** The text of a journal with a line in it that is none. */
+/** The text of a journal with an invalid line in it. */
 export function withGarbage(text: string): string {
   const [first, ...rest] = text.split('\n');
   return [first, '{"type":"nothing"}', ...rest].join('\n');

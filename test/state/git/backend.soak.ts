@@ -7,11 +7,11 @@ import { line, recordOf, runLine } from '../postgres/lines.js';
 import { races } from '../races.js';
 import { conforming, overFile, overHttp } from './place.js';
 
-conforms('on a branch of a git remote over HTTP', conforming(overHttp));
-races('on a branch of a git remote', conforming(overFile));
-races('on a branch of a git remote over HTTP', conforming(overHttp));
+conforms('git backend over HTTP', conforming(overHttp));
+races('git backend', conforming(overFile));
+races('git backend over HTTP', conforming(overHttp));
 
-it('a branch keeps what others saved on it meanwhile', async () => {
+it('a branch keeps states that are saved at the same time', async () => {
   const { open } = await overFile();
   const states = Array.from({ length: 6 }, (_, index) => ({
     ...emptyState('https://id.example.com'),
@@ -23,8 +23,8 @@ it('a branch keeps what others saved on it meanwhile', async () => {
 });
 
 describe('a state on a branch', () => {
-  it.each(['whole', 'shallow'])(
-    'takes what shards merge and journal at once, in clones that are %s',
+  it.each(['full', 'shallow'])(
+    'keeps what shards merge and journal at the same time, in %s clones',
     async (how) => {
       const { bare, open } = await overFile();
       const runs = [1, 2, 3].map((index) => `20260131T120000Z-aaaaaa.${index}-of-3`);

@@ -15,10 +15,10 @@ import { conforming, overFile, overHttp, who, writeLock } from './place.js';
 
 const run = '20260131T120000Z-aaaaaa';
 
-conforms('on a branch of a git remote', conforming(overFile));
+conforms('git backend', conforming(overFile));
 
 describe('a state on a branch', () => {
-  it('leaves the work tree, its index and its branches as they are', async () => {
+  it('changes neither the work tree, nor the index, nor the branches', async () => {
     const { root, open } = await overFile();
     await writeFile(join(root, 'mine.txt'), 'mine');
     git(root, 'add', 'mine.txt');
@@ -34,7 +34,7 @@ describe('a state on a branch', () => {
     expect(seen()).toEqual(before);
   });
 
-  it('is saved once where the network drops after the push has arrived', async () => {
+  it('is saved once if the network fails after the push arrived', async () => {
     const { server: remote, bare, open } = await overHttp();
     let drops = 1;
     remote.fault = (method, path) =>
@@ -45,7 +45,7 @@ describe('a state on a branch', () => {
     expect(git(bare, 'rev-list', '--count', 'idops-state')).toBe('1\n');
   });
 
-  it('is not merged into by a shard whose lock had ended and was removed for that of the whole', async () => {
+  it('is not merged into by a shard whose lock expired and was taken over for the whole state', async () => {
     const { open, bare } = await overFile();
     const state = { ...emptyState(server), shards: { count: 2, parts: {} } };
     const backend = open('a');
@@ -62,7 +62,7 @@ describe('a state on a branch', () => {
     expect(await open('a').saved()).toEqual(state);
   });
 
-  it('has locks of shards whose names git takes, and are told from those of other states', async () => {
+  it('has locks of shards with valid git names, distinct from those of other states', async () => {
     const { open, bare } = await overFile();
     const names = ['a', 'folder/a', 'a.json.1-of-2', 'a.1-of-2', 'A-b_c.d'];
     for (const name of names) {
@@ -74,7 +74,7 @@ describe('a state on a branch', () => {
     expect(git(bare, 'for-each-ref', 'refs/idops/')).toBe('');
   });
 
-  it('whose lock ends at no time is locked by nobody who is known', async () => {
+  it('is locked by an unknown holder if its lock has an invalid expiry', async () => {
     const { bare, open } = await overFile();
     writeLock(bare, 'a.json', { ...elsewhere, at: 'zzz', expires: '2026-13-99', nonce: 'somebody' });
     expect(await open('a').lockStatuses()).toMatchObject([{ readable: false }]);
@@ -83,7 +83,7 @@ describe('a state on a branch', () => {
     await (await open('a').lock('apply', new Date())).release();
   });
 
-  it('whose lock ran out while its machine slept is renewed when it is made sure of', async () => {
+  it('renews a lock that expired while its machine slept, when the lock is confirmed', async () => {
     const { open, bare } = await overFile();
     const lock = await open('a').lock('apply', new Date());
     changeLock(bare, 'a.json', (holder) => ({ ...holder, host: 'elsewhere', expires }));
@@ -95,7 +95,7 @@ describe('a state on a branch', () => {
     await lock.release();
   });
 
-  it('may have something else among its journals', async () => {
+  it('ignores other files among its journals', async () => {
     const { open, root, bare } = await overFile();
     const state = { ...emptyState(server), serial: 1 };
     const journal = await open('a').runs.create({ ...runLine(run, state), host: 'elsewhere' });
@@ -122,7 +122,7 @@ describe('a state on a branch', () => {
     expect((await open('a').runs.read(run))?.lines).toEqual([line(1), line(2)]);
   });
 
-  it('is kept in a repository whose commits are named by SHA-256, and read in a shallow clone of it', async () => {
+  it('is saved in a SHA-256 repository, and read in a shallow clone', async () => {
     const { open, bare } = await overFile('sha256');
     const state = { ...emptyState(server), serial: 2 };
     const lock = await open('a').lock('apply', new Date());
@@ -146,7 +146,7 @@ describe('a state on a branch', () => {
     expect(await codeOf(fresh().saved())).toBe('state-went-back');
   });
 
-  it.each(['GET', 'POST'])('is not asked for twice if the remote forbids the %s of a push', async (how) => {
+  it.each(['GET', 'POST'])('is pushed once if the remote forbids the %s of a push', async (how) => {
     const { server: remote, open } = await overHttp();
     let asked = 0;
     remote.fault = (method, path) => {
@@ -163,7 +163,7 @@ describe('a state on a branch', () => {
     expect(asked).toBe(1);
   });
 
-  it('is refused if it is larger than what is read, as is a journal', async () => {
+  it('is refused if it is too large, as is a journal', async () => {
     const { root, open } = await overFile();
     const state = { ...emptyState(server), server: 'x'.repeat(1000) };
     await open('a').save(state);
@@ -176,7 +176,7 @@ describe('a state on a branch', () => {
     expect(await small.runs.list()).toEqual([]);
   });
 
-  it('that git fails to write says why, and leaves nothing of that in the repository', async () => {
+  it("reports why git can't write, and leaves no files in the repository", async () => {
     const { open, root } = await overFile();
     await open('a').save(emptyState(server));
     const before = await readdir(join(root, '.git'));
@@ -196,8 +196,8 @@ describe('a state on a branch', () => {
   });
 });
 
-describe('a state on a branch, where somebody else comes between a look and a push,', () => {
-  /** Does something once, when the next push is on its way: all that it stands on was looked at. */
+describe('a state on a branch that changes between fetch and push', () => {
+  /** Does something once, while the next push is on its way. */
   function meanwhile(remote: HttpRemote, work: () => Promise<unknown>): void {
     let isDone = false;
     remote.fault = async (method, path) => {
@@ -210,15 +210,18 @@ describe('a state on a branch, where somebody else comes between a look and a pu
   const state = (serial: number) => ({ ...emptyState(server), serial });
   const [first, second, third] = [state(1), state(2), state(3)];
 
-  it.each([true, false])('keeps what was saved beside it; there was a branch: %s', async (hasBranch) => {
-    const { server: remote, open } = await overHttp();
-    if (hasBranch) await open('a').save(first);
-    meanwhile(remote, () => open('b').save(second));
-    await open('a').save(third);
-    expect([await open('a').saved(), await open('b').saved()]).toEqual([third, second]);
-  });
+  it.each([true, false])(
+    'keeps what was saved at the same time; the branch existed: %s',
+    async (hasBranch) => {
+      const { server: remote, open } = await overHttp();
+      if (hasBranch) await open('a').save(first);
+      meanwhile(remote, () => open('b').save(second));
+      await open('a').save(third);
+      expect([await open('a').saved(), await open('b').saved()]).toEqual([third, second]);
+    },
+  );
 
-  it('is the old one until the new one is there', async () => {
+  it('is the old state until the push arrives', async () => {
     const { server: remote, open } = await overHttp();
     await open('a').save(first);
     let found: unknown;
@@ -243,7 +246,7 @@ describe('a state on a branch, where somebody else comes between a look and a pu
     expect((await open('a').runs.read(runs[1] ?? ''))?.lines).toEqual([line(7), line(8)]);
   });
 
-  it('gives the lock to who was first', async () => {
+  it('is locked by whoever pushed first', async () => {
     const { server: remote, open } = await overHttp();
     let other: Lock | undefined;
     meanwhile(remote, async () => {
@@ -253,7 +256,7 @@ describe('a state on a branch, where somebody else comes between a look and a pu
     await other?.confirm();
   });
 
-  it('is not written by who lost the lock by then', async () => {
+  it('is not written by a backend that lost its lock', async () => {
     const { server: remote, open } = await overHttp();
     await open('a').save(first);
     const backend = open('a');

@@ -3,17 +3,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-/** What becomes of a request, in the place of an answer. */
+/** What happens to a request instead of a response. */
 export type Fault = 'drop before' | 'drop after' | 'forbid';
 
 export interface HttpRemote {
   readonly url: string;
-  /** Asked of each request, which waits for it; gives what goes wrong with it. */
+  /** Called for each request before it is served; returns its fault. */
   fault: (method: string, path: string) => Fault | undefined | Promise<Fault | undefined>;
   close(): Promise<void>;
 }
 
-/** Serves the bare repositories of a folder as a git host does, by `git http-backend`, to whoever has the authorization. */
+/** Serves the bare repositories of a folder with `git http-backend`, if a request has the authorization. */
 export async function serveGit(
   folder: string,
   { authorization }: { readonly authorization?: string } = {},

@@ -9,14 +9,14 @@ import { type BackendPlace, elsewhere } from '../backend-place.js';
 import { spoilt, withGarbage } from '../file/place.js';
 import { type HttpRemote, serveGit } from './http-remote.js';
 
-/** A clone of an empty repository, and backends with their states in that. */
+/** A clone of an empty repository, and backends whose states are in it. */
 interface Place {
   readonly root: string;
   readonly bare: string;
   open(name: string): StateBackend;
 }
 
-/** `address` gives the way to the repository. */
+/** `address` returns the URL of the repository. */
 async function cloned(address: (folder: string) => Promise<string>, hash = 'sha1'): Promise<Place> {
   const folder = await temporaryFolder('git');
   const [bare, root] = [join(folder, 'remote.git'), join(folder, 'clone')];
@@ -61,10 +61,10 @@ export const conforming = (make: () => Promise<Place>) => async (): Promise<Back
   };
 };
 
-/** Who does something that idops didn't do. */
+/** The author of commits that idops didn't make. */
 export const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
 
-/** Puts a lock on the remote, as its holder would. */
+/** Pushes a lock, as its holder would. */
 export function writeLock(bare: string, name: string, holder: object): void {
   const git = (input: string, ...args: string[]) =>
     execFileSync('git', [...who, ...args], { cwd: bare, input, encoding: 'utf8' }).trim();

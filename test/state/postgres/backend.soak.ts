@@ -17,7 +17,7 @@ function open(): StateBackend {
   return postgresBackend({ url: server.url(database), name: 'a' }, { pause: 5 });
 }
 
-/** Cuts off every session of the database but one's own. */
+/** Ends every other session of the database. */
 async function terminate(): Promise<void> {
   const all = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1';
   await server.sql('postgres', all, [database]);
@@ -31,9 +31,9 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL', () => {
     database = await server.database();
   });
 
-  races('in PostgreSQL', () => inDatabase(server));
+  races('PostgreSQL backend', () => inDatabase(server));
 
-  it('has records that are read as they were at one moment', async () => {
+  it('has records that are read as of one moment', async () => {
     const backend = open();
     await backend.save(users(0));
     let isDone = false;
@@ -48,7 +48,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL', () => {
     await saving;
   });
 
-  it('has a lock that processes want at once: one gets it', async () => {
+  it('has a lock that one of several processes gets', async () => {
     const children = Array.from({ length: 5 }, () =>
       begin(
         server.url(database),
@@ -66,7 +66,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL', () => {
     expect((await Promise.all(answers)).sort()).toEqual(['got', 'locked', 'locked', 'locked', 'locked']);
   });
 
-  it('has a journal that loses no line and has none twice, however often its connection is cut', async () => {
+  it('has a journal that neither loses nor repeats a line if its connection is cut often', async () => {
     const backend = open();
     const lock = await backend.lock('apply', new Date());
     const journal = await backend.runs.create(runLine(run, state));

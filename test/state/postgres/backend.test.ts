@@ -29,7 +29,7 @@ async function leave(seenAt: string, shard = ''): Promise<void> {
   );
 }
 
-/** How many records there are, by the transaction that wrote them last: the newest comes last. */
+/** How many records each transaction wrote last, the newest transaction last. */
 async function written(): Promise<number[]> {
   const rows = await server.sql<{ count: string }>(
     database,
@@ -56,9 +56,9 @@ describe.skipIf(noPostgres !== null)(
       server = await sharedPostgres();
     });
 
-    conforms('in PostgreSQL', () => inDatabase(server));
+    conforms('PostgreSQL backend', () => inDatabase(server));
 
-    it('is not read over a connection without the TLS that is asked for', async () => {
+    it('is not read over a connection without the requested TLS', async () => {
       const url = server.url('postgres', { host: 'localhost', query: '?sslmode=verify-full' });
       const loading = postgresBackend({ url, name: 'a' }).load(serverUrl);
       await refused(loading, 'state-unreachable', 'does not support SSL connections');
@@ -69,7 +69,7 @@ describe.skipIf(noPostgres !== null)(
         database = await server.database();
       });
 
-      it('are written where they changed, whether the state was loaded or saved here', async () => {
+      it('are written only if they changed, after a load as after a save', async () => {
         const changed = (state: State, id: string, name: string): State => ({
           ...state,
           resources: { ...state.resources, [`User/${id}`]: recordOf(id, { name }) },
@@ -94,7 +94,7 @@ describe.skipIf(noPostgres !== null)(
         expect(await open().saved()).toEqual(users(0));
       });
 
-      it('that are merged are written, and no others are read', async () => {
+      it('are merged without reading the others', async () => {
         await open().save(users(300));
         const records = new Map([
           ['User/7', recordOf('7', { name: 'x' })],
@@ -112,7 +112,7 @@ describe.skipIf(noPostgres !== null)(
         expect(await open().saved()).toEqual(users(300));
       });
 
-      it('that are merged may be very many', async () => {
+      it('are merged in any number', async () => {
         const { resources } = users(2_001, (index) => ({ name: `${index}` }));
         await open().save(users(2_500));
         const gone = Array.from({ length: 2_001 }, (_, index) => [`User/${index}`, null] as const);
@@ -122,7 +122,7 @@ describe.skipIf(noPostgres !== null)(
         expect(Object.keys((await open().saved())?.resources ?? {})).toHaveLength(499);
       });
 
-      it('are those of the state that is saved, though somebody else saved one meanwhile', async () => {
+      it('are those of the last save, even if another state was saved meanwhile', async () => {
         const [one, other] = [open(), open()];
         await one.save(users(5));
         await other.load(serverUrl);
@@ -131,7 +131,7 @@ describe.skipIf(noPostgres !== null)(
         expect(await open().saved()).toEqual(users(6));
       });
 
-      it('of states beside one another are of one each', async () => {
+      it('of several states are kept apart', async () => {
         await open('a').save(users(3));
         await open('b').save({ ...users(2), lineage: 'other' });
         await open('a').save(users(0));
@@ -144,30 +144,30 @@ describe.skipIf(noPostgres !== null)(
 
       it.each([
         [
-          'a record is none',
+          'a record is invalid',
           'state-unreadable',
           'is not a state of idops at resources.User/1',
           `UPDATE idops.records SET record = '{}' WHERE address = 'User/1'`,
         ],
         [
-          'an address is none',
+          'an address is invalid',
           'state-unreadable',
           'is not JSON',
           `UPDATE idops.records SET address = 'x"' WHERE address = 'User/1'`,
         ],
         [
-          'the head is none',
+          'the head is invalid',
           'state-unreadable',
           'is not a state of idops',
           `UPDATE idops.states SET head = '[]'`,
         ],
         [
-          'the head lacks something',
+          'the head lacks a field',
           'state-unreadable',
           'at salt',
           `UPDATE idops.states SET head = (head::jsonb - 'salt')::json`,
         ],
-      ])('are refused where %s', async (_, code, message, change) => {
+      ])('are refused if %s', async (_, code, message, change) => {
         await open().save(users(2));
         await server.sql(database, change);
         await refused(open().load(serverUrl), code, message);
@@ -175,7 +175,7 @@ describe.skipIf(noPostgres !== null)(
       });
     });
 
-    it('leaves a lock whose holder comes back while it is looked at', async () => {
+    it('keeps a lock whose holder renews it during a takeover', async () => {
       database = await server.database();
       await open().save(users(1));
       await leave("'2026-01-31'", '1-of-3');
@@ -196,7 +196,7 @@ describe.skipIf(noPostgres !== null)(
       expect((await open().lockStatuses()).map(({ shard }) => shard)).toEqual([{ index: 1, count: 3 }]);
     });
 
-    it('takes a lock over that was last renewed in the future, by a clock that was set back', async () => {
+    it('takes over a lock that was renewed in the future, by a clock that was set back', async () => {
       database = await server.database();
       await open().save(users(1));
       await leave("clock_timestamp() + interval '1 day'");
@@ -213,7 +213,7 @@ describe.skipIf(noPostgres !== null)(
       expect(hint).toMatch(/^try again in \d+ s/);
     });
 
-    it('says of a lock that may be removed whether its session is there', async () => {
+    it('reports whether the session of a removable lock is connected', async () => {
       database = await server.database();
       const lock = await open().lock('apply', new Date());
       expect((await open().removable())?.holder).toMatch(
@@ -224,12 +224,12 @@ describe.skipIf(noPostgres !== null)(
       expect((await open().removable())?.holder).toMatch(/since [\d:.TZ-]+$/);
     });
 
-    describe('processes', () => {
+    describe('a process', () => {
       beforeEach(async () => {
         database = await server.database();
       });
 
-      it('that hold it and are killed lose it at once', async () => {
+      it('loses its lock as soon as it is killed', async () => {
         const child = begin(
           server.url(database),
           `await backend.lock('apply', new Date()); console.log('got'); setInterval(() => {}, 1000);`,
@@ -246,7 +246,7 @@ describe.skipIf(noPostgres !== null)(
         expect(lock.takenOver).toMatch(/^took over the lock of apply by .+, which is gone$/);
       });
 
-      it('end by themselves, whatever they left open', async () => {
+      it('exits even if it left a connection and a lock open', async () => {
         const child = begin(
           server.url(database),
           `
@@ -264,7 +264,7 @@ describe.skipIf(noPostgres !== null)(
         database = await server.database();
       });
 
-      it('has its lines in their order, many of them in one commit', async () => {
+      it('has its lines in order, many of them in one commit', async () => {
         const backend = open();
         const journal = await backend.runs.create(runLine(run, users(0)));
         const lines = Array.from({ length: 3_000 }, (_, index) => line(index + 1, `note ${index} \0 👩`));
@@ -276,7 +276,7 @@ describe.skipIf(noPostgres !== null)(
         expect(commits.length).toBeLessThan(10);
       });
 
-      it('is refused where a line is missing, or is no line', async () => {
+      it('is refused if a line is missing or invalid', async () => {
         const journal = await open().runs.create(runLine(run, users(0)));
         for (const seq of [1, 2, 3]) await journal.write(line(seq));
         await server.sql(database, 'DELETE FROM idops.lines WHERE number = 2');

@@ -20,7 +20,7 @@ const state = { ...emptyState(serverUrl), serial: 1 };
 const unreachable = (work: () => unknown, why: string | RegExp): Promise<void> =>
   refused(work, 'state-unreachable', why, /./);
 
-describe('a database that is none', () => {
+describe('an unusable database', () => {
   const listening = async (made: Server): Promise<number> => {
     made.listen(0, '127.0.0.1');
     await once(made, 'listening');
@@ -30,7 +30,7 @@ describe('a database that is none', () => {
   const at = (port: number, query = '', times: Partial<Times> = {}): StateBackend =>
     postgresBackend({ url: `postgres://ada:${secret}@127.0.0.1:${port}/d${query}`, name: 'a' }, times);
 
-  it('says why', async () => {
+  it('is reported with the reason', async () => {
     const closed = createServer();
     const port = await listening(closed);
     closed.close();
@@ -63,7 +63,7 @@ describe('a database that is none', () => {
     [9, /it asks for SSPI, /],
     [2, /it asks for Kerberos V5, /],
     [99, /it sent what is no message of PostgreSQL/],
-  ])('that asks for what the driver does not have is refused (%i)', async (way, why) => {
+  ])('is refused if it requests an unsupported authentication method (%i)', async (way, why) => {
     const asking = createServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', () => socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, way])));
@@ -73,7 +73,7 @@ describe('a database that is none', () => {
     await unreachable(() => backend.save(state), why);
   });
 
-  it('that says very much says less', async () => {
+  it('is reported with a shortened message if its message is very long', async () => {
     const talking = createServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', () => {
@@ -88,7 +88,7 @@ describe('a database that is none', () => {
     expect(message.length).toBeLessThan(700);
   });
 
-  it.each(['', '?sslmode=require'])('that says nothing is not waited for (%s)', async (query) => {
+  it.each(['', '?sslmode=require'])("is refused if it doesn't respond in time (%s)", async (query) => {
     const silent = createServer((socket) => {
       afterwards(() => void socket.destroy());
       socket.on('error', () => {});
@@ -130,7 +130,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
   const open = ({ tls, times, name = 'a', ...more }: More = {}): StateBackend =>
     postgresBackend({ url: server.url(database, more), name, ...(tls && { tls }) }, times);
   const asAda = (times: Partial<Times> = {}): StateBackend => open({ user: 'ada', password: secret, times });
-  /** So that a connection is still there when it is looked at, however slow this machine is. */
+  /** Keeps connections open until they are inspected, also on a slow machine. */
   const times = { idle: 600_000 };
   const isEncrypted = async (): Promise<boolean[]> => {
     const rows = await server.sql<{ ssl: boolean }>(
@@ -140,7 +140,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     return rows.map(({ ssl }) => ssl);
   };
 
-  it('has TLS where its authority is given, or the URL asks for it', async () => {
+  it('uses TLS if a certificate authority is given or the URL requests it', async () => {
     const tls = { ca: authority.cert };
     await open({ host: 'localhost', tls, times }).save(state);
     const query = '?sslmode=verify-full';
@@ -148,7 +148,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     expect(await isEncrypted()).toEqual([true, true]);
   });
 
-  it('has none on this machine where nobody asks for it', async () => {
+  it("to this machine doesn't use TLS if nothing requests it", async () => {
     await open({ times }).save(state);
     expect(await isEncrypted()).toEqual([false]);
   });
@@ -159,32 +159,28 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       { host: 'localhost', tls: { ca: stranger.cert } },
       /its certificate .+ \([A-Z_]+\)/,
     ],
-    [
-      'of an authority that nobody knows',
-      { host: 'localhost', query: '?sslmode=require' },
-      /its certificate/,
-    ],
+    ['of an unknown authority', { host: 'localhost', query: '?sslmode=require' }, /its certificate/],
     ['for another name', { tls: { ca: authority.cert } }, /its certificate is for another host name/],
     [
-      'for another name, which is asked for',
+      'for another name, with sslmode=require',
       { tls: { ca: authority.cert }, query: '?sslmode=require' },
       /another host name/,
     ],
-  ])('with a certificate %s is refused', async (_, more, why) => {
+  ])('is refused if the certificate is %s', async (_, more, why) => {
     await unreachable(() => open(more).load(serverUrl), why);
   });
 
-  it('says what to name where its authority is not known', async () => {
+  it('reports what to set if the authority of the certificate is unknown', async () => {
     const { hint } = await problemOf(() => open({ host: 'localhost', query: '?ssl=true' }).load(serverUrl));
     expect(hint).toMatch(/^name a file with its authority with ca_file of state\.postgres/);
   });
 
-  it('takes any name where that is asked for with an authority', async () => {
+  it('accepts any host name with sslmode=verify-ca', async () => {
     await open({ tls: { ca: authority.cert }, query: '?sslmode=verify-ca', times }).save(state);
     expect(await isEncrypted()).toEqual([true]);
   });
 
-  it('shows a certificate', async () => {
+  it('sends a client certificate', async () => {
     const { cert, key } = issue('certified', { issuer: clients });
     await server.sql(database, 'GRANT CREATE ON DATABASE '.concat(database, ' TO certified'));
     const more = { user: 'certified', password: '', host: 'localhost' };
@@ -203,39 +199,39 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     ['the wrong password', { password: secret }, /\(28P01\)/],
     ['no password', { password: '' }, /password must be a non-empty string/],
     ['an unknown user', { user: 'nobody-at-all', password: secret }, /\(28P01\)/],
-    ['a user that is kept out', { user: 'outsider', password: secret }, /\(28000\)/],
-  ])('with %s is refused', async (_, more, why) => {
+    ['a user that is rejected', { user: 'outsider', password: secret }, /\(28000\)/],
+  ])('is refused with %s', async (_, more, why) => {
     await unreachable(() => open(more).load(serverUrl), why);
     await unreachable(() => open(more).lock('apply', new Date()), why);
   });
 
-  it('to a database that is not there is refused', async () => {
+  it("is refused if the database doesn't exist", async () => {
     database = 'nowhere';
     await unreachable(() => open().load(serverUrl), /"nowhere" does not exist \(3D000\)/);
   });
 
-  it.skipIf(process.platform === 'win32')('goes over a socket', async () => {
+  it.skipIf(process.platform === 'win32')('uses a Unix socket', async () => {
     const host = encodeURIComponent(server.folder);
     await open({ host }).save(state);
     expect(await open({ host }).saved()).toEqual(state);
     await unreachable(() => open({ host: '%2Fnowhere' }).saved(), 'ENOENT');
   });
 
-  it('to a database that can not hold all characters is refused', async () => {
+  it("is refused if the database's encoding lacks characters", async () => {
     const name = `${database}_latin`;
     await server.sql('postgres', `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'`);
     database = name;
     await refused(() => open().save(state), 'not-writable', 'LATIN1');
   });
 
-  it('that is handed on between sessions is refused', async () => {
+  it('is refused if a pooler moves it to another session', async () => {
     const backend = open();
     await backend.lock('apply', new Date());
     await server.sql(database, 'UPDATE idops.locks SET backend = backend + 1');
     await unreachable(() => backend.save(state), 'a pooler on the way changes sessions');
   });
 
-  it('runs nothing of another tenant, not even where a pooler loses its settings', async () => {
+  it('runs no functions of other tenants, even if a pooler loses its settings', async () => {
     await server.sql(
       database,
       `CREATE SCHEMA z; CREATE TABLE z.ran (name text); GRANT ALL ON SCHEMA z TO PUBLIC;
@@ -291,7 +287,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     expect(await server.sql(database, 'SELECT name FROM z.ran')).toEqual([]);
   });
 
-  it('counts the lines that it keeps', async () => {
+  it("reports if the database didn't keep all lines of a journal", async () => {
     const backend = open();
     const run = '20260131T120000Z-aaaaaa';
     const journal = await backend.runs.create(runLine(run, state));
@@ -310,15 +306,15 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     expect((await backend.runs.read(run))?.lines).toEqual([line(3)]);
   });
 
-  describe('makes the tables', () => {
-    it('once, whoever comes first', async () => {
+  describe('the tables', () => {
+    it('are created once, even if several backends begin at the same time', async () => {
       const names = Array.from({ length: 15 }, (_, index) => `state-${index}`);
       await Promise.all(names.map((name) => open({ name }).save(state)));
       expect(await server.sql(database, 'SELECT version FROM idops.versions')).toEqual([{ version: TABLES }]);
       expect(await open({ name: 'one more' }).neighbours()).toHaveLength(15);
     });
 
-    it('not where it only reads', async () => {
+    it('are not created by reads', async () => {
       const backend = open();
       expect(await backend.saved()).toBeUndefined();
       const found = [await backend.runs.list(), await backend.neighbours(), await backend.lockStatuses()];
@@ -326,7 +322,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       expect(await server.sql(database, "SELECT FROM pg_namespace WHERE nspname = 'idops'")).toEqual([]);
     });
 
-    it('not where those of a later idops are there', async () => {
+    it('are not created if those of a newer idops exist', async () => {
       await open().save(state);
       await server.sql(database, 'INSERT INTO idops.versions (version) VALUES ($1)', [TABLES + 1]);
       for (const work of [() => open().load(serverUrl), () => open().save(state)]) {
@@ -334,7 +330,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       }
     });
 
-    it('all of them or none', async () => {
+    it('are created all or not at all', async () => {
       await server.sql(database, 'CREATE SCHEMA idops; CREATE TABLE idops.lines (x integer)');
       await refused(() => open().save(state), 'not-writable');
       expect(
@@ -342,7 +338,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       ).toEqual([{ relname: 'lines' }]);
     });
 
-    it('where its role may, and says what it lacks', async () => {
+    it('are created if the role may, otherwise the hint names the missing privilege', async () => {
       expect(await asAda().saved()).toBeUndefined();
       await refused(
         () => asAda().save(state),
@@ -363,13 +359,13 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       });
     });
 
-    it('where it may in a schema that was made for it', async () => {
+    it('are created if the role owns an existing schema', async () => {
       await server.sql(database, 'CREATE SCHEMA idops AUTHORIZATION ada');
       await asAda().save(state);
       expect(await asAda().saved()).toEqual(state);
     });
 
-    it('not where it may use those that are there', async () => {
+    it('are used without the privilege to create them', async () => {
       await open().save({ ...state, serial: 2 });
       await server.sql(
         database,
@@ -386,7 +382,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     });
   });
 
-  it('says what stands in the way of its statements', async () => {
+  it('reports what blocks its statements', async () => {
     await open().save(state);
     const other = new Client({ host: '127.0.0.1', port: server.port, user: 'owner', password, database });
     await other.connect();

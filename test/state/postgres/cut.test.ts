@@ -16,7 +16,7 @@ let server: PostgresServer;
 let database = '';
 let proxy: ServerProxy;
 
-/** A backend of its own; over the proxy where it is said so. */
+/** A new backend, which connects to the given port. */
 function open(times: Partial<Times> = {}, port = server.port): StateBackend {
   const url = new URL(server.url(database));
   url.port = String(port);
@@ -24,7 +24,7 @@ function open(times: Partial<Times> = {}, port = server.port): StateBackend {
 }
 const overProxy = (times: Partial<Times> = {}): StateBackend => open(times, proxy.port);
 
-/** Faults of the first statements that have a text in them. */
+/** Faults of the first statements that contain a text. */
 function faulty(text: string, ...faults: NonNullable<ReturnType<ServerProxy['fault']>>[]): void {
   proxy.fault = (sent) => (sent.includes(text) ? faults.shift() : undefined);
 }
@@ -36,9 +36,9 @@ function fakeTimers(
   afterwards(() => void vi.useRealTimers());
 }
 
-/** The network says nothing once, from the first statement with a text in it on, until nobody waits for an answer any more. */
+/** The network goes silent once, at the first statement that contains a text, until idops stops waiting. */
 function silentOnce(text: string): void {
-  // Time passes only there, however long anything takes.
+  // Time passes only when the test advances it.
   fakeTimers('setTimeout', 'clearTimeout', 'performance');
   let isSilent = false;
   proxy.fault = (sent) => {
@@ -49,7 +49,7 @@ function silentOnce(text: string): void {
   };
 }
 
-/** Cuts off every session of the database, and waits until the server knows of none. */
+/** Ends every session of the database, and waits until the server has removed them. */
 async function terminate(): Promise<void> {
   const all = 'SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = $1';
   await server.sql('postgres', all, [database]);
@@ -59,7 +59,7 @@ async function linesOf(backend = open()): Promise<unknown[]> {
   return [...((await backend.runs.read(run))?.lines ?? [])];
 }
 
-describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fails,', () => {
+describe.skipIf(noPostgres !== null)('a state in PostgreSQL, if something fails', () => {
   beforeAll(async () => {
     server = await sharedPostgres();
   });
@@ -70,7 +70,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
   });
 
   describe('a journal', () => {
-    it.each(['cut before', 'cut after'] as const)('has a line once whose statement is %s', async (fault) => {
+    it.each(['cut before', 'cut after'] as const)('has a line once if its statement is %s', async (fault) => {
       const backend = overProxy();
       const journal = await backend.runs.create(runLine(run, state));
       faulty('INSERT INTO idops.lines', fault, fault, fault);
@@ -80,7 +80,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
     });
 
     it.each(['cut before', 'cut after'] as const)(
-      'goes on where what is found out about a line is %s too',
+      'continues if the check whether a line arrived is %s too',
       async (fault) => {
         const backend = overProxy();
         const journal = await backend.runs.create(runLine(run, state));
@@ -99,7 +99,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       },
     );
 
-    it.each(['cut before', 'cut after'] as const)('is begun once where that is %s', async (fault) => {
+    it.each(['cut before', 'cut after'] as const)('is created once if the statement is %s', async (fault) => {
       faulty('INSERT INTO idops.runs', fault);
       const journal = await overProxy().runs.create(runLine(run, state));
       await journal.write(line(1));
@@ -107,7 +107,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       await refused(open().runs.create(runLine(run, state)), 'not-writable');
     });
 
-    it('is written once where the end of a transaction is cut', async () => {
+    it('has each line once if a COMMIT is cut', async () => {
       const backend = overProxy();
       await (await backend.lock('apply', new Date())).confirm();
       faulty('COMMIT', 'cut after');
@@ -116,7 +116,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(await linesOf()).toEqual([line(1)]);
     });
 
-    it('has no line that was given up, though it may have arrived', async () => {
+    it('lacks a line that was given up, even if it arrived', async () => {
       const backend = overProxy({ patience: 0 });
       const journal = await backend.runs.create(runLine(run, state));
       await journal.write(line(1));
@@ -126,7 +126,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(await linesOf()).toEqual([line(1), line(3)]);
     });
 
-    it('waits once more where the network said nothing for longer than it waits', async () => {
+    it('retries if the network is silent for longer than the time limit', async () => {
       const backend = overProxy();
       const journal = await backend.runs.create(runLine(run, state));
       silentOnce('INSERT INTO idops.lines');
@@ -134,7 +134,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(await linesOf()).toEqual([line(1)]);
     });
 
-    it('that somebody else goes on with is not written by the former any more', async () => {
+    it('is not written by the former run after another run reopened it', async () => {
       const journal = await open().runs.create(runLine(run, state));
       await journal.write(line(1));
       const other = open();
@@ -147,7 +147,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       await refused(open().runs.reopen(content), 'locked');
     });
 
-    it('that was removed under its writer does not come back', async () => {
+    it('does not reappear if it was removed while a run writes it', async () => {
       const backend = open();
       const journal = await backend.runs.create(runLine(run, state));
       await open().runs.remove([run]);
@@ -157,7 +157,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
   });
 
   describe('a run', () => {
-    it('goes on after PostgreSQL was stopped and started, and nobody else gets in meanwhile', async () => {
+    it('continues after PostgreSQL restarts, and keeps its lock', async () => {
       const backend = open({ longestPause: 50 });
       const lock = await backend.lock('apply', new Date());
       await backend.save(state);
@@ -178,7 +178,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
     });
 
     it.each(['INSERT INTO idops.locks', 'idops.versions', 'current_setting'])(
-      'gets the lock and reads though a connection says nothing for longer than it waits (%s)',
+      'locks and reads even if a connection is silent for longer than the time limit (%s)',
       async (text) => {
         const backend = overProxy();
         silentOnce(text);
@@ -191,7 +191,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       },
     );
 
-    it('ends where PostgreSQL stays away', async () => {
+    it('fails if PostgreSQL stays unreachable', async () => {
       const backend = overProxy({ patience: 60 });
       const lock = await backend.lock('apply', new Date());
       const journal = await backend.runs.create(runLine(run, state));
@@ -207,7 +207,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       await lock.release();
     });
 
-    it('takes up its connection by itself, so that nobody takes it for dead', async () => {
+    it('reconnects automatically, so that its lock is not taken over', async () => {
       fakeTimers('setInterval', 'clearInterval');
       const lock = await overProxy().lock('apply', new Date());
       await terminate();
@@ -222,7 +222,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       await lock.release();
     });
 
-    it('keeps its connection, however long it needs nothing', async () => {
+    it('keeps its connection while it is idle', async () => {
       fakeTimers('setTimeout', 'clearTimeout');
       const lock = await open().lock('apply', new Date());
       vi.advanceTimersByTime(2 * usualTimes.idle);
@@ -230,7 +230,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       await lock.release();
     });
 
-    it('whose connection is cut may come back for a while', async () => {
+    it('keeps its lock for a while if its connection is cut', async () => {
       const backend = overProxy();
       const lock = await backend.lock('apply', new Date());
       proxy.isOpen = false;
@@ -247,7 +247,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(await open().holder()).toContain('is connected right now');
     });
 
-    it('writes nothing any more once its lock was taken over', async () => {
+    it('writes nothing after its lock was taken over', async () => {
       const backend = overProxy();
       await backend.save(state);
       const lock = await backend.lock('apply', new Date());
@@ -270,7 +270,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
         const why = /^the lock of the state was lost: somebody else took it over: undo by/;
         await refused(work(), 'locked', why);
       }
-      // It may still look.
+      // It may still read.
       expect(await backend.saved()).toEqual(state);
       await lock.release();
       await other.confirm();
@@ -278,7 +278,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(await linesOf()).toEqual([]);
     });
 
-    it('writes nothing any more once its lock was removed, though it still has its connection', async () => {
+    it('writes nothing after its lock was removed, even if it is still connected', async () => {
       const backend = open();
       const lock = await backend.lock('apply', new Date());
       const journal = await backend.runs.create(runLine(run, state));
@@ -292,21 +292,18 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(await linesOf()).toEqual([]);
     });
 
-    it.each(['cut before', 'cut after'] as const)(
-      'gets the lock where the way to it is %s',
-      async (fault) => {
-        faulty('INSERT INTO idops.locks', fault);
-        const lock = await overProxy().lock('apply', new Date());
-        expect(lock.takenOver).toBeNull();
-        await lock.confirm();
-        await refused(open().lock('undo', new Date()), 'locked');
-        await lock.release();
-      },
-    );
+    it.each(['cut before', 'cut after'] as const)('gets the lock if its statement is %s', async (fault) => {
+      faulty('INSERT INTO idops.locks', fault);
+      const lock = await overProxy().lock('apply', new Date());
+      expect(lock.takenOver).toBeNull();
+      await lock.confirm();
+      await refused(open().lock('undo', new Date()), 'locked');
+      await lock.release();
+    });
   });
 
   describe('saving', () => {
-    /** More than go in one statement, unless it is said how many. */
+    /** By default, more records than fit in one statement. */
     const many = (serial: number, text: string, count = 2_001) => ({
       ...state,
       serial,
@@ -315,7 +312,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       ),
     });
 
-    it('leaves the state as it was where it is cut in the middle', async () => {
+    it('keeps the old state if it is cut in the middle', async () => {
       await open().save(many(1, 'old'));
       const backend = overProxy({ patience: 0 });
       await backend.load(serverUrl);
@@ -332,7 +329,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
     });
 
     it.each(['INSERT INTO idops.states', 'INSERT INTO idops.records', 'UPDATE idops.states', 'COMMIT'])(
-      'is done once more where its %s is cut',
+      'is repeated if its %s is cut',
       async (text) => {
         for (const fault of ['cut before', 'cut after'] as const) {
           const backend = overProxy();
@@ -363,14 +360,14 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
     it.each([
       ...['UPDATE idops.locks', 'FOR UPDATE', 'DELETE FROM idops.records', 'INSERT INTO idops.records'],
       ...['UPDATE idops.states', 'COMMIT'],
-    ])('is done though its %s is cut, and keeps its lock', async (text) => {
+    ])('is done even if its %s is cut, and keeps its lock', async (text) => {
       for (const fault of ['cut before', 'cut after'] as const) {
         await open().save(kept(fault));
         const backend = overProxy();
         const lock = await backend.lock('apply', new Date(), shard);
         faulty(text, fault);
         const head = await backend.merge(change(fault));
-        // One that arrived without an answer is made once more.
+        // A merge that arrived without an answer is repeated.
         expect(head.serial).toBe(text === 'COMMIT' && fault === 'cut after' ? 3 : 2);
         const resources = { 'User/1': recordOf('1', { fault }) };
         expect(await open().saved()).toEqual({ ...kept(fault), serial: head.serial, resources });
@@ -380,7 +377,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       }
     });
 
-    it('is refused to a shard whose lock somebody else took for gone', async () => {
+    it("is refused if the shard's lock was taken over", async () => {
       await open().save(kept('none'));
       const backend = overProxy();
       const lock = await backend.lock('apply', new Date(), shard);
@@ -398,8 +395,8 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
     });
   });
 
-  describe('what somebody else does between two statements', () => {
-    /** Does something once, before a statement with a text in it arrives. */
+  describe('a change by another session between two statements', () => {
+    /** Does something once, before a statement that contains a text arrives. */
     function meanwhile(text: string, work: () => Promise<unknown>): void {
       let isDone = false;
       proxy.fault = async (sent) => {
@@ -410,7 +407,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       };
     }
 
-    it('is not seen by who reads', async () => {
+    it('is not seen by a read in progress', async () => {
       const at = (serial: number) => ({
         ...state,
         serial,
@@ -422,7 +419,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, where something fai
       expect(await open().saved()).toEqual(at(2));
     });
 
-    it('gives it the lock', async () => {
+    it('takes the lock', async () => {
       await open().save(state);
       meanwhile('INSERT INTO idops.locks', () => open().lock('undo', new Date()));
       await refused(overProxy().lock('apply', new Date()), 'locked', 'undo by');

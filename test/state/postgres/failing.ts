@@ -6,14 +6,14 @@ import { password } from './server.js';
 /** A password that no message may show. */
 export const secret = 's3cr3t-w0rd';
 
-interface Told {
+interface Reported {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** The problem that something ends with, which shows no secret, not even to who looks into it. */
-export async function problemOf(work: Promise<unknown> | (() => unknown)): Promise<Told> {
+/** The problem that `work` fails with. Neither its message nor its inspection shows a secret. */
+export async function problemOf(work: Promise<unknown> | (() => unknown)): Promise<Reported> {
   try {
     await (typeof work === 'function' ? work() : work);
   } catch (failure) {
@@ -25,15 +25,15 @@ export async function problemOf(work: Promise<unknown> | (() => unknown)): Promi
   throw new Error('nothing was thrown');
 }
 
-/** Expects that something is refused with this code, and in words such as these. */
+/** Expects a problem with this code, message and hint. */
 export async function refused(
   work: Parameters<typeof problemOf>[0],
   code: string,
   message: string | RegExp = '',
   hint?: string | RegExp,
 ): Promise<void> {
-  const told = await problemOf(work);
-  expect(told.code).toBe(code);
-  expect(told.message).toMatch(message);
-  if (hint !== undefined) expect(told.hint).toMatch(hint);
+  const problem = await problemOf(work);
+  expect(problem.code).toBe(code);
+  expect(problem.message).toMatch(message);
+  if (hint !== undefined) expect(problem.hint).toMatch(hint);
 }

@@ -4,7 +4,7 @@ import { answer, at, runLine as ownRunLine } from '../journal-lines.js';
 
 export { server as serverUrl } from '../journal-lines.js';
 
-/** The first line of a run, of a process that is gone. */
+/** The first line of a run whose process is gone. */
 export function runLine(run: string, state: Pick<State, 'lineage' | 'salt'>): RunLine {
   return { ...ownRunLine(run, state, 'a'), host: 'a-host-that-is-gone' };
 }

