@@ -68,8 +68,8 @@ function obliging({ body = {} }: { body?: object }) {
   return { ...body } as { [field: string]: string };
 }
 
-describe('what is sent', () => {
-  it('leaves unchanged and blocked objects alone', async () => {
+describe('sending', () => {
+  it('skips unchanged and blocked objects', async () => {
     const blocked: Change = { ...user('b'), action: 'blocked', requests: [] };
     const known = { recorded: recorded({ group: 'x' }) };
     const unchanged = changeFor(declared('User', { id: 'c' }, { group: 'x' }), known);
@@ -78,7 +78,7 @@ describe('what is sent', () => {
     expect(results).toEqual([]);
   });
 
-  it('does not begin with a kind before the one before it has ended', async () => {
+  it('starts a kind only after the one before it has ended', async () => {
     const changes = arrange([client('c'), template('t'), keyPair('k', true), user('u'), organization('o')]);
     const { log } = await run(changes, {
       respond: async (request) => {
@@ -95,7 +95,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  it('goes out several at once, and no more than allowed', async () => {
+  it('sends several requests at once, up to the limit', async () => {
     const users = Array.from({ length: 12 }, (_, index) => user(String(index)));
     const { busiest } = await run(users, {
       concurrency: 4,
@@ -107,7 +107,7 @@ describe('what is sent', () => {
     expect(busiest).toBe(4);
   });
 
-  it('is one key pair at a time, the new default first', async () => {
+  it('sends one key pair at a time, the new default first', async () => {
     const changes = arrange([keyPair('a', false), keyPair('z', true), keyPair('b', false)]);
     const { log, busiest } = await run(changes, {
       respond: async (request) => {
@@ -119,7 +119,7 @@ describe('what is sent', () => {
     expect(busiest).toBe(1);
   });
 
-  it('is nothing for an adoption, which is journaled and applied', async () => {
+  it('sends nothing for an adoption, which is journaled and applied', async () => {
     const adoption = changeFor(declared('Client', { id: 'c' }, {}, { generation: 1 }));
     const { log, results } = await run([adoption], { respond: obliging });
     expect(log).toEqual(['sending Client/c nothing', 'settled Client/c']);
@@ -127,24 +127,24 @@ describe('what is sent', () => {
   });
 });
 
-describe('an answer', () => {
-  it('that shows what was asked is success', async () => {
+describe('a response', () => {
+  it('with the sent values is success', async () => {
     const { results } = await run([user('a')], { respond: obliging });
     expect(results).toEqual([resultOf({ address: 'User/a' })]);
   });
 
-  it('that leaves a field out is success, with the field named', async () => {
+  it('that leaves a field out is success, with the field as unverified', async () => {
     const { results } = await run([user('a')], { respond: () => ({}) });
     expect(results).toMatchObject([{ status: 'applied', unverified: ['group'] }]);
   });
 
-  it('that shows another value is no convergence', async () => {
+  it('with another value has not converged', async () => {
     const { results } = await run([user('a')], { respond: () => ({ group: 'other' }) });
     expect(results).toMatchObject([{ status: 'not_converged', httpStatus: 200 }]);
     expect(results[0]?.error).toContain('group: asked "staff", the server has "other"');
   });
 
-  it('that shows another value of a field that was only sent along is no convergence', async () => {
+  it('with another value of an undeclared field that was sent has not converged', async () => {
     const { results } = await run([template('t')], {
       respond: () => ({ id: 't', type: 't', backend_id, txt_content: 'new', html_content: 'built-in' }),
     });
@@ -152,7 +152,7 @@ describe('an answer', () => {
     expect(results).toMatchObject([{ status: 'not_converged', error }]);
   });
 
-  it('that shows another name beside the id of a scope is no convergence', async () => {
+  it('with another name for the id of a scope has not converged', async () => {
     const scope = (name: string) => ({ authorized_scopes: [{ id: 's', name, label: 'A' }] });
     const planned = changeFor(declared('User', { id: 'a' }, scope('a:b')));
     const { results } = await run([planned], { respond: () => scope('users:manage:all') });
@@ -160,14 +160,14 @@ describe('an answer', () => {
     expect(results).toMatchObject([{ status: 'not_converged', error }]);
   });
 
-  it('about another object is not believed, and its outcome not known where it can not be read', async () => {
+  it("about another object leaves the outcome unknown if the object can't be read", async () => {
     const { results, outcomes } = await run([user('a')], { respond: () => ({ id: 'b', group: 'staff' }) });
     expect(results).toMatchObject([{ status: 'unknown' }]);
     expect(results[0]?.error).toContain('another object');
     expect(outcomes.get('User/a')?.ambiguous).toBe(true);
   });
 
-  it('about another object is read back where it can be', async () => {
+  it('about another object is read back if possible', async () => {
     const { log, statuses } = await run([template('t')], {
       respond: () => ({ id: 'x', type: 'other', backend_id, txt_content: 'new' }),
       templates: () => ({ id: 't', type: 't', backend_id, txt_content: 'new', html_content: '<p>' }),
@@ -188,7 +188,7 @@ describe('an answer', () => {
 });
 
 describe('a failure', () => {
-  it('that refuses the credentials stops everything that is left', async () => {
+  it('that refuses the credentials stops all other changes', async () => {
     const changes = [organization('o'), user('a'), keyPair('k', true), client('c')];
     const { log, results } = await run(changes, {
       respond: () => failure(kinds.organization, { kind: 'unauthorized', status: 401 }),
@@ -198,7 +198,7 @@ describe('a failure', () => {
     expect(results[1]?.error).toContain('401');
   });
 
-  it('that lacks a scope stops what needs the same scope, naming it, and nothing else', async () => {
+  it('for a missing scope stops only changes that need the same scope, and names it', async () => {
     const changes = [organization('o'), user('a'), keyPair('k', true), template('t'), client('c')];
     const lacking: { [operation: string]: Kind } = {
       updateOrganization: kinds.organization,
@@ -221,7 +221,7 @@ describe('a failure', () => {
     expect(results.find(({ address }) => address === 'Client/c')?.error).toContain('clients:manage:all');
   });
 
-  it('of the new default keeps the former one from giving it up', async () => {
+  it('of the new default keeps the former default', async () => {
     const changes = arrange([keyPair('a', false), keyPair('z', true)]);
     const { log, statuses } = await run(changes, {
       respond: () => failure(kinds.keyPair, { kind: 'refused', status: 422 }),
@@ -230,14 +230,14 @@ describe('a failure', () => {
     expect(statuses).toEqual({ 'KeyPair/z': 'failed', 'KeyPair/a': 'skipped' });
   });
 
-  it('of the new default to converge keeps the former one too', async () => {
+  it('of the new default to converge keeps the former default too', async () => {
     const changes = arrange([keyPair('a', false), keyPair('z', true)]);
     const { statuses } = await run(changes, { respond: () => ({ is_default: false }) });
     expect(statuses).toEqual({ 'KeyPair/z': 'not_converged', 'KeyPair/a': 'skipped' });
   });
 });
 
-describe('a failure that does not tell what was done', () => {
+describe('a failure with an open outcome', () => {
   const failures: [FailureKind, number | null][] = [
     ['server-error', 500],
     ['lost', null],
@@ -245,7 +245,7 @@ describe('a failure that does not tell what was done', () => {
   ];
 
   it.each(failures)(
-    '%s: a template is read back, and is success where it has what was asked',
+    '%s: a template is read back, and is success if it has the sent values',
     async (kind, status) => {
       const { log, statuses } = await run([template('t')], {
         respond: () => failure(kinds.template, { kind, status }),
@@ -257,7 +257,7 @@ describe('a failure that does not tell what was done', () => {
     },
   );
 
-  it('is a failure where the template has not what was asked', async () => {
+  it("is a failure if the template doesn't have the sent values", async () => {
     const { results } = await run([template('t')], {
       respond: () => failure(kinds.template, {}),
       templates: () => ({ id: 't', txt_content: 'old', html_content: '<p>' }),
@@ -267,7 +267,7 @@ describe('a failure that does not tell what was done', () => {
     expect(results[0]?.error).toMatch(/read back: txt_content: asked "new", the server has "old"$/);
   });
 
-  it('reads organizations back by one reading of the list, however many are open', async () => {
+  it('reads the list of organizations once, however many outcomes are open', async () => {
     const { log, statuses } = await run([organization('1'), organization('2'), organization('3')], {
       respond: () => failure(kinds.organization, {}),
       organizations: [
@@ -279,7 +279,7 @@ describe('a failure that does not tell what was done', () => {
     expect(Object.values(statuses)).toEqual(['applied', 'failed', 'failed']);
   });
 
-  it('is success for a deletion where the template is gone, and failure where it is there', async () => {
+  it('is success for a deletion if the template is gone, otherwise a failure', async () => {
     const { statuses } = await run([noTemplate('gone'), noTemplate('there')], {
       respond: () => failure(kinds.template, {}),
       templates: (type) => (type === 'gone' ? null : { id: 't', txt_content: 'old' }),
@@ -302,7 +302,7 @@ describe('a failure that does not tell what was done', () => {
     expect(outcomes.get('EmailTemplate/b/t')?.ambiguous).toBe(true);
   });
 
-  it('of a user is told, since a user can not be read', async () => {
+  it("of a user is reported as unknown, since the profile can't read users", async () => {
     const { log, results, outcomes } = await run([user('a')], { respond: () => failure(kinds.user, {}) });
     expect(of(log, 'GET')).toEqual([]);
     expect(results[0]?.status).not.toBe('applied');
@@ -310,7 +310,7 @@ describe('a failure that does not tell what was done', () => {
     expect(outcomes.get('User/a')?.ambiguous).toBe(true);
   });
 
-  it('is no doubt where no connection was made', async () => {
+  it('is a plain failure if no connection was made', async () => {
     const { results, outcomes } = await run([user('a'), client('c')], {
       respond: () => failure(kinds.user, { kind: 'unreachable', status: null, sent: false }),
     });
@@ -319,7 +319,7 @@ describe('a failure that does not tell what was done', () => {
     expect(outcomes.get('Client/c')?.ambiguous).toBe(false);
   });
 
-  it.each(failures)('%s: a regeneration is sent once, and its outcome not known', async (kind, status) => {
+  it.each(failures)('%s: a regeneration is sent once, and its outcome is unknown', async (kind, status) => {
     const { log, statuses } = await run([client('c')], {
       respond: () => failure(kinds.client, { kind, status }),
     });
@@ -327,7 +327,7 @@ describe('a failure that does not tell what was done', () => {
     expect(statuses).toEqual({ 'Client/c': 'unknown' });
   });
 
-  it('of a regeneration that answers with another client is not known', async () => {
+  it('is one if a regeneration answers with another client', async () => {
     const { statuses } = await run([client('c')], { respond: () => ({ id: 'd', did: 'did:key:z' }) });
     expect(statuses).toEqual({ 'Client/c': 'unknown' });
   });
@@ -347,7 +347,7 @@ describe('a failure that does not tell what was done', () => {
 });
 
 describe('an interruption', () => {
-  it('lets what is in flight end, and starts nothing new', async () => {
+  it('finishes requests in flight, and starts nothing new', async () => {
     const interrupt = new AbortController();
     const { log, statuses } = await run([user('a'), user('b'), client('c')], {
       concurrency: 1,
@@ -362,8 +362,8 @@ describe('an interruption', () => {
   });
 });
 
-describe('a disk that takes nothing more', () => {
-  it('keeps a request from being sent that nobody would know of', async () => {
+describe('a full disk', () => {
+  it("keeps back a request that couldn't be journaled", async () => {
     const { log, fatal, statuses } = await run([user('a'), user('b')], {
       concurrency: 1,
       respond: obliging,
@@ -376,7 +376,7 @@ describe('a disk that takes nothing more', () => {
     expect(statuses).toEqual({ 'User/a': 'skipped', 'User/b': 'skipped' });
   });
 
-  it('that is slow with an answer does not keep the next request, and the run waits for it', async () => {
+  it("that writes an answer slowly doesn't delay the next request, and the run waits for it", async () => {
     const { log } = await run([user('a'), user('b')], {
       concurrency: 1,
       respond: obliging,
@@ -388,7 +388,7 @@ describe('a disk that takes nothing more', () => {
     expect(log).toEqual([...sent, 'settled User/b', 'settled User/a']);
   });
 
-  it('after an answer ends the run, and what was done is told', async () => {
+  it('after an answer ends the run, and reports what was done', async () => {
     const { log, fatal, statuses } = await run([user('a'), user('b'), client('c')], {
       concurrency: 1,
       respond: obliging,
@@ -401,7 +401,7 @@ describe('a disk that takes nothing more', () => {
     expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped', 'Client/c': 'skipped' });
   });
 
-  it('keeps a request back whose object was being read again meanwhile', async () => {
+  it('keeps back a request whose object was being read again', async () => {
     const [reading, full] = [signal(), signal()];
     const { log, statuses } = await run([user('a'), user('b')], {
       concurrency: 1,
@@ -426,7 +426,7 @@ describe('a disk that takes nothing more', () => {
     expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped' });
   });
 
-  it('does not make a request whose outcome is open look as if it had not been sent', async () => {
+  it("doesn't make a request with an open outcome look as if it hadn't been sent", async () => {
     const { log, statuses } = await run([template('a'), template('b')], {
       respond: (request) =>
         request.params.template_type === 'a' ? failure(kinds.template, {}) : obliging(request),
@@ -443,7 +443,7 @@ describe('a disk that takes nothing more', () => {
 describe('a request that must not leave', () => {
   const lost = new ProblemsError([error('locked', 'the lock is gone')]);
 
-  it('is skipped with all that follow, and the journal says so', async () => {
+  it('is skipped with all later changes, and the journal records it', async () => {
     const { log, results, fatal } = await run([user('a'), user('b')], {
       concurrency: 1,
       respond: () => new Withheld(undefined, lost),
@@ -456,7 +456,7 @@ describe('a request that must not leave', () => {
     expect(fatal).toBeUndefined();
   });
 
-  it('leaves its change to be read back, if something of it was sent before', async () => {
+  it('has its change read back, if part of it was sent before', async () => {
     const planned = template('t');
     const two = { ...planned, requests: [...planned.requests, ...planned.requests] };
     const { log, results } = await run([two], {
@@ -468,7 +468,7 @@ describe('a request that must not leave', () => {
     expect(results).toMatchObject([{ status: 'failed', error }]);
   });
 
-  it('once more is not known to be done, if an earlier try may have done it', async () => {
+  it('has an unknown outcome if an earlier try may have been done', async () => {
     const met = failure(kinds.user, { kind: 'lost', status: null });
     const { results } = await run([user('a')], { respond: () => new Withheld(met, lost) });
     const error = expect.stringContaining('not sent: the lock is gone; what the server did');
@@ -476,7 +476,7 @@ describe('a request that must not leave', () => {
   });
 });
 
-describe('what waits for so long that it is no longer known to be as it was read', () => {
+describe('a change that waits until its observation expires', () => {
   const planned = user('a');
 
   /** A plan whose changes are made anew as a test says. */
@@ -495,7 +495,7 @@ describe('what waits for so long that it is no longer known to be as it was read
     expect(statuses).toEqual({ 'User/a': 'applied' });
   });
 
-  it('is skipped where it has moved, and the journal gets its end', async () => {
+  it('is skipped if the live object has changed, and the journal records the end', async () => {
     const moved = changeFor(declared('User', { id: 'a' }, { group: 'staff' }), {
       live: live({ id: 'a' }, { id: 'a', group: 'since' }),
     });
@@ -516,7 +516,7 @@ describe('what waits for so long that it is no longer known to be as it was read
     expect(results).toMatchObject([{ status: 'failed', httpStatus: 429, attempts: 4 }]);
   });
 
-  it('is not tried for ever', async () => {
+  it('is tried a limited number of times', async () => {
     const replan = anew(async () => planned);
     const { log, statuses } = await run([planned], { replan, respond: () => new Expired(undefined) });
     expect(of(log, 'PATCH')).toHaveLength(5);
@@ -529,14 +529,14 @@ describe('an error such as another profile has', () => {
   const refusing = () => failure(kinds.user, { kind: 'refused', status: 422, members });
   const failing = () => failure(kinds.user, { kind: 'server-error', status: 500, members });
 
-  it('carries no advice where the server is known not to be one of it', async () => {
+  it('carries no advice if the server is known not to have that profile', async () => {
     const rig = { respond: refusing, probed: { kind: 'plain' } } as const;
     const { results, statuses } = await run([user('a'), user('b')], rig);
     expect(statuses).toEqual({ 'User/a': 'failed', 'User/b': 'failed' });
     for (const { error } of results) expect(error).not.toContain('profile boruta');
   });
 
-  it('carries it once where it stops the others, which refer to it', async () => {
+  it('carries the advice once if it stops the others, which refer to it', async () => {
     const rig = { respond: failing, probed: { kind: 'unclear', status: 403 } } as const;
     const { results, log } = await run([user('a'), user('b'), user('c')], rig);
     expect(of(log, 'PATCH')).toHaveLength(1);

@@ -59,7 +59,7 @@ const done = { interrupted: false };
 const cut = { interrupted: true };
 
 describe('journals of one run, merged', () => {
-  it('tell each change once, whatever numbers they have in common', () => {
+  it('contain each change once, even if line numbers are the same', () => {
     const one = { before: { a: 1 }, expected: { a: 2 }, status: 'applied' } as const;
     expect(
       told(
@@ -72,7 +72,7 @@ describe('journals of one run, merged', () => {
     ]);
   });
 
-  it('lead back to what was there before the first attempt that did something', () => {
+  it('start from the values before the first attempt that changed something', () => {
     const again = { before: { a: 2 }, expected: { a: 3 }, status: 'applied' } as const;
     const before = { before: { a: 1 }, expected: { a: 2, b: 1 } };
     expect(
@@ -85,7 +85,7 @@ describe('journals of one run, merged', () => {
     }
   });
 
-  it('keep what the first attempt did where the second did nothing', () => {
+  it("keep the first attempt's change if the second changed nothing", () => {
     const one = { before: { a: 1 }, expected: { a: 2 }, status: 'applied' } as const;
     const none = { before: { a: 2 }, expected: { a: 2 }, status: 'skipped' } as const;
     expect(told(journal(first, [one], cut), journal(second, [none], done))).toEqual([
@@ -93,7 +93,7 @@ describe('journals of one run, merged', () => {
     ]);
   });
 
-  it('of one journal say what it says itself', () => {
+  it('are the same as a single journal', () => {
     const expired = { before: { a: 1 }, expected: { a: 2 }, status: null };
     const anew = { before: { a: 5 }, expected: { a: 2 }, status: 'applied' } as const;
     const one = journal(first, [expired, anew], done);
@@ -108,7 +108,7 @@ describe('journals of one run, merged', () => {
     );
   });
 
-  it('have ended where all have, and were interrupted where one was that nobody went on with', () => {
+  it('have ended if all have, and were interrupted if one was and no other continued it', () => {
     const endOf = (...contents: JournalContent[]) => {
       const { ended, lines } = mergeJournals(contents, R);
       const last = lines.at(-1);
@@ -120,16 +120,16 @@ describe('journals of one run, merged', () => {
   });
 });
 
-describe('what is known of a shard', () => {
+describe('the last run of a shard', () => {
   const shard = { index: 1, count: 2 };
   const later = '20260201T120000Z-4f2a1c.1-of-2';
   const known = withPart(splitState(emptyState('https://id.example.com'), shard), shard, { last_run: later });
 
-  it('is not set back by lines that come late', () => {
+  it('is not replaced by an older run', () => {
     expect(withSettled(known, first).shards?.parts).toEqual({ 1: { last_run: later } });
   });
 
-  it('says that a run was cut off only where it had not ended', () => {
+  it('is marked as cut off only if it had not ended', () => {
     const newest = '20260202T120000Z-4f2a1c.1-of-2';
     expect(withSettled(known, newest).shards?.parts).toEqual({ 1: { last_run: newest } });
   });

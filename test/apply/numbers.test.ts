@@ -19,7 +19,7 @@ function user(profile: 'documented' | 'boruta', members: { [member: string]: str
 const odd = '1234567890123456789,9007199254740993,10.0,-0,1e3,1E400,0.10,-1.50E-7';
 const kept = `{"limits":{"value":[${odd}],"status":"valid"}}`;
 
-test('numbers that nobody declared are sent back to the digit, and undo sends them so again', async () => {
+test('undeclared numbers are sent with every digit, by undo too', async () => {
   const site = await exactSite('boruta', user('boruta', { metadata: kept }));
   await site.declare('group: admins\n');
   const { run, said } = await applyAll(site);
@@ -34,7 +34,7 @@ test('numbers that nobody declared are sent back to the digit, and undo sends th
   expect(site.user).toMatchObject({ group: '"staff"', metadata: kept });
 });
 
-test('declared numbers are sent to the digit, and are then as declared; undo puts the former ones back', async () => {
+test('declared numbers are sent with every digit and converge; undo restores the former ones', async () => {
   const site = await exactSite('boruta', user('boruta', { metadata: '{"a":{"value":11,"status":"valid"}}' }));
   const rest = kept.slice(1);
   await site.declare(
@@ -54,7 +54,7 @@ test('declared numbers are sent to the digit, and are then as declared; undo put
   expect(site.user.metadata).toBe('{"a":{"value":11,"status":"valid"}}');
 });
 
-test('under the documented profile the record holds the numbers, and what it merges is sent to the digit', async () => {
+test('under documented, the record keeps every digit, and merged maps are sent with them', async () => {
   const site = await exactSite('documented', user('documented'));
   const options = `{"cost":12.0,"salt":${odd.split(',')[0]}}`;
   await site.declare(
@@ -79,7 +79,7 @@ test('under the documented profile the record holds the numbers, and what it mer
   );
 });
 
-test('a server that rounds is found out', async () => {
+test('a server that rounds is detected', async () => {
   const site = await exactSite('documented', user('documented'));
   await site.declare('whole: [metadata]\nmetadata: {a: 9007199254740993}\n');
   const answering = Object.getOwnPropertyDescriptor(site.user, 'metadata');
@@ -94,7 +94,7 @@ test('a server that rounds is found out', async () => {
   ]);
 });
 
-test('10 and 10.0 are two plans, and one that is stored is stale when a digit changed', async () => {
+test('10 and 10.0 give different plans, and a stored plan is stale if a digit changed', async () => {
   const site = await exactSite('boruta', user('boruta', { metadata: kept }));
   const digestOf = async (number: string) => {
     await site.declare(`metadata: {a: {value: ${number}, status: valid}}\n`);
@@ -115,7 +115,7 @@ test('10 and 10.0 are two plans, and one that is stored is stale when a digit ch
   expect(site.user.metadata).toBe(`{${kept.slice(1, -1)},"a":{"value":10.0,"status":"valid"}}`);
 });
 
-test('every format shows the digits', async () => {
+test('every format shows every digit', async () => {
   const site = await exactSite('boruta', user('boruta', { metadata: '{"a":{"value":11,"status":"valid"}}' }));
   await site.declare('metadata: {a: {value: 10.0, status: valid}}\n');
   const args = ['json', 'json=p.json', 'markdown=p.md', 'html=p.html', 'github=p.txt'];

@@ -10,8 +10,8 @@ function judged(kind: KindName, aim: Partial<Aim>, live: Fields | null | undefin
   return judge(kindOf(kind), { action: 'update', before: {}, expected: {}, ...aim }, shown);
 }
 
-describe('what could not be read', () => {
-  it.each(['update', 'delete', 'regenerate', 'adopt'] as const)('tells nothing of %s', (action) => {
+describe('an object that could not be read', () => {
+  it.each(['update', 'delete', 'regenerate', 'adopt'] as const)('leaves the outcome of %s open', (action) => {
     expect(judged('Client', { action }, undefined)).toMatchObject({
       verdict: 'unseen',
       sentence: 'was sent, and nobody can tell whether it was done',
@@ -21,11 +21,11 @@ describe('what could not be read', () => {
 
 describe('a regeneration', () => {
   it.each<[string, Fields, Fields, Judgement['verdict']]>([
-    ['was done where the DID is another one', { did: 'a' }, { did: 'b' }, 'done'],
-    ['may have come out the same', { did: 'a' }, { did: 'a' }, 'unseen'],
-    ['is unseen where the DID was not known', {}, { did: 'b' }, 'unseen'],
-    ['is unseen where there was none', { did: null }, { did: 'b' }, 'unseen'],
-    ['is unseen where the DID is not shown', { did: 'a' }, {}, 'unseen'],
+    ['was done if the DID differs', { did: 'a' }, { did: 'b' }, 'done'],
+    ['is open if the DID is the same', { did: 'a' }, { did: 'a' }, 'unseen'],
+    ['is open if the DID was unknown', {}, { did: 'b' }, 'unseen'],
+    ['is open if there was no DID', { did: null }, { did: 'b' }, 'unseen'],
+    ["is open if the DID isn't shown", { did: 'a' }, {}, 'unseen'],
   ])('%s', (_, before, now, verdict) => {
     expect(judged('Client', { action: 'regenerate', before }, now).verdict).toBe(verdict);
   });
@@ -33,15 +33,15 @@ describe('a regeneration', () => {
 
 describe('a deletion', () => {
   it.each<[string, Fields | null, Judgement['verdict']]>([
-    ['was done where nothing is there', null, 'done'],
-    ['was done where a built-in one took the place', { id: null, txt_content: 'x' }, 'done'],
-    ['was not done where it is there', { id: 't', txt_content: 'x' }, 'not-done'],
+    ['was done if there is no object', null, 'done'],
+    ['was done if the built-in template is shown', { id: null, txt_content: 'x' }, 'done'],
+    ['was not done if the object is there', { id: 't', txt_content: 'x' }, 'not-done'],
   ])('%s', (_, now, verdict) => {
     expect(judged('EmailTemplate', { action: 'delete' }, now).verdict).toBe(verdict);
   });
 });
 
-it('an adoption, which sends nothing, holds', () => {
+it('an adoption, which sends nothing, is done', () => {
   expect(judged('Client', { action: 'adopt' }, {}).verdict).toBe('done');
 });
 
@@ -51,18 +51,18 @@ describe('an update', () => {
   const of = (now: Fields | null, aim: Partial<Aim> = {}) =>
     judged('Organization', { before, expected, ...aim }, now);
 
-  it('was done where all is as asked', () => {
+  it('was done if all values are as sent', () => {
     const nothing = { different: [], values: [], unverified: [], lost: {} };
     const sentence = 'was done, as reading it back shows';
     expect(of(expected)).toEqual({ verdict: 'done', begun: true, sentence, ...nothing });
   });
 
-  it('was not done where all is as before', () => {
+  it('was not done if all values are as before', () => {
     const different = ['label: asked "New", the server has "Old"'];
     expect(of(before)).toMatchObject({ verdict: 'not-done', begun: false, different });
   });
 
-  it('leaves something else where neither is there', () => {
+  it('was done in part if the value is neither the sent nor the former one', () => {
     expect(of({ name: 'acme', label: 'Other' })).toMatchObject({
       verdict: 'part',
       begun: false,
@@ -70,7 +70,7 @@ describe('an update', () => {
     });
   });
 
-  it('was done in part where some of it is as asked and some as before', () => {
+  it('was done in part if some values are as sent and some as before', () => {
     const aim = { expected: { name: 'acme inc', label: 'New' } };
     expect(of({ name: 'acme', label: 'New' }, aim)).toMatchObject({
       verdict: 'part',
@@ -80,16 +80,16 @@ describe('an update', () => {
     });
   });
 
-  it('was done where somebody changed since what was only sent along', () => {
+  it('was done if only an undeclared field that was sent has changed since', () => {
     expect(of({ name: 'acme inc', label: 'New' })).toMatchObject({ verdict: 'done', different: [] });
   });
 
-  it('was not done where nothing was to change and somebody changed what was sent along', () => {
+  it('was not done if the declared value is as before and an undeclared one has changed', () => {
     const judgement = of({ name: 'acme inc', label: 'Old' }, { expected: before });
     expect(judgement).toMatchObject({ verdict: 'not-done', begun: false });
   });
 
-  it('is unseen where a part of it is not shown', () => {
+  it("is open if a part isn't shown", () => {
     expect(of({ name: 'acme' })).toMatchObject({
       verdict: 'unseen',
       unverified: ['label'],
@@ -97,16 +97,16 @@ describe('an update', () => {
     });
   });
 
-  it('of what is not there any more left nothing', () => {
+  it('of an object that no longer exists was done in part', () => {
     expect(of(null)).toMatchObject({ verdict: 'part', different: ['it is not there'], begun: false });
   });
 
-  it('of a value that was not known before is done, or leaves what nobody can tell', () => {
+  it('of an unknown value was done if the value is as sent, otherwise in part', () => {
     expect(of({ label: 'New' }, { before: {}, expected: { label: 'New' } }).verdict).toBe('done');
     expect(of({ label: 'Old' }, { before: {}, expected: { label: 'New' } }).verdict).toBe('part');
   });
 
-  it("leaves a map's key that somebody else added out of it", () => {
+  it('ignores a key of a map that somebody else added', () => {
     const aim = { before: { metadata: { a: 1 } }, expected: { metadata: { a: 2 } } };
     const user = (now: Fields): Judgement => judged('User', aim, { metadata: { ...now } });
     expect(user({ a: 2, somebody: 1 }).verdict).toBe('done');
@@ -114,10 +114,10 @@ describe('an update', () => {
   });
 });
 
-describe('an update that deletes a template to write it anew', () => {
+describe('an update that deletes a template and writes it again', () => {
   const before = { id: 't', txt_content: 'old', html_content: 'html' };
 
-  it('lost it, though what shows in its place is as asked', () => {
+  it('lost the template even if the built-in one has the sent value', () => {
     const now = { id: null, txt_content: 'new', html_content: 'built in' };
     expect(judged('EmailTemplate', { before, expected: { txt_content: 'new' } }, now)).toMatchObject({
       verdict: 'part',
@@ -126,7 +126,7 @@ describe('an update that deletes a template to write it anew', () => {
     });
   });
 
-  it('lost it, though what shows in its place is as before', () => {
+  it('lost the template even if the built-in one has the former value', () => {
     const expected = { txt_content: 'new', html_content: 'html' };
     const judgement = judged('EmailTemplate', { before, expected }, { ...before, id: null });
     expect(judgement).toMatchObject({ verdict: 'part', begun: false, lost: before });
@@ -138,7 +138,7 @@ describe('an update that empties lists before it fills them', () => {
   const before = { group: 'old', organizations: [acme] };
   const expected = { group: 'new', organizations: [acme] };
 
-  it('lost what was there and was to stay', () => {
+  it('lost the members that were to stay', () => {
     expect(judged('User', { before, expected }, { group: 'new', organizations: [] })).toMatchObject({
       verdict: 'part',
       begun: true,
@@ -148,17 +148,17 @@ describe('an update that empties lists before it fills them', () => {
     });
   });
 
-  it('lost nothing where the list is whole', () => {
+  it('lost nothing if the list is complete', () => {
     expect(judged('User', { before, expected }, expected)).toMatchObject({ verdict: 'done', lost: {} });
   });
 });
 
-describe('a template that was deleted to be written anew', () => {
+describe('a template that was deleted and written again', () => {
   const before = { id: 'row', txt_content: 'old txt', html_content: 'old html' };
   const expected = { txt_content: 'new txt', html_content: 'old html' };
   const of = (now: Fields) => judged('EmailTemplate', { before, expected }, now);
 
-  it('has lost a half that fell back beside the one that was asked for', () => {
+  it('lost the body that fell back to the built-in text', () => {
     const fallen = { id: 'row', txt_content: 'new txt', html_content: 'built-in' };
     expect(of(fallen).lost).toEqual({ id: 'row', html_content: 'old html' });
   });
@@ -172,7 +172,7 @@ describe('a template that was deleted to be written anew', () => {
   });
 });
 
-it('a key of a map that is there neither before nor now was not begun', () => {
+it('a key of a map that was absent before and is absent now was not begun', () => {
   const before = { metadata: { a: { value: 1 } } };
   const expected = { metadata: { a: { value: 1 }, k: { value: 1 } } };
   const sentence = 'was not done, as reading it back shows';

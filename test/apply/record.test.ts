@@ -90,33 +90,33 @@ describe('an update', () => {
     });
   });
 
-  it('records what was sent and not shown', () => {
+  it("records sent values that the response doesn't show", () => {
     const shown = became({ group: 'staff' }, { unverified: ['blocked'] });
     const state = record(empty, asked({ group: 'staff', blocked: true }), shown);
     expect(of(state)?.fields).toEqual({ group: 'staff', blocked: true });
   });
 
-  it('keeps what it knew of fields that neither the manifest nor the answer mentions', () => {
+  it('keeps recorded fields that neither the manifest nor the response mentions', () => {
     const first = record(empty, asked({}), became({ group: 'staff', metadata: { a: 1 } }));
     const second = record(first, asked({ blocked: true }), became({ blocked: true }), 'run-2');
     expect(of(second)?.fields).toEqual({ group: 'staff', metadata: { a: 1 }, blocked: true });
     expect(of(second)?.run).toBe('run-2');
   });
 
-  it('that the server refused leaves the record as it was', () => {
+  it('leaves the record unchanged if the server refused it', () => {
     const before = record(empty, asked({ group: 'staff' }), became({ group: 'staff' }));
     expect(record(before, asked({ group: 'x' }), became(undefined, { status: 'failed' }))).toBe(before);
     expect(record(before, asked({ group: 'x' }), became(undefined, { status: 'skipped' }))).toBe(before);
   });
 
-  it('that did not converge records what the server has, so that the next plan sees it', async () => {
+  it("records the server's value if it did not converge, so that the next plan shows it", async () => {
     const other = became({ group: 'other' }, { status: 'not_converged' });
     const state = record(empty, asked({ group: 'staff' }), other);
     expect(of(state)?.fields).toEqual({ group: 'other' });
     expect(await actionFor(state, { group: 'staff' })).toBe('update');
   });
 
-  it('whose outcome is not known is asserted again, on what it asked for', async () => {
+  it('is sent again on top of its own values if its outcome is unknown', async () => {
     const before = record(empty, asked({ blocked: true }), became({ blocked: true, metadata: { a: 1 } }));
     const state = record(before, asked({ metadata: { a: 2 } }), open);
     expect(of(state)?.uncertain).toEqual(['metadata']);
@@ -124,13 +124,13 @@ describe('an update', () => {
     expect(await actionFor(state, { blocked: true })).toBe('unchanged');
   });
 
-  it('that goes well makes an uncertain field certain again', () => {
+  it('settles an uncertain field if it succeeds', () => {
     const uncertain = record(empty, asked({ group: 'x' }), open);
     const settled = record(uncertain, asked({ group: 'x' }), became({ group: 'x' }));
     expect(of(settled)?.uncertain).toBeUndefined();
   });
 
-  it('of a kind that is read each time records only what was not shown', () => {
+  it("records only values that weren't shown, for a kind that is read each time", () => {
     const parts = { key: 'Organization/1', kind: 'Organization', identity: { id: '1' } } as const;
     const organization = asked({ id: '1', name: 'acme', label: 'ACME' }, parts);
     const outcome = became({ id: '1', name: 'acme' }, { unverified: ['label'] });
@@ -139,7 +139,7 @@ describe('an update', () => {
   });
 });
 
-describe('what a run left of an object that the server shows', () => {
+describe('the values that a run left in a live object', () => {
   const organization = (label: string, before?: Fields): Asked =>
     asked(
       { name: 'acme', label },
@@ -151,25 +151,25 @@ describe('what a run left of an object that the server shows', () => {
   const shown = { id: '1', name: 'acme', label: 'ACME' };
   const first = next(empty, organization('ACME'), became(shown), 'run-1');
 
-  it('is recorded as the server shows it', () => {
+  it('are recorded as the server shows them', () => {
     expect(left(first)).toEqual({ run: 'run-1', fields: { name: 'acme', label: 'ACME' }, hashes: {} });
   });
 
-  it('stays where a later run did nothing to it', () => {
+  it('stay if a later run changed nothing', () => {
     const failed = became(shown, { status: 'failed' });
     expect(left(next(first, organization('x', shown), failed, 'run-2'))).toEqual(left(first));
     const refused = became(undefined, { status: 'failed' });
     expect(left(next(first, organization('x', shown), refused, 'run-2'))).toEqual(left(first));
   });
 
-  it('is what a later run did in part', () => {
+  it('become those of a later run that was done in part', () => {
     const part = became({ ...shown, name: 'other' }, { status: 'failed' });
     const after = next(first, organization('x', shown), part, 'run-2');
     expect(left(after)).toMatchObject({ run: 'run-2', fields: { name: 'other', label: 'ACME' } });
     expect(of(after, 'Organization/1')).toMatchObject({ run: 'run-1', managed: ['name', 'label'] });
   });
 
-  it('is not known where nobody can tell what a run did', () => {
+  it('become unknown if the outcome of a run is unknown', () => {
     const open = became(undefined, { status: 'unknown', ambiguous: true });
     expect(left(next(first, organization('x', shown), open, 'run-2'))).toBeUndefined();
   });
@@ -186,7 +186,7 @@ describe('a secret', () => {
   const password = { backend: { smtp_port: 587, smtp_password: new Sensitive('hush') } };
   const unshown = became({ backend: { smtp_port: 587 } }, { unverified: ['backend.smtp_password'] });
 
-  it('that the answer does not show is recorded by its hash', async () => {
+  it("is recorded as a hash if the response doesn't show it", async () => {
     const state = record(empty, asked(password), unshown);
     expect(JSON.stringify(state)).not.toContain('hush');
     expect(of(state)?.hashes).toEqual({ '/backend/smtp_password': hasher.hash('hush') });
@@ -195,14 +195,14 @@ describe('a secret', () => {
     expect(await actionFor(state, other)).toBe('update');
   });
 
-  it('stays recorded when a later answer, to something else, leaves it out', async () => {
+  it('stays recorded if a later response to another change leaves it out', async () => {
     const first = record(empty, asked(password), unshown);
     const later = became({ group: 'staff', backend: { smtp_port: 587 } });
     const second = record(first, asked({ group: 'staff' }), later);
     expect(await actionFor(second, password)).toBe('unchanged');
   });
 
-  it('from the environment is recorded by its hash where the server shows it', async () => {
+  it('from the environment is recorded as a hash if the server shows it', async () => {
     const hush = new Sensitive('hush');
     const secret = asked({ group: hush, metadata: { token: { value: hush } } });
     const state = record(empty, secret, became({ group: 'hush', metadata: { token: { value: 'hush' } } }));
@@ -211,7 +211,7 @@ describe('a secret', () => {
     expect(await actionFor(state, { group: new Sensitive('other') })).toBe('update');
   });
 
-  it('inside of a set is recorded by the hash of the whole set', async () => {
+  it('inside a set is recorded as a hash of the whole set', async () => {
     const scopes = [
       { id: '2', name: 'b', label: 'plain' },
       { id: '1', name: 'a', label: new Sensitive('hush') },
@@ -225,7 +225,7 @@ describe('a secret', () => {
     expect(await actionFor(state, { authorized_scopes: [...scopes].reverse() })).toBe('unchanged');
   });
 
-  it('inside of a set that did not converge is asked for again', async () => {
+  it('inside a set that did not converge is sent again', async () => {
     const scopes = [{ id: '1', name: 'a', label: new Sensitive('hush') }];
     const expected = { authorized_scopes: scopes };
     const shown = { authorized_scopes: [] };
@@ -236,7 +236,7 @@ describe('a secret', () => {
   });
 });
 
-it('a key pair that becomes the default leaves no other recorded as the default', () => {
+it('a key pair that becomes the default is the only recorded default', () => {
   const pair = (id: string): Asked => ({
     key: `KeyPair/${id}`,
     kind: 'KeyPair',
@@ -273,19 +273,19 @@ describe("a client's generation", () => {
     expect(of(state, 'Client/c')).toMatchObject({ did_generation: 4, fields: { did: 'did:key:z' } });
   });
 
-  it('stays where the regeneration failed', () => {
+  it('stays if the regeneration failed', () => {
     const before = record(empty, client(3, 'adopt'), became(undefined));
     expect(record(before, client(4, 'regenerate'), became(undefined, { status: 'failed' }))).toBe(before);
   });
 
-  it('stays where the outcome is not known, and the run that left it open is recorded', () => {
+  it('stays if the outcome is unknown, and the run is recorded as open', () => {
     const before = record(empty, client(3, 'adopt'), became(undefined));
     const open = became(undefined, { status: 'unknown', ambiguous: true });
     const state = record(before, client(4, 'regenerate'), open, 'run-2');
     expect(of(state, 'Client/c')).toMatchObject({ did_generation: 3, pending_regeneration: 'run-2' });
   });
 
-  it('stays where a person regenerates the DID, who settles an open outcome by that', () => {
+  it('stays if a person regenerates the DID, which settles an open outcome', () => {
     const before = record(empty, client(3, 'adopt'), became(undefined));
     const open = record(before, client(4, 'regenerate'), became(undefined, { status: 'unknown' }));
     const state = record(open, client(undefined, 'regenerate'), became({ did: 'did:key:z' }));
@@ -304,7 +304,7 @@ describe('a deletion', () => {
     managed: [],
   };
 
-  it('records what the server answered, as a hash', () => {
+  it("records the server's response as a hash", () => {
     const state = record(empty, template, became({ id: 't', txt_content: 'built in', html_content: '' }));
     expect(of(state, template.key)).toMatchObject({ fields: {}, deleted: expect.any(String) });
     expect(JSON.stringify(state)).not.toContain('built in');
@@ -322,7 +322,7 @@ describe('a deletion', () => {
   });
 });
 
-describe('what was seen of an object', () => {
+describe('the observed values of an object', () => {
   const seen = (fields: Fields, expected: Fields = fields) => ({
     key: 'Organization/o',
     kind: 'Organization' as const,
@@ -334,7 +334,7 @@ describe('what was seen of an object', () => {
   const see = (resources: State['resources'], ...all: Parameters<typeof seen>) =>
     withSeen(resources, [seen(...all)], { at, hasher });
 
-  it('is recorded as no run left it, of declared fields alone, secrets as hashes, and once', async () => {
+  it('are recorded once without a run: only declared fields, and secrets as hashes', async () => {
     const shown = { name: 'acme', label: 'secret', other: 'x' };
     const declaredFields = { name: 'acme', label: new Sensitive('secret') };
     const resources = await see({}, shown, declaredFields);
@@ -346,7 +346,7 @@ describe('what was seen of an object', () => {
     expect(await see(resources, { ...shown, label: 'else' }, declaredFields)).not.toBe(resources);
   });
 
-  it('leaves what a run recorded, and adds the name that the object had before', async () => {
+  it('keep what a run recorded, and add the former name of the object', async () => {
     const wrote: ResourceRecord = {
       kind: 'Organization',
       identity: { id: 'o' },

@@ -5,7 +5,7 @@ import { error, ProblemsError } from '../../src/base/problems.js';
 
 const failing = (code: 'locked' | 'state-unreachable') => new ProblemsError([error(code, 'no')]);
 
-describe('the lock that a request needs to leave', () => {
+describe('the lock that a request needs', () => {
   /** Called when the lock is asked for. */
   let confirm: () => Promise<void>;
   let held: RunLock;
@@ -28,7 +28,7 @@ describe('the lock that a request needs to leave', () => {
     sleep(milliseconds);
   };
 
-  it('holds once it was confirmed, until too much time has passed', async () => {
+  it('is valid after it was confirmed, until too much time has passed', async () => {
     const permit = held.permit(false);
     expect(permit.holds()).toBe(false);
     await permit.confirm();
@@ -38,7 +38,7 @@ describe('the lock that a request needs to leave', () => {
     expect(permit.holds()).toBe(false);
   });
 
-  it('is confirmed once in a turn of the event loop', async () => {
+  it('is confirmed once per turn of the event loop', async () => {
     const asked = vi.fn(async () => {});
     confirm = asked;
     await Promise.all([held.confirm(), held.permit(false).confirm()]);
@@ -65,7 +65,7 @@ describe('the lock that a request needs to leave', () => {
     expect(permit.holds()).toBe(true);
   });
 
-  it('that nobody can be asked for is enough for what is begun, within its lease', async () => {
+  it("that can't be confirmed is enough for started changes, within its lease", async () => {
     await held.confirm();
     await turn();
     confirm = () => Promise.reject(failing('state-unreachable'));
@@ -79,7 +79,7 @@ describe('the lock that a request needs to leave', () => {
     await expect(held.permit(true).confirm()).rejects.toThrow('state-unreachable');
   });
 
-  it('that was lost is not enough for what is begun', async () => {
+  it('that was lost is not enough for started changes', async () => {
     await held.confirm();
     await turn();
     confirm = () => Promise.reject(failing('locked'));

@@ -21,7 +21,7 @@ function openSince(run: string): State {
   return { ...emptyState('https://id.example.com'), resources: { [address]: open } };
 }
 
-it('a regeneration is settled under the name of the run that left it open, and of no other', async () => {
+it('a regeneration is settled only under the name of the run that left it open', async () => {
   const saved: State[] = [];
   const written: unknown[] = [];
   const backend = {

@@ -78,12 +78,12 @@ describe('undoing an update', () => {
     expect(undone(told, now)).toEqual({ fields: [fields], left });
   });
 
-  it('leaves nothing where that is meant', () => {
+  it('restores fields that somebody changed since, with force', () => {
     const undo = undoRun(journalOf(renamed), true);
     expect(putBack(undo, { label: 'Other', name: 'acme' })).toEqual({ fields: [old], left: [] });
   });
 
-  it('takes the last of several requests of one change', () => {
+  it('uses the last of several requests of one change', () => {
     const [first, second] = [renamed, { ...renamed, expected: { label: 'Newer', name: 'acme' } }];
     const undo = undoRun(journalOf(first, second), false);
     expect(putBack(undo, { label: 'Newer' })).toEqual({ fields: [old], left: [] });
@@ -98,7 +98,7 @@ describe('undoing an update', () => {
     expect(undoRun(journalOf({ ...renamed, ...parts }), false).declared).toHaveLength(documents);
   });
 
-  it('leaves what was not known before, and a secret, which no journal holds', () => {
+  it("leaves unknown former values and secrets, which journals don't hold", () => {
     const unknown = undoRun(journalOf({ ...user, before: {}, expected: { group: 'staff' } }), false);
     expect(unknown).toMatchObject({
       declared: [],
@@ -122,7 +122,7 @@ describe('undoing a change of a map', () => {
     expected: { metadata: { a: 9, c: 3, kept: 0 } },
   };
 
-  it('puts back its keys, and takes away those that came', () => {
+  it('restores its keys, and removes added ones', () => {
     const fields = [{ metadata: { a: 1, b: 2, c: null } }];
     expect(undone(told, { metadata: { a: 9, c: 3, kept: 0 } })).toEqual({ fields, left: [] });
   });
@@ -137,7 +137,7 @@ describe('undoing a change of a map', () => {
   });
 });
 
-it('undoing a change of members leaves those that somebody changed since', () => {
+it('undoing a change of members leaves members that somebody changed since', () => {
   const told: Told = {
     ...user,
     before: { backend: { smtp_port: 1, smtp_relay: 'a', smtp_from: 'x' } },
@@ -154,7 +154,7 @@ describe('undoing a change of a template', () => {
   const template = { kind: 'EmailTemplate', identity: { backend_id: 'b', type: 't' } } as const;
   const made: Told = { ...template, existed: false, before: {}, expected: { txt_content: 'new' } };
 
-  it.each(['constructor', 'toString', '__proto__'])('a key named %s is one like all others', (name) => {
+  it.each(['constructor', 'toString', '__proto__'])('a key named %s is a normal key', (name) => {
     const one = (value: string): Fields => JSON.parse(`{"metadata": {"${name}": ${value}, "kept": 0}}`);
     const gone = { ...user, before: one('"a"'), expected: { metadata: { kept: 0 } } };
     const { fields, left } = undone(gone, { metadata: { kept: 0 } });
@@ -164,7 +164,7 @@ describe('undoing a change of a template', () => {
     expect([JSON.stringify(back.fields), back.left]).toEqual([`[{"metadata":{"${name}":null}}]`, []]);
   });
 
-  it('takes away one that the run made, unless somebody changed it since', () => {
+  it('deletes a template that the run created, unless somebody changed it since', () => {
     const gone = undone(made, { id: '1', txt_content: 'new' });
     expect(gone).toEqual({ fields: [{ state: 'absent' }], left: [] });
     const reason = "it isn't deleted, since txt_content changed since the run (--force deletes it anyway)";
@@ -174,18 +174,18 @@ describe('undoing a change of a template', () => {
     });
   });
 
-  it('takes away one with a secret body, unless somebody changed it since', () => {
+  it('deletes a created template with a secret body, unless somebody changed it since', () => {
     const secret = { ...made, expected: { txt_content: new Sensitive('new') } };
     expect(undone(secret, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
     expect(undone(secret, { id: '1', txt_content: 'other' }).left).toHaveLength(1);
   });
 
-  it('takes away one that stood for a built-in one before', () => {
+  it('deletes a template that replaced the built-in one', () => {
     const builtIn = { ...made, existed: true, before: { id: null, txt_content: 'built in' } };
     expect(undone(builtIn, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
   });
 
-  it('writes one anew that the run deleted, though a built-in one is there', () => {
+  it('writes a deleted template again, although the built-in one exists', () => {
     const before = { id: '1', txt_content: 'old', html_content: null };
     const deleted: Told = { ...template, action: 'delete', before, expected: {} };
     const back = undone(deleted, { id: null, txt_content: 'built in' });
@@ -193,7 +193,7 @@ describe('undoing a change of a template', () => {
     expect(undone(deleted, { id: '2', txt_content: 'other' }).left).toHaveLength(1);
   });
 
-  it('says that a deleted body that was a secret does not come back', () => {
+  it("reports that it can't restore a deleted secret body", () => {
     const before = { id: '1', txt_content: 'old', html_content: new Sensitive('hidden') };
     const deleted: Told = { ...template, action: 'delete', before, expected: {} };
     const reason = 'the old value was a secret, which no journal holds';
@@ -203,7 +203,7 @@ describe('undoing a change of a template', () => {
     });
   });
 
-  it('has nothing to do for the deletion of what was not there', () => {
+  it("does nothing for a deletion of something that didn't exist", () => {
     const gone: Told = { ...template, action: 'delete', existed: false, before: {}, expected: {} };
     expect(undoRun(journalOf(gone), false)).toMatchObject({ declared: [], left: [] });
   });
@@ -232,7 +232,7 @@ describe('undoing a move of the default key pair', () => {
     expected: { is_default: true },
   };
 
-  it('gives it back to the pair that the server took it from', () => {
+  it('gives it back to the key pair that lost it', () => {
     const undone = undoRun(journalOf(moved), false);
     const defaults = ['new'];
     const { fields, left } = putBack(undone, { is_default: true, defaults }, { is_default: false, defaults });
@@ -241,14 +241,14 @@ describe('undoing a move of the default key pair', () => {
     expect(left).toEqual([]);
   });
 
-  it('leaves it where somebody moved it since', () => {
+  it('leaves it if somebody moved it since', () => {
     const third = { is_default: false, defaults: ['third'] };
     const { fields, left } = undone(moved, third, third);
     expect(fields).toEqual([{ is_default: false }, {}]);
     expect(left).toEqual([{ address: 'KeyPair/old', path: 'is_default', reason: since }]);
   });
 
-  it('moves it all the same where that is meant, or where there is none now', () => {
+  it('moves it with force, or if there is no default now', () => {
     const third = { is_default: false, defaults: ['third'] };
     const forced = putBack(undoRun(journalOf(moved), true), third, third);
     expect(forced.fields[1]).toEqual({ is_default: true });
@@ -256,7 +256,7 @@ describe('undoing a move of the default key pair', () => {
     expect(undone(moved, none, none).left).toEqual([]);
   });
 
-  it('gives it to no one where several had it, nobody did, or the run said itself who loses it', () => {
+  it('moves it to no key pair if several had it, none had it, or the run cleared it itself', () => {
     const documents = (...told: readonly Told[]): unknown[] =>
       undoRun(journalOf(...told), false).declared.map(({ identity }) => identity.id);
     expect(documents({ ...moved, before: { is_default: false, defaults: ['a', 'b'] } })).toEqual(['new']);

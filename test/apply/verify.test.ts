@@ -3,8 +3,8 @@ import { otherObject, verify } from '../../src/apply/verify.js';
 import { Sensitive } from '../../src/base/values.js';
 import { kinds } from './fakes.js';
 
-describe('an answer', () => {
-  it('that has what was asked, and more, says so', () => {
+describe('a response', () => {
+  it('with the sent values and more has no difference', () => {
     const answer = { group: 'staff', username: 'ada', blocked: false };
     expect(verify(kinds.user, { group: 'staff' }, answer)).toEqual({
       different: [],
@@ -13,7 +13,7 @@ describe('an answer', () => {
     });
   });
 
-  it('is compared field by field: what differs and what is not there', () => {
+  it('is compared field by field: different and missing ones', () => {
     const answer = { group: 'other', backend: { smtp_port: 25 } };
     const asked = { group: 'staff', blocked: true, backend: { smtp_port: 587, smtp_relay: 'relay' } };
     expect(verify(kinds.user, asked, answer)).toEqual({
@@ -26,26 +26,26 @@ describe('an answer', () => {
     });
   });
 
-  it('is compared as sets are, by id and without order', () => {
+  it('is compared by id and without order in sets', () => {
     const answer = { organizations: [{ id: '2' }, { id: '1', name: 'acme' }] };
     expect(verify(kinds.user, { organizations: [{ id: '1' }, { id: '2' }] }, answer).different).toEqual([]);
     expect(verify(kinds.user, { organizations: [{ id: '1' }] }, answer).different).toHaveLength(1);
   });
 
-  it('that keeps a key of a map which was to go is different', () => {
+  it('that keeps a removed key of a map differs', () => {
     const answer = { metadata: { a: 1, b: 2 } };
     expect(verify(kinds.user, { metadata: { a: 1 } }, answer).different).toEqual([
       'metadata.b: asked null, the server has 2',
     ]);
   });
 
-  it('may write a moment in another way', () => {
+  it('may write an instant differently', () => {
     const answer = { totp_registered_at: '2026-01-31T13:00:00.000000+01:00' };
     const asked = { totp_registered_at: '2026-01-31T12:00:00Z' };
     expect(verify(kinds.user, asked, answer)).toEqual({ different: [], values: [], unverified: [] });
   });
 
-  it('that lost a secret is told of without it', () => {
+  it('that lost a secret is reported without it', () => {
     const asked = { backend: { smtp_password: new Sensitive('hush') }, group: new Sensitive('secret group') };
     const { different } = verify(kinds.user, asked, {
       backend: { smtp_password: new Sensitive('another') },
@@ -57,7 +57,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that has a long body is told of in short', () => {
+  it('with a long body is reported in short', () => {
     const [sentence = ''] = verify(
       kinds.template,
       { txt_content: 'a'.repeat(5000) },
