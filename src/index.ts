@@ -29,7 +29,7 @@ export { failuresIn } from './base/concurrency.js';
 export { type KindName, kindNames } from './base/kind-names.js';
 export { problemCodes } from './base/problem-codes.js';
 export { type Place, type Problem, type ProblemCode, ProblemsError, type Severity } from './base/problems.js';
-export type { Progress, Retrying, Stepped } from './base/progress.js';
+export type { Progress, Retrying, StepResult } from './base/progress.js';
 export type { Safety } from './base/safety.js';
 export type { Shard } from './base/shard.js';
 export { ExactNumber, type Fields, type Json, Sensitive, type Value } from './base/values.js';

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Approvers } from '../base/safety.js';
+import type { ApproverRule } from '../base/safety.js';
 import { writeOutput } from '../base/write-file.js';
 import { changesServer, leavesRestores, type Plan, summarize } from '../plan/plan.js';
 import { planReport } from '../report/formats.js';
@@ -98,7 +98,7 @@ function nextSentence(
   { plan, subject }: SharedPlan,
   mode: ApproveMode | null,
   isWhole: boolean,
-  needed: readonly Approvers[],
+  needed: readonly ApproverRule[],
 ): string {
   const where = subject.environment === null ? 'the server' : code(subject.environment);
   if (summarize(plan).blocked > 0)

@@ -1,5 +1,5 @@
 import { ProblemsError } from '../base/problems.js';
-import { type Approvers, type Safety, safetyChanges, stricter } from '../base/safety.js';
+import { type ApproverRule, type Safety, safetyChanges, stricter } from '../base/safety.js';
 import { countDestructions } from '../plan/approve.js';
 import { countPrivileged, type Plan } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
@@ -79,15 +79,15 @@ async function baseOf(
   return prNumber === undefined ? undefined : (await api.pullRequest(prNumber)).base.sha;
 }
 
-const nouns: { readonly [kind in Approvers['for']]: string } = {
+const nouns: { readonly [kind in ApproverRule['for']]: string } = {
   privileged: 'privileged changes',
   destructive: 'destructive changes',
   protected: 'changes of protected objects',
 };
 
 /** The approvers that a plan needs. */
-export function approversFor(plan: Plan, { approvers }: Safety): readonly Approvers[] {
-  const has: { readonly [kind in Approvers['for']]: boolean } = {
+export function approversFor(plan: Plan, { approvers }: Safety): readonly ApproverRule[] {
+  const has: { readonly [kind in ApproverRule['for']]: boolean } = {
     privileged: countPrivileged(plan) > 0,
     destructive: countDestructions(plan) > 0,
     protected: plan.changes.some(({ protectedBy }) => protectedBy !== undefined),
@@ -96,13 +96,13 @@ export function approversFor(plan: Plan, { approvers }: Safety): readonly Approv
 }
 
 /** Who is awaited, in Markdown: names in code mention nobody. Empty if nobody is. */
-export function awaitedSentence(needed: readonly Approvers[]): string {
+export function awaitedSentence(needed: readonly ApproverRule[]): string {
   if (needed.length === 0) return '';
   const reviews = needed.map((entry) => `${namesOf(entry, code)} for ${nouns[entry.for]}`);
   return `Awaited before it is applied: an approving review of this plan by ${reviews.join('; and by ')}.`;
 }
 
-function namesOf({ users = [], teams = [] }: Approvers, shown: (name: string) => string): string {
+function namesOf({ users = [], teams = [] }: ApproverRule, shown: (name: string) => string): string {
   return [
     ...users.map((user) => shown(user)),
     ...teams.map((team) => `a member of the team ${shown(team)}`),
@@ -116,7 +116,7 @@ function namesOf({ users = [], teams = [] }: Approvers, shown: (name: string) =>
 export async function checkApprovers(
   { event, signal }: Omit<Doing, 'log'>,
   inputs: Inputs,
-  needed: readonly Approvers[],
+  needed: readonly ApproverRule[],
   { since }: { readonly since?: number },
 ): Promise<void> {
   if (needed.length === 0) return;
@@ -175,7 +175,7 @@ async function reviewersOf(
 
 async function isAmong(
   api: GithubApi,
-  { users = [], teams = [] }: Approvers,
+  { users = [], teams = [] }: ApproverRule,
   approved: readonly string[],
 ): Promise<boolean> {
   const known = new Set(users.map((user) => user.toLowerCase()));

@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
-import { defined } from '../base/values.js';
+import { withoutUndefined } from '../base/values.js';
 import { changesServer, type Plan, type Share, summarize } from '../plan/plan.js';
 import { problemsReport, type RenderOptions, renderText } from '../report/formats.js';
 import { planComment } from '../report/markdown.js';
@@ -126,7 +126,7 @@ function fitting(
   measure: (text: string) => number,
   limit: number,
 ): { text: string; isWhole: boolean } {
-  const given = defined({ only, forge });
+  const given = withoutUndefined({ only, forge });
   const render = (budget: number) => planComment(plan, { ...renderOptions, ...given, ...head, budget });
   let budget = limit;
   let made = render(budget);

@@ -1,6 +1,6 @@
 import { error, hasProblem, type Problem, problemError, refuse } from '../base/problems.js';
-import { ownProcess, userName } from '../base/process.js';
-import { defined } from '../base/values.js';
+import { currentProcess, userName } from '../base/process.js';
+import { withoutUndefined } from '../base/values.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
 import type { Hasher } from '../secrets/hash.js';
@@ -145,8 +145,8 @@ async function beginRun(
       command: options.command,
       user: userName(),
       ...origin,
-      ...defined({ undoes: plan.undoes, pull_request: pullRequest, now: plan.asOf }),
-      ...ownProcess(),
+      ...withoutUndefined({ undoes: plan.undoes, pull_request: pullRequest, now: plan.asOf }),
+      ...currentProcess(),
       state: { lineage: state.lineage, file: options.backend.name },
       server: plan.server,
       profile: plan.profile,
@@ -186,7 +186,7 @@ async function endRun(
   { signal, shard, backend }: ApplyOptions,
 ): Promise<Applied> {
   const name = begun.journal;
-  const part = defined({ shard, journal: shard && name });
+  const part = withoutUndefined({ shard, journal: shard && name });
   const result = { run: begun.run, ...part, results, interrupted: signal.aborted };
   const state = { ...begun.state, resources };
   const hintOr = (hint: string): string => (journal.kept === null ? hint : keptHint(name, journal.kept));

@@ -1,5 +1,5 @@
 import { hasProblem, type Problem, ProblemsError, problemError } from '../base/problems.js';
-import { isOfRun, partCalled, runOf } from '../base/shard.js';
+import { matchesJournal, partWithoutAttempt, runOf } from '../base/shard.js';
 import { firstFew } from '../base/words.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
@@ -48,7 +48,7 @@ export interface Found {
 export async function findParts(store: RunStore, given: string): Promise<Found> {
   const names = await store.list();
   const name = identifyRun(names, given);
-  const found = names.filter((one) => isOfRun(one, name));
+  const found = names.filter((one) => matchesJournal(one, name));
   const contents: JournalContent[] = [];
   for (const one of found) {
     const content = await store.read(one);
@@ -67,7 +67,7 @@ export async function unusableJournals(store: RunStore, given: string): Promise<
   const names = await store.list();
   const name = identifyRun(names, given);
   const unusable: string[] = [];
-  for (const one of names.filter((journal) => isOfRun(journal, name))) {
+  for (const one of names.filter((journal) => matchesJournal(journal, name))) {
     const content = await store.read(one).catch((failure: unknown) => {
       if (hasProblem(failure, 'journal-unreadable')) return null;
       throw failure;
@@ -84,7 +84,7 @@ export async function unusableJournals(store: RunStore, given: string): Promise<
 
 /** The run, part or journal with a name or a unique beginning of it. Throws a ProblemsError (`no-such-run`). */
 function identifyRun(names: readonly string[], name: string): string {
-  const levels = [names.map(runOf), names.map(partCalled), names].map((level) => [...new Set(level)]);
+  const levels = [names.map(runOf), names.map(partWithoutAttempt), names].map((level) => [...new Set(level)]);
   const exact = levels.flat().find((one) => one === name);
   if (exact !== undefined) return exact;
   // The shortest name comes first: a run before its parts.

@@ -1,4 +1,4 @@
-import { partOfRun } from '../base/shard.js';
+import { parsePartName } from '../base/shard.js';
 import type { RunStore } from '../state/backend.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../state/journal.js';
 
@@ -115,9 +115,9 @@ function mayBeDone({ sending, answered }: Entry): boolean {
 }
 
 function wasBegunAgain({ run }: JournalContent, contents: readonly JournalContent[]): boolean {
-  const part = partOfRun(run.run);
+  const part = parsePartName(run.run);
   return contents.some((other) => {
-    const again = partOfRun(other.run.run);
+    const again = parsePartName(other.run.run);
     return again?.shard.index === part?.shard.index && (again?.attempt ?? 0) > (part?.attempt ?? 0);
   });
 }

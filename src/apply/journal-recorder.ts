@@ -1,4 +1,4 @@
-import { defined, type Fields, mapValues } from '../base/values.js';
+import { type Fields, mapValues, withoutUndefined } from '../base/values.js';
 import { value as plain, withoutForeignSecrets } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, Plan } from '../plan/plan.js';
@@ -70,7 +70,7 @@ export function journalRecorder(
       after: stored ?? null,
       unverified: outcome.unverified.map(redactor.redactName),
       error: outcome.error === null ? null : redactor.redactSentence(outcome.error),
-      ...defined({ other_profile: otherProfile }),
+      ...withoutUndefined({ other_profile: otherProfile }),
       ...(notes.length === 0 ? {} : { notes: notes.map(redactor.redactSentence) }),
     });
   };
@@ -105,7 +105,7 @@ export function journalRecorder(
         existed,
         ...stored,
         managed: [...managed],
-        ...defined({
+        ...withoutUndefined({
           label: label && redactor.redactName(label),
           replaces: other.replaces,
           until: other.until,

@@ -1,4 +1,4 @@
-import { assign, defined, type Fields, holdsSensitive, same } from '../base/values.js';
+import { assign, type Fields, holdsSensitive, same, withoutUndefined } from '../base/values.js';
 import { normalForm } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import { deletedHash } from '../plan/decider.js';
@@ -208,18 +208,18 @@ function nextRecord(
 ): ResourceRecord | undefined {
   const base: ResourceRecord = {
     ...emptyRecord(asked, context),
-    ...defined({
+    ...withoutUndefined({
       did_generation: before?.did_generation,
       created: createdIn(before, asked, context),
       replaces: before?.replaces,
     }),
   };
   const { before: was = {} } = asked;
-  const generation = defined({ did_generation: asked.generation });
+  const generation = withoutUndefined({ did_generation: asked.generation });
   const { name = '', field = '' } = kindOf(asked.kind).regeneration ?? {};
   // What only a record knows of an object that something is regenerated of.
   const { [name]: _name, [field]: _value, ...known } = before ? restoreFields(before, context.hasher) : {};
-  const keptLeft = defined({ left: before?.left });
+  const keptLeft = withoutUndefined({ left: before?.left });
   switch (asked.action) {
     case 'adopt':
       if (asked.generation === undefined) return adoptedRecord(base, before, asked, context);
@@ -290,7 +290,7 @@ function createdRecord(
 ): ResourceRecord | undefined {
   const { run } = context;
   const { kind, identity, replaces } = asked;
-  const own = { ...base, ...defined({ replaces }) };
+  const own = { ...base, ...withoutUndefined({ replaces }) };
   if (outcome.after !== undefined) {
     const record = updateRecord({ ...own, created: run }, undefined, asked, outcome, context);
     // It exists, and not as declared.
@@ -329,9 +329,9 @@ function adoptedRecord(
   context: RecordContext,
 ): ResourceRecord {
   if (before !== undefined)
-    return { ...before, managed: [...asked.managed], ...defined({ created: base.created }) };
+    return { ...before, managed: [...asked.managed], ...withoutUndefined({ created: base.created }) };
   const { left } = lastShown(asked, asked.before, context);
-  return { ...base, ...defined({ left: left && { ...left, run: null } }) };
+  return { ...base, ...withoutUndefined({ left: left && { ...left, run: null } }) };
 }
 
 /** The texts among some fields, and nulls. */

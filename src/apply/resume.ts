@@ -1,5 +1,5 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { isShard, partOfRun, type Shard } from '../base/shard.js';
+import { parsePartName, type Shard, sameShard } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
@@ -292,6 +292,6 @@ function withoutHashes(fields: Fields, hasher: Hasher): Fields {
 /** Whether a shard takes a journal in: before the split all of them; then its own, and those kept here that are of no shard. */
 function isFor(name: string, shard: Shard, state: State, kept: ReadonlySet<string>): boolean {
   if (!isSplit(state, shard) || partOf(state, shard).to_end?.includes(name)) return true;
-  const part = partOfRun(name);
-  return part === undefined ? kept.has(name) : isShard(part.shard, shard);
+  const part = parsePartName(name);
+  return part === undefined ? kept.has(name) : sameShard(part.shard, shard);
 }

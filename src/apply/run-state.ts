@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { partName, partOfRun, type Shard } from '../base/shard.js';
+import { parsePartName, partName, type Shard } from '../base/shard.js';
 import type { StateBackend } from '../state/backend.js';
 import { changedRecords, joinedState, partOf, requireSameState, withPart } from '../state/shards.js';
 import type { State, StateHead } from '../state/state.js';
@@ -176,7 +176,7 @@ function runName(now: Date): string {
 /** How many times a shard has begun its part of a run, by the names of journals. */
 export function attemptsOf(names: readonly string[], run: string, { index, count }: Shard): number {
   const attempts = names.flatMap((name) => {
-    const part = partOfRun(name);
+    const part = parsePartName(name);
     const isOwn = part?.run === run && part.shard.index === index && part.shard.count === count;
     return isOwn ? [part.attempt] : [];
   });

@@ -11,6 +11,6 @@ export function checkCertificates(pem: string): void {
 
 /** Whether a private key belongs to the first certificate, which is the client's own. */
 export function isKeyOf(cert: string, key: string): boolean {
-  const [own] = cert.match(certificate) ?? [];
-  return own !== undefined && new X509Certificate(own).checkPrivateKey(createPrivateKey(key));
+  const [first] = cert.match(certificate) ?? [];
+  return first !== undefined && new X509Certificate(first).checkPrivateKey(createPrivateKey(key));
 }

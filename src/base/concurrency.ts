@@ -10,7 +10,7 @@ export async function allSettled<T>(promises: readonly Promise<T>[]): Promise<T[
 }
 
 /** More than any `--concurrency`. */
-const BEGUN = 1000;
+const MAX_CONCURRENT = 1000;
 
 /** The same for work on very many things, started in order: those that wait take no memory. */
 export async function allSettledEach<A, T>(
@@ -19,9 +19,9 @@ export async function allSettledEach<A, T>(
 ): Promise<T[]> {
   const results: T[] = [];
   const failures: unknown[][] = [];
-  const waiting = things.entries();
-  const goOn = async (): Promise<void> => {
-    for (const [index, thing] of waiting) {
+  const queue = things.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, thing] of queue) {
       try {
         results[index] = await work(thing);
       } catch (failure) {
@@ -29,7 +29,7 @@ export async function allSettledEach<A, T>(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(BEGUN, things.length) }, goOn));
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, things.length) }, worker));
   if (failures.length > 0) throw new AggregateError(new Set(failures.flat()), 'several things failed');
   return results;
 }
@@ -42,7 +42,7 @@ export function failuresIn(failure: unknown): unknown[] {
 }
 
 /** Milliseconds. */
-const AFTER = 50;
+const YIELD_INTERVAL = 50;
 
 /** Lets long work yield to the event loop now and then, and stop when it is interrupted. */
 export class Pauses {
@@ -55,7 +55,7 @@ export class Pauses {
 
   /** Whether it is time for `pause`. */
   get due(): boolean {
-    return this.#signal?.aborted === true || performance.now() - this.#since >= AFTER;
+    return this.#signal?.aborted === true || performance.now() - this.#since >= YIELD_INTERVAL;
   }
 
   /** Yields to the event loop. Throws a ProblemsError (`interrupted`) if the signal is aborted. */

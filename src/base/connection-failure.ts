@@ -5,61 +5,61 @@ export interface ConnectionFailure {
   /** A certificate or TLS has to be fixed by a person; the network may recover. */
   readonly fault: 'certificate' | 'tls' | 'network';
   /** What to check. */
-  readonly look?: 'authority' | 'client-certificate' | 'clock' | 'host' | 'network' | 'port';
+  readonly check?: 'authority' | 'client-certificate' | 'clock' | 'host' | 'network' | 'port';
   /** Whether nothing was sent. */
   readonly unsent?: true;
 }
 
 const authority = { fault: 'certificate', look: 'authority', unsent: true } as const;
-const unknown = {
+const unknownAuthority = {
   ...authority,
   why: 'its certificate comes from an authority that this machine does not know',
 };
-const route = { why: 'there is no route to it', fault: 'network', look: 'network', unsent: true } as const;
+const noRoute = { why: 'there is no route to it', fault: 'network', look: 'network', unsent: true } as const;
 const closed = { why: 'it closed the connection', fault: 'network', look: 'port' } as const;
-const late = { why: 'it did not answer in time', fault: 'network', look: 'host' } as const;
+const timedOut = { why: 'it did not answer in time', fault: 'network', look: 'host' } as const;
 
-const known: { readonly [code: string]: ConnectionFailure } = {
-  ECONNREFUSED: { why: 'the connection was refused', fault: 'network', look: 'port', unsent: true },
-  ENOTFOUND: { why: 'its name does not resolve', fault: 'network', look: 'host', unsent: true },
-  EAI_AGAIN: { why: 'its name could not be looked up', fault: 'network', look: 'network', unsent: true },
-  EHOSTUNREACH: route,
-  ENETUNREACH: route,
+const failures: { readonly [code: string]: ConnectionFailure } = {
+  ECONNREFUSED: { why: 'the connection was refused', fault: 'network', check: 'port', unsent: true },
+  ENOTFOUND: { why: 'its name does not resolve', fault: 'network', check: 'host', unsent: true },
+  EAI_AGAIN: { why: 'its name could not be looked up', fault: 'network', check: 'network', unsent: true },
+  EHOSTUNREACH: noRoute,
+  ENETUNREACH: noRoute,
   ECONNRESET: closed,
   EPIPE: closed,
   UND_ERR_SOCKET: closed,
-  ETIMEDOUT: late,
-  UND_ERR_CONNECT_TIMEOUT: { ...late, unsent: true },
+  ETIMEDOUT: timedOut,
+  UND_ERR_CONNECT_TIMEOUT: { ...timedOut, unsent: true },
   DEPTH_ZERO_SELF_SIGNED_CERT: { ...authority, why: 'its certificate is self-signed' },
   SELF_SIGNED_CERT_IN_CHAIN: {
     ...authority,
     why: 'its certificate comes from an authority that this machine does not trust',
   },
-  UNABLE_TO_GET_ISSUER_CERT: unknown,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknown,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
-    ...unknown,
-    why: `${unknown.why}, or the server leaves out an intermediate certificate`,
+    ...unknownAuthority,
+    why: `${unknownAuthority.why}, or the server leaves out an intermediate certificate`,
   },
   CERT_HAS_EXPIRED: { why: 'its certificate has expired', fault: 'certificate', unsent: true },
   CERT_NOT_YET_VALID: {
     why: 'its certificate is not valid yet',
     fault: 'certificate',
-    look: 'clock',
+    check: 'clock',
     unsent: true,
   },
   CERT_REVOKED: { why: 'its certificate was revoked', fault: 'certificate', unsent: true },
   ERR_TLS_CERT_ALTNAME_INVALID: {
     why: 'its certificate is for another host name',
     fault: 'certificate',
-    look: 'host',
+    check: 'host',
     unsent: true,
   },
 };
 
 /** Why a connection failed; undefined if the code says something else. */
 export function connectionFailure(code: string): ConnectionFailure | undefined {
-  if (Object.hasOwn(known, code)) return known[code];
+  if (Object.hasOwn(failures, code)) return failures[code];
   if (/^(?:CERT_|ERR_TLS_CERT_)/.test(code))
     return { why: 'its certificate is not accepted', fault: 'certificate', unsent: true };
   if (!/^(?:EPROTO$|ERR_SSL_|ERR_OSSL_)/.test(code)) return undefined;
@@ -67,7 +67,7 @@ export function connectionFailure(code: string): ConnectionFailure | undefined {
     return { why: 'it offers no TLS 1.2 or later', fault: 'tls' };
   if (/CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|HANDSHAKE_FAILURE|UNKNOWN_CA/.test(code)) {
     const why = 'it wants another client certificate, or none could be agreed on';
-    return { why, fault: 'tls', look: 'client-certificate' };
+    return { why, fault: 'tls', check: 'client-certificate' };
   }
-  return { why: 'no TLS connection could be agreed on', fault: 'tls', look: 'port' };
+  return { why: 'no TLS connection could be agreed on', fault: 'tls', check: 'port' };
 }

@@ -10,35 +10,35 @@ const hostile =
 /** CI systems execute `##[command]`, `##vso[…]` and `##teamcity[…]` anywhere in a logged line. */
 const logCommand = /#(?=#(?:vso|teamcity)?\[)/gi;
 
-const short: { readonly [character: string]: string } = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const shortEscapes: { readonly [character: string]: string } = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function escapeCharacter(characters: string): string {
-  return [...characters].map(escaped).join('');
+  return [...characters].map(escapeOne).join('');
 }
 
-function escaped(character: string): string {
+function escapeOne(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
-  return short[character] ?? (code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`);
+  return shortEscapes[character] ?? (code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`);
 }
 
 /** Makes a text harmless on a terminal and in a CI log, on one line: hostile characters become visible. */
 export function escapeText(text: string): string {
-  return disarmLog(text.replace(hostile, escapeCharacter));
+  return escapeLogCommands(text.replace(hostile, escapeCharacter));
 }
 
 /** Makes commands to CI systems harmless, also in an assembled line. */
-export function disarmLog(text: string): string {
+export function escapeLogCommands(text: string): string {
   return text.replace(logCommand, '\\u0023');
 }
 
 /** Like `escapeText`, but keeps line breaks. */
 export function escapeLines(text: string): string {
-  return text.split('\n').map(escapeText).map(disarm).join('\n');
+  return text.split('\n').map(escapeText).map(escapeWorkflowCommand).join('\n');
 }
 
 /** GitHub executes `::command::` at the start of a line, even after spaces. */
-export function disarm(line: string): string {
+export function escapeWorkflowCommand(line: string): string {
   return line.replace(/^(\s*):(?=:)/, '$1\\u003a');
 }
 
@@ -61,7 +61,7 @@ export function quote(text: string): string {
 }
 
 /** A name, quoted unless it is unambiguous without quotes. */
-export function bare(text: string): string {
+export function quoteIfNeeded(text: string): string {
   return /^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text) && escapeText(text) === text
     ? text
     : quote(text);
@@ -69,16 +69,16 @@ export function bare(text: string): string {
 
 /** JSON text with hostile characters as `\u` escapes, so that it can be logged. */
 export function jsonText(value: unknown): string {
-  return harmless(stringifyJson(value, 2));
+  return escapeJson(stringifyJson(value, 2));
 }
 
 /** The same on one line. */
 export function jsonLine(value: unknown): string {
-  return harmless(stringifyJson(value));
+  return escapeJson(stringifyJson(value));
 }
 
-function harmless(json: string): string {
-  const text = disarmLog(json).replace(hostile, (character) =>
+function escapeJson(json: string): string {
+  const text = escapeLogCommands(json).replace(hostile, (character) =>
     character === '\n'
       ? character
       : [...Array(character.length).keys()]

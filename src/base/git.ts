@@ -1,20 +1,20 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { isThere } from './paths.js';
+import { pathExists } from './paths.js';
 import { readTextFile } from './read-file.js';
 
 /** Milliseconds. */
-const PATIENCE = 10_000;
+const TIMEOUT = 10_000;
 
 /** Bytes of output. */
-const MOST = 64 * 1024 * 1024;
+const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /**
  * The paths in git's index at or below these paths, relative to the work tree, with `/`; empty if there is no git or no
  * repository. Throws a GitFailed.
  */
-export async function inGitIndex(root: string, paths: readonly string[]): Promise<string[]> {
+export async function trackedPaths(root: string, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0 || (await findGit()) === undefined) return [];
   try {
     const listed = await git(root, ['ls-files', '-z', '--', ...paths]);
@@ -47,24 +47,24 @@ async function hasRepository(path: string): Promise<boolean> {
   const folder = text === undefined ? path : /^gitdir: (.+)/.exec(text)?.[1];
   if (folder === undefined) return false;
   const real = resolve(dirname(path), folder);
-  return isThere(join(real, 'HEAD')) || isThere(join(real, 'index'));
+  return pathExists(join(real, 'HEAD')) || pathExists(join(real, 'index'));
 }
 
 export interface GitOptions {
   /** Its standard input. */
   readonly input?: string;
   /** Maximum bytes of output. */
-  readonly most?: number;
+  readonly maxOutput?: number;
   /** Whether it may reach remotes; it never prompts. */
-  readonly reaches?: boolean;
+  readonly allowRemotes?: boolean;
   /** Additional variables. */
   readonly env?: { readonly [name: string]: string };
   /** Timeout in milliseconds. */
-  readonly patience?: number;
+  readonly timeout?: number;
 }
 
 /** Variables that select a repository. */
-const ofRepository =
+const repositoryVariables =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
 
 /**
@@ -74,11 +74,17 @@ const ofRepository =
 export async function git(
   root: string,
   command: readonly string[],
-  { input = '', most = MOST, reaches = false, env: more = {}, patience = PATIENCE }: GitOptions = {},
+  {
+    input = '',
+    maxOutput = MAX_OUTPUT,
+    allowRemotes = false,
+    env: more = {},
+    timeout = TIMEOUT,
+  }: GitOptions = {},
 ): Promise<Buffer> {
   const found = await findGit();
-  if (found === undefined) throw new NoGit();
-  const protocols = reaches ? ['protocol.ext.allow=never'] : ['protocol.allow=never'];
+  if (found === undefined) throw new GitNotFound();
+  const protocols = allowRemotes ? ['protocol.ext.allow=never'] : ['protocol.allow=never'];
   const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', ...protocols];
   const args = [
     ...['--no-pager', '--no-optional-locks', '--literal-pathspecs'],
@@ -88,21 +94,23 @@ export async function git(
   ];
   const own = Object.entries(process.env).filter(([name]) => {
     const upper = name.toUpperCase();
-    return reaches ? !ofRepository.test(upper) : !upper.startsWith('GIT_');
+    return allowRemotes ? !repositoryVariables.test(upper) : !upper.startsWith('GIT_');
   });
-  const asksNobody =
-    reaches && process.env.GIT_SSH_COMMAND === undefined ? { GIT_SSH_COMMAND: 'ssh -oBatchMode=yes' } : {};
-  const quiet = { GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
-  const env = { ...asksNobody, ...Object.fromEntries(own), ...quiet, ...more };
-  const limits = { timeout: patience, killSignal: 'SIGKILL', maxBuffer: most } as const;
+  const batchSsh =
+    allowRemotes && process.env.GIT_SSH_COMMAND === undefined
+      ? { GIT_SSH_COMMAND: 'ssh -oBatchMode=yes' }
+      : {};
+  const noPrompts = { GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+  const env = { ...batchSsh, ...Object.fromEntries(own), ...noPrompts, ...more };
+  const limits = { timeout: timeout, killSignal: 'SIGKILL', maxBuffer: maxOutput } as const;
   // Detached, so that Ctrl-C in the terminal doesn't interrupt a push.
-  const detached = reaches && process.platform !== 'win32';
+  const detached = allowRemotes && process.platform !== 'win32';
   const options = { cwd: root, env, windowsHide: true, encoding: 'buffer', detached, ...limits } as const;
   return await new Promise((done, failed) => {
     const child = execFile(found, args, options, (failure, stdout, stderr) => {
       if (failure === null) return done(stdout);
-      const [said, told] = [stdout.toString('utf8'), stderr.toString('utf8')];
-      failed(new GitFailed(whyFailed(failure, told, patience), said, told, { cause: failure }));
+      const [out, err] = [stdout.toString('utf8'), stderr.toString('utf8')];
+      failed(new GitError(failureReason(failure, err, timeout), out, err, { cause: failure }));
     });
     // If it ends before reading everything, its exit code says why.
     child.stdin?.on('error', () => {});
@@ -111,42 +119,45 @@ export async function git(
 }
 
 /** Git failed. */
-export class GitFailed extends Error {
-  /** Its standard output. */
-  readonly said: string;
-  /** Its standard error. */
-  readonly told: string;
+export class GitError extends Error {
+  readonly stdout: string;
+  readonly stderr: string;
 
-  constructor(why: string, said: string, told: string, options?: ErrorOptions) {
+  constructor(why: string, stdout: string, stderr: string, options?: ErrorOptions) {
     super(why, options);
-    this.said = said;
-    this.told = told;
+    this.stdout = stdout;
+    this.stderr = stderr;
   }
 }
 
 /** Whether git printed more than `most` bytes. */
-export function isTooMuch(failure: unknown): boolean {
-  const cause = failure instanceof GitFailed ? (failure.cause as ExecFileException) : undefined;
+export function exceededMaxOutput(failure: unknown): boolean {
+  const cause = failure instanceof GitError ? (failure.cause as ExecFileException) : undefined;
   return String(cause?.code) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
 }
 
 /** There is no git. */
-export class NoGit extends Error {
+export class GitNotFound extends Error {
   constructor() {
     super('there is no git');
   }
 }
 
 /** How many lines of a remote's message are shown. */
-const LINES = 3;
+const MAX_REMOTE_LINES = 3;
 
-function whyFailed({ killed, code, message }: ExecFileException, stderr: string, patience: number): string {
-  const said = stderr.split('\n').find((line) => line.startsWith('fatal: ') || line.startsWith('error: '));
+function failureReason(
+  { killed, code, message }: ExecFileException,
+  stderr: string,
+  patience: number,
+): string {
+  const fatal = stderr.split('\n').find((line) => line.startsWith('fatal: ') || line.startsWith('error: '));
   const remote = stderr
     .split('\n')
     .flatMap((line) => (line.startsWith('remote: ') ? [line.slice('remote: '.length).trim()] : []))
     .filter((line) => line !== '');
-  if (said !== undefined) return [said.slice('fatal: '.length), ...remote.slice(0, LINES)].join('; ');
+  if (fatal !== undefined)
+    return [fatal.slice('fatal: '.length), ...remote.slice(0, MAX_REMOTE_LINES)].join('; ');
   if (typeof code === 'number') return `it ended with exit code ${code}`;
   if (killed === true && code == null) return `it did not end in ${patience / 1000} s`;
   // The message of a failed start contains the whole command.

@@ -18,13 +18,13 @@ export function objectKey(key: string): string {
   return [kind, identifierKey(id), ...rest].join('/');
 }
 
-const maxIdentifier = 512;
+const maxLength = 512;
 
 /** Whether a text can be an id in a URL path: well-formed, without control characters, not `.` or `..`. */
 export function isPathParameter(text: string): boolean {
   return (
     text !== '' &&
-    text.length <= maxIdentifier &&
+    text.length <= maxLength &&
     !/^\.{1,2}$/.test(text) &&
     !/\p{Cc}/u.test(text) &&
     text.isWellFormed()

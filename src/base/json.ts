@@ -1,17 +1,17 @@
 import { compareLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
-import { ExactNumber, exactly } from './values.js';
+import { ExactNumber, parseNumber } from './values.js';
 
 /** Matches every text with a number that JavaScript would write differently; may also match inside a string. */
-const suspicious = /(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;
+const mayBeInexact = /(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;
 
 /** `JSON.parse` with exact numbers. Throws a SyntaxError, or a RangeError if the text is nested too deeply. */
 export function parseJson(text: string): unknown {
   // The slower library is used only if a number may need it.
   const plain: unknown = JSON.parse(text);
   // Most documents with long texts hold no number, and finding that out is faster than the regular expression.
-  if (!holdsNumber(plain) || !suspicious.test(text)) return plain;
+  if (!holdsNumber(plain) || !mayBeInexact.test(text)) return plain;
   return parse(text, null, {
-    parseNumber: exactly,
+    parseNumber: parseNumber,
     // The last one wins, as in JSON.parse.
     onDuplicateKey: ({ newValue }) => newValue,
   });
@@ -19,14 +19,14 @@ export function parseJson(text: string): unknown {
 
 /** Keeps its own stack, since documents may be deeply nested. */
 function holdsNumber(document: unknown): boolean {
-  const open: unknown[] = [document];
-  while (open.length > 0) {
-    const next = open.pop();
+  const pending: unknown[] = [document];
+  while (pending.length > 0) {
+    const next = pending.pop();
     if (typeof next === 'number') return true;
     if (typeof next !== 'object' || next === null) continue;
-    if (Array.isArray(next)) for (const item of next) open.push(item);
+    if (Array.isArray(next)) for (const item of next) pending.push(item);
     // `Object.values` would copy a large document.
-    else for (const name in next) open.push((next as { readonly [name: string]: unknown })[name]);
+    else for (const name in next) pending.push((next as { readonly [name: string]: unknown })[name]);
   }
   return false;
 }

@@ -5,11 +5,11 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   const wanted = name.toLowerCase();
   if (wanted.length > 100) return undefined;
   let best: string | undefined;
-  let least = (wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))) + 1;
+  let limit = (wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3))) + 1;
   for (const candidate of known) {
-    const far = distance(wanted, candidate.toLowerCase());
-    if (far < least) {
-      least = far;
+    const edits = distance(wanted, candidate.toLowerCase());
+    if (edits < limit) {
+      limit = edits;
       best = candidate;
     }
   }

@@ -3,10 +3,10 @@ import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /** Linux follows as many. */
-const LINKS = 40;
+const MAX_LINKS = 40;
 
 /** The target of a path with its links resolved, whether it exists or not. */
-export async function resolveLinks(path: string, links = LINKS): Promise<string> {
+export async function resolveLinks(path: string, links = MAX_LINKS): Promise<string> {
   const real = await realpath(path).catch(ignoreMissing);
   if (real !== undefined) return real;
   const next = await readlink(path).catch(() => undefined);
@@ -39,7 +39,7 @@ export function findWorkTree(folder: string): string | undefined {
 }
 
 /** Whether a path exists: also a broken link, or what this user can't access. */
-export function isThere(path: string): boolean {
+export function pathExists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (failure) {

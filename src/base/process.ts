@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import * as z from 'zod';
 
 /** Identifies a process, for itself and for others that find what it left behind. */
-export const processMark = {
+export const processFields = {
   host: z.string().meta({ description: 'The machine that runs it', examples: ['ci-7'] }),
   /** Positive, since 0 and less name process groups. */
   pid: z
@@ -27,13 +27,13 @@ export const processMark = {
     .meta({ description: 'What its number counts in, such as a container', examples: ['pid:[4026531836]'] }),
 };
 
-export type ProcessMark = z.infer<z.ZodObject<typeof processMark>>;
+export type ProcessIdentity = z.infer<z.ZodObject<typeof processFields>>;
 
 /** `unknown`: it runs on another host or in another namespace, so its pid means nothing here. */
-export type Fate = 'alive' | 'gone' | 'unknown';
+export type ProcessStatus = 'alive' | 'gone' | 'unknown';
 
 /** The mark of this process. */
-export function ownProcess(): ProcessMark {
+export function currentProcess(): ProcessIdentity {
   return {
     host: hostname(),
     pid: process.pid,
@@ -44,7 +44,7 @@ export function ownProcess(): ProcessMark {
 }
 
 /** Whether a process still runs: `unknown` if it belongs to another host, boot or process namespace. */
-export function processStatus(mark: ProcessMark): Fate {
+export function processStatus(mark: ProcessIdentity): ProcessStatus {
   const { host, pid, started, boot, namespace } = mark;
   if (host !== hostname()) return 'unknown';
   if (boot !== bootId() || namespace !== namespaceId()) return 'unknown';
@@ -60,7 +60,7 @@ export function processStatus(mark: ProcessMark): Fate {
 }
 
 /** Whether another process certainly still runs, and its pid wasn't reused. */
-export function isSurelyAlive(mark: ProcessMark): boolean {
+export function isSurelyAlive(mark: ProcessIdentity): boolean {
   return mark.pid !== process.pid && mark.started !== null && processStatus(mark) === 'alive';
 }
 

@@ -1,5 +1,5 @@
 /** The result of a step. */
-export interface Stepped {
+export interface StepResult {
   /** The address of its object. */
   readonly address: string;
   /** As in the result of a run: `applied`, `failed`, `not_converged`, `unknown` or `skipped`. */
@@ -31,7 +31,7 @@ export type Progress = {
   /** A request will be sent again. */
   retry?(again: Retrying): void;
   /** A step is done, with its result if it changes something. */
-  step(done?: Stepped): void;
+  step(done?: StepResult): void;
   /** The phase is over, perhaps before all of its steps; `failed` if an error ended it. */
   end(how?: 'failed'): void;
 };
@@ -40,25 +40,25 @@ export type Progress = {
 export const noProgress: Progress = { phase() {}, step() {}, end() {} };
 
 /** A Progress that stops calling the given one after its first failure, thrown or rejected. */
-export function withoutHarm(progress: Progress): Required<Progress> {
+export function safeProgress(progress: Progress): Required<Progress> {
   let failed = false;
   const fail = (): void => {
     failed = true;
   };
-  const tell = (telling: () => unknown): void => {
+  const attempt = (callback: () => unknown): void => {
     if (failed) return;
     try {
       // The function may be async, whatever its type says.
-      Promise.resolve(telling()).catch(fail);
+      Promise.resolve(callback()).catch(fail);
     } catch {
       fail();
     }
   };
   return {
-    phase: (name, total) => tell(() => progress.phase(name, total)),
-    begin: (address) => tell(() => progress.begin?.(address)),
-    retry: (again) => tell(() => progress.retry?.(again)),
-    step: (done) => tell(() => progress.step(done)),
-    end: (how) => tell(() => progress.end(how)),
+    phase: (name, total) => attempt(() => progress.phase(name, total)),
+    begin: (address) => attempt(() => progress.begin?.(address)),
+    retry: (again) => attempt(() => progress.retry?.(again)),
+    step: (done) => attempt(() => progress.step(done)),
+    end: (how) => attempt(() => progress.end(how)),
   };
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } f
 import { setImmediate } from 'node:timers/promises';
 
 /** Without O_NONBLOCK, opening a named pipe would wait for its other end. */
-const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** A path isn't a regular file but, for example, a pipe; it is not read. */
 export class NotRegularFile extends Error {
@@ -35,7 +35,7 @@ export async function readFileBytes(path: string): Promise<Buffer> {
  * faster, and doesn't hold a large text twice.
  */
 export function withFile<T>(path: string, use: (file: number, stat: Stats) => T): T {
-  const file = openSync(path, READING);
+  const file = openSync(path, READ_FLAGS);
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new NotRegularFile(stat);

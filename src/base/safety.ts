@@ -1,16 +1,16 @@
 /** How many users must keep a scope or a role. */
-export interface Keep {
+export interface KeepRule {
   readonly scope?: string | undefined;
   readonly role?: string | undefined;
   readonly at_least: number;
 }
 
 /** What changes an approver is asked for. */
-export const approvedFor = ['privileged', 'destructive', 'protected'] as const;
+export const approvalReasons = ['privileged', 'destructive', 'protected'] as const;
 
 /** Who must approve a kind of change: one of the users, or one member of one of the teams. */
-export interface Approvers {
-  readonly for: (typeof approvedFor)[number];
+export interface ApproverRule {
+  readonly for: (typeof approvalReasons)[number];
   readonly teams?: readonly string[] | undefined;
   readonly users?: readonly string[] | undefined;
 }
@@ -28,9 +28,9 @@ export interface Safety {
   /** Patterns of addresses that no plan changes. */
   readonly protect: readonly string[];
   /** How many users must keep a scope or a role. */
-  readonly keep: readonly Keep[];
+  readonly keep: readonly KeepRule[];
   /** Who must approve a kind of change before the action applies it. */
-  readonly approvers: readonly Approvers[];
+  readonly approvers: readonly ApproverRule[];
 }
 
 /** The settings if the configuration has none. */
@@ -46,20 +46,24 @@ export const defaultSafety: Safety = {
 
 /** Settings that hold what both of two versions ask for. */
 export function stricter(one: Safety, other: Safety): Safety {
-  const both = <T>(key: (safety: Safety) => readonly T[]): readonly T[] => {
+  const union = <T>(key: (safety: Safety) => readonly T[]): readonly T[] => {
     const all = [one, other].flatMap(key).map((setting) => [JSON.stringify(setting), setting] as const);
     return [...new Map(all).values()];
   };
   // With approvers for it, a protected object can be changed: both versions must say so.
-  const opens = [one, other].every(({ approvers }) => approvers.some((entry) => entry.for === 'protected'));
+  const allowsProtected = [one, other].every(({ approvers }) =>
+    approvers.some((entry) => entry.for === 'protected'),
+  );
   return {
     maxDestructive: Math.min(one.maxDestructive, other.maxDestructive),
     maxPrivileged: Math.min(one.maxPrivileged, other.maxPrivileged),
     maxChanges: Math.min(one.maxChanges, other.maxChanges),
-    privileged: both(({ privileged }) => privileged),
-    protect: both(({ protect }) => protect),
-    keep: both(({ keep }) => keep),
-    approvers: both(({ approvers }) => approvers).filter((entry) => opens || entry.for !== 'protected'),
+    privileged: union(({ privileged }) => privileged),
+    protect: union(({ protect }) => protect),
+    keep: union(({ keep }) => keep),
+    approvers: union(({ approvers }) => approvers).filter(
+      (entry) => allowsProtected || entry.for !== 'protected',
+    ),
   };
 }
 

@@ -19,7 +19,7 @@ export function parseShard(text: string): Shard | undefined {
 }
 
 /** Whether two shards are the same. */
-export function isShard(one: Shard, { index, count }: Shard): boolean {
+export function sameShard(one: Shard, { index, count }: Shard): boolean {
   return one.index === index && one.count === count;
 }
 
@@ -34,24 +34,24 @@ export function shardName({ index, count }: Shard): string {
 }
 
 /** Parses `2-of-4`; undefined if it is invalid. */
-export function shardNamed(name: string): Shard | undefined {
+export function parseShardName(name: string): Shard | undefined {
   const [, index, count] = /^(\d+)-of-(\d+)$/.exec(name) ?? [];
   return index === undefined ? undefined : parseShard(`${index}/${count}`);
 }
 
 /** The index of the shard that an address belongs to, by its hash: the same on every machine, and for a UUID in upper case. */
-export function indexOf(address: string, count: number): number {
+export function shardIndex(address: string, count: number): number {
   // ASCII only, so that it doesn't depend on the version of Unicode.
   const text = address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return (Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) % count) + 1;
 }
 
 /** Parses the journal name of a shard of a run: `RUN.2-of-4`, or `RUN.2-of-4.02` for its second attempt. */
-export function partOfRun(
+export function parsePartName(
   name: string,
 ): { readonly run: string; readonly shard: Shard; readonly attempt: number } | undefined {
   const [, run, part = '', attempt = '1'] = /^([^.]+)\.(\d+-of-\d+)(?:\.(\d\d))?$/.exec(name) ?? [];
-  const shard = shardNamed(part);
+  const shard = parseShardName(part);
   return run === undefined || shard === undefined ? undefined : { run, shard, attempt: Number(attempt) };
 }
 
@@ -62,7 +62,7 @@ export function isJournalName(name: string): boolean {
 
 /** The run of a journal, also for a journal of a shard. */
 export function runOf(name: string): string {
-  return partOfRun(name)?.run ?? name;
+  return parsePartName(name)?.run ?? name;
 }
 
 /** The journal name of a shard. */
@@ -72,12 +72,12 @@ export function partName(run: string, shard: Shard, attempt: number): string {
 }
 
 /** The name of a shard of a run, for all its attempts. */
-export function partCalled(journal: string): string {
-  const part = partOfRun(journal);
+export function partWithoutAttempt(journal: string): string {
+  const part = parsePartName(journal);
   return part === undefined ? journal : partName(part.run, part.shard, 1);
 }
 
 /** Whether a name means this journal: its own, its run's, or its shard's. */
-export function isOfRun(journal: string, name: string): boolean {
-  return journal === name || runOf(journal) === name || partCalled(journal) === name;
+export function matchesJournal(journal: string, name: string): boolean {
+  return journal === name || runOf(journal) === name || partWithoutAttempt(journal) === name;
 }

@@ -1,4 +1,4 @@
-const words: { readonly [code: string]: string } = {
+const reasons: { readonly [code: string]: string } = {
   EDQUOT: 'the disk quota is used up',
   EIO: 'the disk fails',
   EACCES: 'permission denied',
@@ -29,6 +29,6 @@ export function isSystemError(failure: unknown): failure is NodeJS.ErrnoExceptio
 export function systemErrorText(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const code = 'code' in failure ? String(failure.code) : '';
-  const said = words[code];
-  return said === undefined ? failure.message : `${said} (${code})`;
+  const reason = reasons[code];
+  return reason === undefined ? failure.message : `${reason} (${code})`;
 }

@@ -49,7 +49,7 @@ export class ExactNumber {
 const { rawJSON: rawJson } = JSON as { rawJSON?: (text: string) => unknown };
 
 /** The number that a JSON text denotes: a plain one if JavaScript writes it the same way. */
-export function exactly(text: string): number | ExactNumber {
+export function parseNumber(text: string): number | ExactNumber {
   const plain = Number(text);
   return String(plain) === text ? plain : new ExactNumber(text);
 }
@@ -167,7 +167,7 @@ export function same(a: Value, b: Value): boolean {
 function isSameNumber(a: Value, b: Value): boolean {
   const [one, other] = [a, b].map((side) =>
     typeof side === 'number' || side instanceof ExactNumber
-      ? keptSpelling(String(side)).replace(/\.0$/, '')
+      ? serverSpelling(String(side)).replace(/\.0$/, '')
       : undefined,
   );
   return one !== undefined && one === other;
@@ -177,7 +177,7 @@ function isSameNumber(a: Value, b: Value): boolean {
  * The spelling in which a server returns a number if it reads decimals as doubles and stores the shorter of `1000.0` and
  * `1.0e3`. Integers, and what no double can hold, keep theirs.
  */
-export function keptSpelling(text: string): string {
+export function serverSpelling(text: string): string {
   if (/^-?\d+$/.test(text)) return text === '-0' ? '0' : text;
   const double = Number(text);
   if (!Number.isFinite(double)) return text;
@@ -196,17 +196,21 @@ export function keptSpelling(text: string): string {
 }
 
 /** Whether two values are deeply equal and hold no secret; false is inconclusive. */
-export function plainlySame(a: Value, b: Value | undefined): boolean {
+export function sameWithoutSecrets(a: Value, b: Value | undefined): boolean {
   if (typeof a !== 'object' || a === null) return a === b;
   if (typeof b !== 'object' || b === null) return false;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => plainlySame(item, b[index]));
+    return (
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, index) => sameWithoutSecrets(item, b[index]))
+    );
   }
   if (!isMap(a) || !isMap(b)) return false;
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && plainlySame(a[key] ?? null, b[key]))
+    keys.every((key) => Object.hasOwn(b, key) && sameWithoutSecrets(a[key] ?? null, b[key]))
   );
 }
 
@@ -229,7 +233,7 @@ export function mapValues<A, B>(
   change: (value: A, key: string) => B,
 ): { [key: string]: B } {
   const changed: { [key: string]: B } = {};
-  for (const key of Object.keys(map)) put(changed, key, change(map[key] as A, key));
+  for (const key of Object.keys(map)) setMember(changed, key, change(map[key] as A, key));
   return changed;
 }
 
@@ -246,13 +250,13 @@ export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
 }
 
 /** Sets a member, also one called `__proto__`. */
-export function put<T>(object: { [key: string]: T }, key: string, value: T): void {
+export function setMember<T>(object: { [key: string]: T }, key: string, value: T): void {
   if (key !== '__proto__') object[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** Adds to the list of a key. */
-export function append<K, T>(lists: Map<K, T[]>, key: K, ...items: readonly T[]): void {
+export function appendTo<K, T>(lists: Map<K, T[]>, key: K, ...items: readonly T[]): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [...items]);
   else list.push(...items);
@@ -272,7 +276,7 @@ export function assign<A extends object, B extends object>(object: A, more: B): 
 }
 
 /** An object without its undefined members. */
-export function defined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function withoutUndefined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const members = Object.entries(object).filter(([, value]) => value !== undefined);
   return Object.fromEntries(members) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

@@ -1,5 +1,5 @@
 /** The words of a table. */
-export function wordsIn(text: string): readonly string[] {
+export function splitWords(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
 
@@ -10,7 +10,7 @@ export function firstFew(names: readonly string[], most = 3): string {
 }
 
 /** A text of a body, shortened for a sentence. */
-export function short(text: string): string {
+export function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 

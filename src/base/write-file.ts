@@ -4,7 +4,7 @@ import { appendFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/prom
 import { dirname, join, resolve } from 'node:path';
 import { ignoreMissing, resolveLinks } from './paths.js';
 import { problemError } from './problems.js';
-import { ownProcess, processStatus } from './process.js';
+import { currentProcess, processStatus } from './process.js';
 import { systemErrorText } from './system-errors.js';
 
 /**
@@ -13,19 +13,19 @@ import { systemErrorText } from './system-errors.js';
  */
 export async function makeFolder(folder: string, mode = 0o600): Promise<string | undefined> {
   try {
-    return (await makeOne(folder, mode)) ? folder : undefined;
+    return (await createIfMissing(folder, mode)) ? folder : undefined;
   } catch (failure) {
     const parent = dirname(folder);
     if ((failure as NodeJS.ErrnoException).code !== 'ENOENT' || parent === folder) throw failure;
     const first = await makeFolder(parent, mode);
     // One retry, not a loop as in Node's recursive mkdir, which never ends below `/proc`.
-    const made = await makeOne(folder, mode);
+    const made = await createIfMissing(folder, mode);
     return first ?? (made ? folder : undefined);
   }
 }
 
 /** Whether the folder was created rather than present. Throws what the file system throws. */
-async function makeOne(folder: string, mode: number): Promise<boolean> {
+async function createIfMissing(folder: string, mode: number): Promise<boolean> {
   try {
     await mkdir(folder, { mode: isPrivate(mode) ? 0o700 : 0o777 });
     return true;
@@ -37,7 +37,7 @@ async function makeOne(folder: string, mode: number): Promise<boolean> {
 }
 
 /** A complete temporary file beside its target, until it is committed or dropped. */
-export interface Staged {
+export interface StagedFile {
   /** Renames it to its target. If the file system throws, the old file is untouched. */
   commit(): Promise<void>;
   drop(): Promise<void>;
@@ -48,8 +48,13 @@ export interface Staged {
  * by default), and folders created for it are as private; `exactly` is a mode that ignores the umask.
  * If the file system throws, the old file is untouched.
  */
-export async function writeAtomic(path: string, text: string, mode = 0o600, exactly?: number): Promise<void> {
-  const staged = await stageFile(path, text, mode, exactly);
+export async function writeAtomic(
+  path: string,
+  text: string,
+  mode = 0o600,
+  exactMode?: number,
+): Promise<void> {
+  const staged = await stageFile(path, text, mode, exactMode);
   try {
     await staged.commit();
   } catch (failure) {
@@ -59,7 +64,12 @@ export async function writeAtomic(path: string, text: string, mode = 0o600, exac
 }
 
 /** The first half of `writeAtomic`, so that several files can be committed together. */
-export async function stageFile(path: string, text: string, mode = 0o600, exactly?: number): Promise<Staged> {
+export async function stageFile(
+  path: string,
+  text: string,
+  mode = 0o600,
+  exactMode?: number,
+): Promise<StagedFile> {
   const folder = dirname(path);
   await makeFolder(folder, mode);
   const temporary = join(folder, temporaryFileName());
@@ -67,7 +77,7 @@ export async function stageFile(path: string, text: string, mode = 0o600, exactl
   try {
     const file = await open(temporary, 'wx', mode);
     try {
-      if (exactly !== undefined) await file.chmod(exactly & 0o777);
+      if (exactMode !== undefined) await file.chmod(exactMode & 0o777);
       await file.writeFile(text);
       await file.sync();
     } finally {
@@ -109,14 +119,14 @@ export async function syncFolder(folder: string): Promise<void> {
 const temporaryName = /^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
 
 /** Distinguishes this process from earlier ones with its pid, such as pid 1 of a restarted container. */
-const own = randomBytes(3).toString('hex');
+const processNonce = randomBytes(3).toString('hex');
 
 /** Milliseconds; no file takes that long to write. */
-const OLD = 60 * 60 * 1000;
+const MAX_AGE = 60 * 60 * 1000;
 
 /** A name for a temporary file that says which process writes it. */
 export function temporaryFileName(): string {
-  return `.idops-${process.pid}-${here()}-${own}${randomBytes(3).toString('hex')}.tmp`;
+  return `.idops-${process.pid}-${processScope()}-${processNonce}${randomBytes(3).toString('hex')}.tmp`;
 }
 
 /** Removes the temporary files that killed processes left in a folder; those of a living process stay. */
@@ -125,28 +135,28 @@ export async function removeTemporaryFiles(folder: string): Promise<void> {
   await Promise.all(
     names.map(async (name) => {
       const path = join(folder, name);
-      if (await isLeft(path, name)) await rm(path, { force: true }).catch(() => {});
+      if (await isAbandoned(path, name)) await rm(path, { force: true }).catch(() => {});
     }),
   );
 }
 
-async function isLeft(path: string, name: string): Promise<boolean> {
+async function isAbandoned(path: string, name: string): Promise<boolean> {
   const ours = temporaryName.exec(name);
   if (ours === null) return false;
-  if (ours[2] === here() && isGone(Number(ours[1]), ours[3])) return true;
+  if (ours[2] === processScope() && hasEnded(Number(ours[1]), ours[3])) return true;
   const made = await stat(path).catch(() => undefined);
-  return made?.isFile() === true && Date.now() - made.mtimeMs > OLD;
+  return made?.isFile() === true && Date.now() - made.mtimeMs > MAX_AGE;
 }
 
 /** Whether the process with this pid and this `own` has ended. */
-function isGone(pid: number, mark: string | undefined): boolean {
-  if (pid === process.pid) return mark !== own;
-  return processStatus({ ...ownProcess(), pid, started: null }) === 'gone';
+function hasEnded(pid: number, mark: string | undefined): boolean {
+  if (pid === process.pid) return mark !== processNonce;
+  return processStatus({ ...currentProcess(), pid, started: null }) === 'gone';
 }
 
 /** A hash of the host, boot and namespace in which a pid is unique. */
-function here(): string {
-  const { host, boot, namespace } = ownProcess();
+function processScope(): string {
+  const { host, boot, namespace } = currentProcess();
   return createHash('sha256')
     .update(JSON.stringify([host, boot, namespace]))
     .digest('hex')

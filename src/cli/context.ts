@@ -1,4 +1,4 @@
-import { bare } from '../base/escape.js';
+import { quoteIfNeeded } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import { firstFew } from '../base/words.js';
 import type { Project } from '../project/index.js';
@@ -153,7 +153,7 @@ export function createContext(
 
 function openText(addresses: readonly string[]): string | null {
   if (addresses.length === 0) return null;
-  return `\nEnded at once. Outcome unknown: ${firstFew(addresses.map(bare), 5)}; the next plan or apply finds it out.`;
+  return `\nEnded at once. Outcome unknown: ${firstFew(addresses.map(quoteIfNeeded), 5)}; the next plan or apply finds it out.`;
 }
 
 /** One attempt of a request, for --debug, without headers and bodies. */

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { disarmLog, escapeLines, jsonText } from '../base/escape.js';
+import { escapeLines, escapeLogCommands, jsonText } from '../base/escape.js';
 import { error, type Problem } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { problemsText } from '../report/problems.js';
@@ -39,7 +39,7 @@ export function createOutput(options: OutputOptions) {
   const write = (sink: Sink, text: string): void => {
     if (text === '') return;
     clear();
-    sink.write(disarmLog(text.endsWith('\n') ? text : `${text}\n`));
+    sink.write(escapeLogCommands(text.endsWith('\n') ? text : `${text}\n`));
   };
 
   return {

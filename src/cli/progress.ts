@@ -1,6 +1,6 @@
 import { statusWords } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
-import type { Progress, Stepped } from '../base/progress.js';
+import type { Progress, StepResult } from '../base/progress.js';
 import { commonMessage } from '../report/group-equal.js';
 import type { Output } from './output.js';
 
@@ -45,7 +45,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
     output.transient(escapeText(line));
   };
   /** Prints the first failure of each kind at once, and counts the rest. */
-  const count = (made: Stepped): void => {
+  const count = (made: StepResult): void => {
     const { address, status, error } = made;
     const how = commonMessage(made, error ?? status);
     const key = JSON.stringify([status, how]);

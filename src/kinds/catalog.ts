@@ -1,6 +1,6 @@
 import { identifierKey, isUuid } from '../base/identifiers.js';
 import { nearest } from '../base/nearest.js';
-import { append, compareText, type Fields, lazy } from '../base/values.js';
+import { appendTo, compareText, type Fields, lazy } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { ExtraRead } from '../server/operations.js';
 import type { Reader } from '../server/reader.js';
@@ -51,7 +51,7 @@ export class Catalog {
   readonly deleted: ReadonlySet<string>;
   readonly #inAnyCase = lazy(() => {
     const rows = new Map<string, Fields[]>();
-    for (const [name, same] of this.#names) append(rows, name.toLowerCase(), ...same);
+    for (const [name, same] of this.#names) appendTo(rows, name.toLowerCase(), ...same);
     return rows;
   });
   /** How many rows have no id. */
@@ -71,7 +71,7 @@ export class Catalog {
       }
       this.#ids.set(identifierKey(row.id), row);
       const { [called]: name } = row;
-      if (typeof name === 'string') append(this.#names, name, row);
+      if (typeof name === 'string') appendTo(this.#names, name, row);
     }
   }
 

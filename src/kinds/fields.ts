@@ -1,6 +1,6 @@
 import { isUuid } from '../base/identifiers.js';
 import {
-  append,
+  appendTo,
   compareText,
   type Fields,
   HashedSecret,
@@ -292,7 +292,7 @@ export function matchSets(wanted: readonly Fields[], got: readonly Fields[]) {
 /** Elements by a key, in reverse order. */
 function queuesBy(key: 'id' | 'name', elements: readonly Fields[]): Map<Value | undefined, Fields[]> {
   const queues = new Map<Value | undefined, Fields[]>();
-  for (const element of elements.toReversed()) append(queues, element[key], element);
+  for (const element of elements.toReversed()) appendTo(queues, element[key], element);
   return queues;
 }
 

@@ -1,5 +1,5 @@
 import { error, type Problem } from '../base/problems.js';
-import { type Fields, isMap, put } from '../base/values.js';
+import { type Fields, isMap, setMember } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { desired } from './desired.js';
 import { isBlank, markSecrets, matches, value } from './fields.js';
@@ -13,9 +13,10 @@ export function takenFields(fields: Fields, { ignored = [], emptyIsNull = [], nu
   for (const [field, value] of Object.entries(fields)) {
     if (ignored.includes(field)) continue;
     const { [field]: instead } = nullBecomes;
-    if (emptyIsNull.includes(field) && isBlank(value)) put(taken, field, null);
+    if (emptyIsNull.includes(field) && isBlank(value)) setMember(taken, field, null);
     // An empty map would mean no change.
-    else put(taken, field, value === null && instead !== undefined && !isMap(instead) ? instead : value);
+    else
+      setMember(taken, field, value === null && instead !== undefined && !isMap(instead) ? instead : value);
   }
   return taken;
 }

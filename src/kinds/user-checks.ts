@@ -1,6 +1,6 @@
 import { identifierKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
-import { ExactNumber, isMap, keptSpelling, type Value } from '../base/values.js';
+import { ExactNumber, isMap, serverSpelling, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { listsOf, memberKey, membersAt, setParts } from './fields.js';
 import type { Declared } from './kind.js';
@@ -129,7 +129,7 @@ function repeatedIn(user: Declared, list: readonly Value[], at: (string | number
 /** Warns about decimals that the server respells; their value stays. */
 function respelledNumbers(user: Declared): Problem[] {
   const told = numbersIn(user.fields.metadata ?? null).flatMap((text) => {
-    const kept = keptSpelling(text);
+    const kept = serverSpelling(text);
     return kept === text ? [] : [`${text} as ${kept}`];
   });
   if (told.length === 0) return [];

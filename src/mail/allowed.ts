@@ -1,8 +1,8 @@
 /** Allowlists for emails in reports: anything else is left out, including what browsers will add. */
 
-import { wordsIn } from '../base/words.js';
+import { splitWords } from '../base/words.js';
 
-const words = (text: string): ReadonlySet<string> => new Set(wordsIn(text));
+const words = (text: string): ReadonlySet<string> => new Set(splitWords(text));
 
 /** Allowed elements. Other elements are removed and their content stays, except for `withContent`. */
 export const elements = words(`

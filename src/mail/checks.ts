@@ -1,7 +1,7 @@
 import { nearest } from '../base/nearest.js';
 import type { Span } from '../base/problems.js';
 import { isMap } from '../base/values.js';
-import { firstFew, short } from '../base/words.js';
+import { firstFew, shorten } from '../base/words.js';
 import { formFindings, htmlFindings } from './html-checks.js';
 import { limits } from './limits.js';
 import { changedLinks } from './links.js';
@@ -141,7 +141,7 @@ function examined(bodies: TemplateBodies, parsed: ParsedBodies, mail: MailOf): T
       continue;
     }
     for (const { name, section, at, raises, prints } of made.findings) {
-      const tag = short(bodies[body]?.slice(at.start, at.end) ?? '');
+      const tag = shorten(bodies[body]?.slice(at.start, at.end) ?? '');
       if (raises !== undefined) findings.push(unsent(body, raises, [at], mail));
       else if (prints !== undefined) {
         const message = `the ${called(body, mail)} has ${tag}, which ends no section: the server prints ${prints}`;
@@ -212,7 +212,7 @@ function identify(name: string, section: boolean, { data, link }: MailOf): strin
     /(?:^|[._])(?:url|uri|link|href|code)$/.test(bare) && link !== undefined
       ? link
       : (longer ?? nearest(bare, known));
-  return similar === undefined ? '' : `; did you mean ${short(written({ section, name: similar }))}?`;
+  return similar === undefined ? '' : `; did you mean ${shorten(written({ section, name: similar }))}?`;
 }
 
 /** All names in the data: `user`, `user.username`. */
@@ -261,7 +261,7 @@ function insecureText(body: string): TemplateFinding[] {
   const found = [...body.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
   if (found.length === 0) return [];
   const addresses = new Set(found.map(([address]) => address));
-  const message = `the txt body leads to ${firstFew([...addresses].map(short), 5)} without https`;
+  const message = `the txt body leads to ${firstFew([...addresses].map(shorten), 5)} without https`;
   const at = found.map(({ 0: address, index }) => ({ start: index, end: index + address.length }));
   return [{ code: 'insecure-link', message, body: 'txt', at: { txt: at } }];
 }
@@ -278,6 +278,6 @@ function together(all: readonly NonNullable<TemplateFinding['at']>[]): NonNullab
 }
 
 function list(placeholders: readonly Placeholder[]): string {
-  const names = placeholders.map((placeholder) => short(written(placeholder)));
+  const names = placeholders.map((placeholder) => shorten(written(placeholder)));
   return firstFew(names, 5);
 }

@@ -1,5 +1,5 @@
 import type { Span } from '../base/problems.js';
-import { firstFew, short } from '../base/words.js';
+import { firstFew, shorten } from '../base/words.js';
 import { limits } from './limits.js';
 import type { CheckCode } from './settings.js';
 import { addressAttributes, attribute, type Element, parseBody, spotOf } from './tree.js';
@@ -80,7 +80,7 @@ function clipped(body: string): HtmlFinding[] {
 function told(code: CheckCode, found: readonly Spotted[], verb: string, end: string): HtmlFinding[] {
   if (found.length === 0) return [];
   const texts = new Set(found.map(({ text }) => text));
-  const message = `the html body ${verb} ${firstFew([...texts].map(short), 5)}${end}`;
+  const message = `the html body ${verb} ${firstFew([...texts].map(shorten), 5)}${end}`;
   return [{ code, message, at: spotsOf(found) }];
 }
 
@@ -108,7 +108,7 @@ function withoutAlt(elements: readonly Element[]): HtmlFinding[] {
     .map((element) => ({ text: attribute(element, 'src') ?? '', at: spotOf(element) }));
   if (images.length === 0) return [];
   const many = images.length === 1 ? '1 image without alt text' : `${images.length} images without alt text`;
-  const sources = [...new Set(images.map(({ text }) => text))].filter((source) => source !== '').map(short);
+  const sources = [...new Set(images.map(({ text }) => text))].filter((source) => source !== '').map(shorten);
   const message = `the html body has ${many}${sources.length > 0 ? `: ${firstFew(sources, 5)}` : ''}`;
   return [{ code: 'image-without-alt', message, at: spotsOf(images) }];
 }

@@ -1,6 +1,6 @@
 import { parseUrl } from '../base/parse-url.js';
 import type { Span } from '../base/problems.js';
-import { short } from '../base/words.js';
+import { shorten } from '../base/words.js';
 import { ownPicture } from './allowed.js';
 import { addressesIn } from './styles.js';
 import { type Part, parseMustache, type TemplateBodies } from './template.js';
@@ -199,7 +199,7 @@ function hostOf(address: string): string {
 /** An address for people, followed by its host if the address doesn't show it. */
 function shown(address: string): string {
   const written = (text: string): string => text.replace(placeholder, '{{ $1 }}');
-  const start = short(written(address));
+  const start = shorten(written(address));
   const host = hostOf(address);
-  return start.toLowerCase().includes(written(host)) ? start : `${start} (at ${short(written(host))})`;
+  return start.toLowerCase().includes(written(host)) ? start : `${start} (at ${shorten(written(host))})`;
 }

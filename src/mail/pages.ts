@@ -1,9 +1,9 @@
-import { wordsIn } from '../base/words.js';
+import { splitWords } from '../base/words.js';
 import type { Bound, Partials } from './template.js';
 
 type Data = { readonly [name: string]: Bound };
 
-const paths = wordsIn(`
+const paths = splitWords(`
   choose_session edit_user update_user destroy_user delete_user_session update_user_reset_password
   new_user_registration new_user_reset_password new_user_session new_user_totp_registration
   new_user_webauthn_registration create_user_confirmation create_user_consent create_user_registration

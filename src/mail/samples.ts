@@ -1,4 +1,4 @@
-import { put as define, isMap, type Json } from '../base/values.js';
+import { setMember as define, isMap, type Json } from '../base/values.js';
 import { limits } from './limits.js';
 import { parseMustachex, Raised } from './mustachex.js';
 import { layout } from './pages.js';

@@ -1,4 +1,4 @@
-import { isMap, put } from '../base/values.js';
+import { isMap, setMember } from '../base/values.js';
 import { borutaPage } from './pages.js';
 import { exampleOf, placeholdersOf } from './placeholders.js';
 import { type Bound, Moment, Opaque, type Part, type Partials } from './template.js';
@@ -67,7 +67,8 @@ export function withMetadata(data: MailOf['data'], parts: readonly Part[]): Mail
   for (const { name } of placeholdersOf(parts)) {
     const [, field = '', key = ''] = /(?:^|\.)(metadata|federated_metadata)\.([^.]+)/.exec(name) ?? [];
     const entries = found[field];
-    if (entries !== undefined) put(entries, key, { value: exampleOf(key), status: 'valid', display: [key] });
+    if (entries !== undefined)
+      setMember(entries, key, { value: exampleOf(key), status: 'valid', display: [key] });
   }
   const who = Object.hasOwn(data, 'current_user') ? 'current_user' : 'user';
   const { [who]: known } = data;

@@ -1,6 +1,6 @@
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
 import type { Span } from '../base/problems.js';
-import { wordsIn } from '../base/words.js';
+import { splitWords } from '../base/words.js';
 import { limits, shown } from './limits.js';
 
 export type Element = DefaultTreeAdapterTypes.Element;
@@ -12,7 +12,7 @@ export interface RefusedBody {
 
 /** Attributes with the address of a link or a resource. */
 export const addressAttributes: ReadonlySet<string> = new Set(
-  wordsIn('href src action formaction data background poster'),
+  splitWords('href src action formaction data background poster'),
 );
 
 class TooMuch extends Error {}

@@ -5,9 +5,9 @@ import {
   type Fields,
   isMap,
   type Json,
-  put,
   reveal,
   Sensitive,
+  setMember,
   type Value,
 } from '../base/values.js';
 import { type FieldType, isSecret } from '../kinds/fields.js';
@@ -188,7 +188,7 @@ export class Builder {
 function mapDefined(map: Fields, change: (value: Value, key: string) => Value): Fields {
   const members: Fields = {};
   for (const [key, value] of Object.entries(map))
-    if (value !== undefined) put(members, key, change(value, key));
+    if (value !== undefined) setMember(members, key, change(value, key));
   return members;
 }
 

@@ -1,4 +1,4 @@
-import { bare } from '../base/escape.js';
+import { quoteIfNeeded } from '../base/escape.js';
 import { error, type Problem, type ProblemCode, refuse } from '../base/problems.js';
 import { groupBy } from '../base/values.js';
 import { firstFew } from '../base/words.js';
@@ -115,7 +115,7 @@ function blockedProblems(plan: Plan): Problem[] {
   return [...groupBy(blocked, ({ reason }) => reason)].map(([reason, changes]) => {
     const isOne = changes.length === 1;
     const names = changes.map(({ address, label }) =>
-      label === undefined ? address : `${address} (${bare(label)})`,
+      label === undefined ? address : `${address} (${quoteIfNeeded(label)})`,
     );
     const what = isOne
       ? `${names[0]} is blocked`

@@ -1,5 +1,5 @@
 import { error, type Place, type Problem, type Span, warning } from '../base/problems.js';
-import { defined, type Fields, same, type Value } from '../base/values.js';
+import { type Fields, same, type Value, withoutUndefined } from '../base/values.js';
 import { emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { BodyName, CheckedTemplate, TemplateFinding } from '../mail/checks.js';
@@ -87,7 +87,7 @@ export function planWarning(template: Declared, email: Email, finding: TemplateF
   return {
     code,
     message,
-    ...defined({
+    ...withoutUndefined({
       place: all[0],
       places: all.length > 1 ? all : undefined,
       morePlaces: more > 0 ? more : undefined,

@@ -1,6 +1,6 @@
 import { interrupted, Pauses } from '../base/concurrency.js';
 import { noProgress } from '../base/progress.js';
-import { defined, type Fields } from '../base/values.js';
+import { type Fields, withoutUndefined } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
@@ -99,7 +99,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   return {
     plan: {
       ...plan,
-      ...defined({ shard, asOf: given.asOf?.toISOString(), holdsUntil: ends.holdsUntil }),
+      ...withoutUndefined({ shard, asOf: given.asOf?.toISOString(), holdsUntil: ends.holdsUntil }),
       ...(isPartial ? { partial: true } : {}),
       warnings: [
         ...warnings,

@@ -1,15 +1,15 @@
 import {
   assign,
-  defined,
   type Fields,
   HashedSecret,
   holdsHashed,
   isMap,
   mapValues,
-  plainlySame,
   reveal,
   Sensitive,
+  sameWithoutSecrets,
   type Value,
+  withoutUndefined,
 } from '../base/values.js';
 import { desired } from '../kinds/desired.js';
 import { asElements, contrast, value } from '../kinds/fields.js';
@@ -162,7 +162,7 @@ function compareFields(given: CompareInput): Change {
   // Most objects are as declared; their parts need no comparison.
   const asserts = input.assert && observed === 'recorded';
   const parts =
-    !asserts && asked.every(([field, goal]) => plainlySame(goal, known.now(field)))
+    !asserts && asked.every(([field, goal]) => sameWithoutSecrets(goal, known.now(field)))
       ? []
       : asked.flatMap(([field, goal]) =>
           contrast(kind.fields[field] ?? value, field, goal, known.now(field)).map((part) => ({
@@ -313,7 +313,7 @@ function presentObject({ declared, live, recorded }: CompareInput): Present {
     fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
     shown: live?.fields ?? {},
     asDeleted: live !== undefined && (recorded?.asDeleted(live.fields) ?? false),
-    ...defined({
+    ...withoutUndefined({
       beside: live?.beside,
       record: recorded && { fields: recorded.fields, at: recorded.at, run: recorded.run },
       generation: recorded?.generation,
@@ -359,7 +359,7 @@ function baseChange(input: CompareInput, present: Present, observed: Source, inf
       identity: present.identity,
       ...known,
       existed: present.exists ?? null,
-      ...defined({
+      ...withoutUndefined({
         byMember: notEmpty(byMember),
         until,
         ends: notEmpty(ends),

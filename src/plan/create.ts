@@ -1,13 +1,13 @@
 import { plannedId, sameIdentifier } from '../base/identifiers.js';
 import {
   assign,
-  defined,
   type Fields,
   groupBy,
   isMap,
   mapValues,
   Sensitive,
   type Value,
+  withoutUndefined,
 } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { desired } from '../kinds/desired.js';
@@ -98,7 +98,7 @@ export function createChange(given: NewObject): Change {
       ...change.apply,
       identity: creation.takesId ? chosen : identity,
       existed: false,
-      ...defined({ plannedId: planned, chosenId: creating, replaces: declared.replaces }),
+      ...withoutUndefined({ plannedId: planned, chosenId: creating, replaces: declared.replaces }),
     },
   };
 }

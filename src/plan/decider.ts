@@ -1,5 +1,5 @@
 import { identifierKey } from '../base/identifiers.js';
-import { defined, type Fields, isMap, lazy, mapValues } from '../base/values.js';
+import { type Fields, isMap, lazy, mapValues, withoutUndefined } from '../base/values.js';
 import { findIn } from '../kinds/by-name.js';
 import type { OtherNames } from '../kinds/catalog.js';
 import { desired } from '../kinds/desired.js';
@@ -94,7 +94,7 @@ export class Decider {
       at,
       run,
       asDeleted: (live) => deleted !== undefined && deleted === deletedHash(kind, live, hasher),
-      ...defined({
+      ...withoutUndefined({
         until,
         given,
         left: left && { run: left.run, fields: restoreFields(left, hasher) },

@@ -1,5 +1,5 @@
-import type { Keep, Safety } from '../base/safety.js';
-import { defined, type Fields, holdsSensitive, type Value } from '../base/values.js';
+import type { KeepRule, Safety } from '../base/safety.js';
+import { type Fields, holdsSensitive, type Value, withoutUndefined } from '../base/values.js';
 import { wrongName } from '../kinds/by-name.js';
 import { elementName } from '../kinds/fields.js';
 import type { Holding } from '../kinds/holdings.js';
@@ -91,7 +91,7 @@ function key({ type, within }: Pick<Holding, 'type' | 'within'>, by: 'id' | 'nam
 }
 
 function fieldsOf(changes: Change['fields'], side: (field: Change['fields'][number]) => Value | undefined) {
-  return defined(Object.fromEntries(changes.map((field) => [field.path, side(field)]))) as Fields;
+  return withoutUndefined(Object.fromEntries(changes.map((field) => [field.path, side(field)]))) as Fields;
 }
 
 function sentenceOf({ type, element, name, within, through, by }: Holding, { fields }: Change): string {
@@ -188,7 +188,7 @@ export async function blockTakings(changes: Change[], options: BuildOptions, ref
 }
 
 /** A warning for each scope or role of `safety.keep` that the server, as far as lists were read, doesn't have: nothing guards it. */
-export function idleKeeps(keeps: readonly Keep[], { scopes, roles }: References): PlanWarning[] {
+export function idleKeeps(keeps: readonly KeepRule[], { scopes, roles }: References): PlanWarning[] {
   return keeps.flatMap((keep) => {
     const [noun, list, named = ''] =
       keep.scope === undefined ? ['role', roles, keep.role] : ['scope', scopes, keep.scope];
@@ -207,7 +207,7 @@ export async function blockLosses(
   elsewhere: (found: readonly Finding[], kind: Kind) => readonly Change[],
 ): Promise<readonly Change[]> {
   let changes = given;
-  const keptBy = (keep: Keep, { type, id, name }: Holding): boolean =>
+  const keptBy = (keep: KeepRule, { type, id, name }: Holding): boolean =>
     keep[type] !== undefined && [id, name].includes(keep[type]);
   // What changes of scopes and roles take from everybody who has them.
   const taken = new Map(
@@ -223,14 +223,14 @@ export async function blockLosses(
   for (const kind of kinds) {
     const { access, discovery, gives } = kind;
     if (access === undefined || discovery === undefined || gives === undefined) continue;
-    const held = (keep: Keep, fields: Fields): Holding[] =>
+    const held = (keep: KeepRule, fields: Fields): Holding[] =>
       // Who is blocked can't sign in.
       access.blocked(fields) === true
         ? []
         : gives(fields, references).filter((holding) => keptBy(keep, holding));
-    const has = (keep: Keep, fields: Fields): boolean =>
+    const has = (keep: KeepRule, fields: Fields): boolean =>
       held(keep, fields).some((holding) => !isGone(holding));
-    const loses = (keep: Keep, change: Change): boolean => {
+    const loses = (keep: KeepRule, change: Change): boolean => {
       const { action, apply } = change;
       if (action === 'blocked') return false;
       if (change.kind !== kind.name)

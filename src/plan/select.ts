@@ -1,5 +1,5 @@
 import { isUuid } from '../base/identifiers.js';
-import { indexOf, type Shard } from '../base/shard.js';
+import { type Shard, shardIndex } from '../base/shard.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 
@@ -55,7 +55,7 @@ export interface Selection {
 export function isInShard({ shard }: Pick<Selection, 'shard'>, kind: KindName, identity: Identity): boolean {
   if (shard === undefined) return true;
   const alone = kindOf(kind).succession !== undefined;
-  return shard.index === (alone ? 1 : indexOf(addressOf(kind, identity), shard.count));
+  return shard.index === (alone ? 1 : shardIndex(addressOf(kind, identity), shard.count));
 }
 
 /** Whether an object with any of these addresses is selected. */

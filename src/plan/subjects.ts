@@ -1,5 +1,5 @@
 import { error, refuse } from '../base/problems.js';
-import { isOfRun } from '../base/shard.js';
+import { matchesJournal } from '../base/shard.js';
 import { assign } from '../base/values.js';
 import { addressOf, isAddressedByName, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
@@ -115,7 +115,7 @@ function isPruned({ kind, created }: ResourceRecord, { prune, prunes }: BuildOpt
 
 function hasRestore({ kind, owed }: ResourceRecord, { restores, profile }: BuildOptions): boolean {
   if (owed === undefined || restores === 'none' || !kindOf(kind).readable(profile)) return false;
-  return restores === 'all' || isOfRun(owed.run, restores.run);
+  return restores === 'all' || matchesJournal(owed.run, restores.run);
 }
 
 /** The objects with pending restores that the selection leaves out. */

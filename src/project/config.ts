@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { kindNames } from '../base/kind-names.js';
 import { defaulted, described, optional } from '../base/members.js';
-import { approvedFor, defaultSafety } from '../base/safety.js';
+import { approvalReasons, defaultSafety } from '../base/safety.js';
 import { limits } from '../mail/limits.js';
 import { checksSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
@@ -153,7 +153,7 @@ const keepSchema = z
 
 const approversSchema = z
   .strictObject({
-    for: described(z.enum(approvedFor), 'The kind of change.', 'privileged'),
+    for: described(z.enum(approvalReasons), 'The kind of change.', 'privileged'),
     teams: optional(texts(), 'GitHub teams, by slug.', ['security']),
     users: optional(texts(), 'GitHub accounts.', ['ada']),
   })

@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve as resolvePath } from 'node:path';
-import { findWorkTree, isThere } from '../base/paths.js';
+import { findWorkTree, pathExists } from '../base/paths.js';
 import { error, type Problem, problemError } from '../base/problems.js';
 import { shownPath } from '../yaml/source-file.js';
 
@@ -41,7 +41,7 @@ function givenConfig({
 
 export function unreadableConfig(path: string, options: ProjectOptions, problem: Problem): Problem {
   const { cwd } = options;
-  if (isThere(path)) return problem;
+  if (pathExists(path)) return problem;
   if (givenConfig(options) !== undefined) {
     const hint = 'check --config and IDOPS_CONFIG';
     return error('no-config', `there is no file ${shownPath(path, cwd)}`, [], hint);
@@ -65,14 +65,14 @@ export function setting(variables: ProjectOptions['variables'], name: string): s
  * Throws a ProblemsError if a file above belongs to another user.
  */
 async function findAbove(name: string, cwd: string): Promise<string | undefined> {
-  if (isThere(join(cwd, name))) return join(cwd, name);
+  if (pathExists(join(cwd, name))) return join(cwd, name);
   const start = await realpath(cwd).catch(() => undefined);
   const top = start && findWorkTree(start);
   if (start === undefined || top === undefined) return undefined;
   for (let folder = start; folder !== top; ) {
     folder = dirname(folder);
     const path = join(folder, name);
-    if (!isThere(path)) continue;
+    if (!pathExists(path)) continue;
     for (const one of [path, join(top, '.git')]) await refuseOthers(one, path, cwd);
     return path;
   }

@@ -3,7 +3,7 @@ import { resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
 import { checkCertificates, isKeyOf } from '../base/certificates.js';
 import { error, type Place, type Problem, type ProblemCode, refuse } from '../base/problems.js';
-import { defined, Sensitive } from '../base/values.js';
+import { Sensitive, withoutUndefined } from '../base/values.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../server/base-url.js';
 import type { TlsSettings } from '../server/connections.js';
 import { wrongInHeader, wrongInToken } from '../server/credentials.js';
@@ -326,7 +326,11 @@ export class Settings {
       this.#wrong('bad-certificate', message, place('tls', 'client_key_file'));
     }
     if (key !== undefined) this.#secrets.push(key);
-    return defined({ ca, clientCert: cert, clientKey: key === undefined ? undefined : new Sensitive(key) });
+    return withoutUndefined({
+      ca,
+      clientCert: cert,
+      clientKey: key === undefined ? undefined : new Sensitive(key),
+    });
   }
 
   #pem(member: keyof NonNullable<ServerSection['tls']>, parse: (pem: string) => unknown): string | undefined {

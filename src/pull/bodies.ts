@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { isThere } from '../base/paths.js';
+import { pathExists } from '../base/paths.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
 import { Access } from '../manifests/access.js';
@@ -82,7 +82,7 @@ export class BodyFiles {
     const free = firstFree(path, (one) => {
       const file = join(root, one);
       return (
-        this.#made.has(file) || this.#wanted.has(file) || (isThere(file) && !this.#hasAlready(file, text))
+        this.#made.has(file) || this.#wanted.has(file) || (pathExists(file) && !this.#hasAlready(file, text))
       );
     });
     this.#made.set(join(root, free), text);
@@ -105,7 +105,7 @@ export class BodyFiles {
 
   files(): PulledFile[] {
     const made = [...this.#made].map(([path, text]): PulledFile => {
-      const isSame = isThere(path);
+      const isSame = pathExists(path);
       return { path, text, action: isSame ? 'unchanged' : 'write', before: isSame ? text : undefined };
     });
     const updated = [...this.#wanted].map(([path, wanted]): PulledFile => {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { plannedId, sameIdentifier } from '../base/identifiers.js';
 import { ProblemsError, problemError, refuse } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
-import { wordsIn } from '../base/words.js';
+import { splitWords } from '../base/words.js';
 import { identifier } from '../kinds/schema.js';
 import { type Page, type Parser, pages } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
@@ -24,21 +24,21 @@ type Entry = { readonly [member: string]: Json };
 
 /** The members that the server takes in each section; it refuses an entry with another one. */
 const sections = {
-  organization: wordsIn('id name label'),
-  scope: wordsIn('id name label public'),
-  role: wordsIn('id name scopes'),
-  backend: wordsIn(`
+  organization: splitWords('id name label'),
+  scope: splitWords('id name label public'),
+  role: splitWords('id name scopes'),
+  backend: splitWords(`
     id name type is_default create_default_organization roles metadata_fields
     password_hashing_alg password_hashing_opts federated_servers
     smtp_from smtp_relay smtp_username smtp_password smtp_ssl smtp_tls smtp_port
     ldap_host ldap_user_rdn_attribute ldap_base_dn ldap_ou ldap_pool_size ldap_master_dn
     ldap_master_password verifiable_credentials verifiable_presentations
   `),
-  identity_provider: wordsIn(`
+  identity_provider: splitWords(`
     id name backend_id templates choose_session confirmable consentable enforce_totp registrable totpable
     user_editable
   `),
-  client: wordsIn(`
+  client: splitWords(`
     id name secret public_client_id check_public_client_id confidential redirect_uris
     authorized_scopes authorize_scope authorized_resources identity_provider supported_grant_types
     pkce enforce_dpop enforce_tx_code public_refresh_token public_revoke response_mode trusted_authorities
@@ -47,12 +47,12 @@ const sections = {
     token_endpoint_auth_methods token_endpoint_jwt_auth_alg jwt_public_key jwks_uri jwk key_pair_id key_pair_type
     id_token_signature_alg userinfo_signed_response_alg id_token_kid signatures_adapter logo_uri metadata
   `),
-  error_template: wordsIn('type content'),
+  error_template: splitWords('type content'),
 };
 type Section = keyof typeof sections;
 
 /** The kinds that have a section. */
-export const kindsInFile = wordsIn(
+export const kindsInFile = splitWords(
   'Scope Role Organization Backend IdentityProvider Client PageTemplate ErrorTemplate',
 );
 
@@ -62,7 +62,7 @@ const secrets: { readonly [section in Section]?: readonly string[] } = {
   client: ['secret'],
 };
 /** Members of a client that no answer of the server has, so that a plan would always send them. */
-const unshown = wordsIn(`
+const unshown = splitWords(`
   agent_token_ttl authorized_resources metadata logo_uri jwks_uri jwk key_pair_id id_token_kid signatures_adapter
 `);
 

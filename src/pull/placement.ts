@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { isThere } from '../base/paths.js';
+import { pathExists } from '../base/paths.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { groupBy, same } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
@@ -60,7 +60,7 @@ export async function placeDocuments(
     };
   });
   const head = manifestHead(root);
-  const made = newManifests(byFile, (path) => isThere(join(root, path)));
+  const made = newManifests(byFile, (path) => pathExists(join(root, path)));
   if (!areMatched(made, project)) throw noPlacement(project);
   return [
     ...present,

@@ -1,9 +1,9 @@
 import { lstat, readFile, rmdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isThere, realPath } from '../base/paths.js';
+import { pathExists, realPath } from '../base/paths.js';
 import { error, type ProblemsError, problemError, refuse } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
-import { removeTemporaryFiles, type Staged, stageFile } from '../base/write-file.js';
+import { removeTemporaryFiles, type StagedFile, stageFile } from '../base/write-file.js';
 import { isInside } from '../manifests/symlinks.js';
 import { shownPath } from '../yaml/source-file.js';
 import type { NewFile } from './layout.js';
@@ -30,7 +30,7 @@ export async function writeFiles(
     .filter(({ action }) => action !== 'unchanged')
     .sort((a, b) => isManifest(a) - isManifest(b));
   const missing = wanted.flatMap(({ path }) => foldersToMake(dirname(path)));
-  const staged: { readonly path: string; readonly place: Staged }[] = [];
+  const staged: { readonly path: string; readonly place: StagedFile }[] = [];
   try {
     for (const { path, text } of wanted) {
       goOn();
@@ -70,7 +70,7 @@ export async function checkFiles(files: readonly PulledFile[], root: string, cwd
 }
 
 function foldersToMake(folder: string): string[] {
-  return isThere(folder) ? [] : [folder, ...foldersToMake(dirname(folder))];
+  return pathExists(folder) ? [] : [folder, ...foldersToMake(dirname(folder))];
 }
 
 export function notWritable(path: string, cwd: string, failure: unknown, hint: string): ProblemsError {

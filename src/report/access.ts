@@ -1,4 +1,4 @@
-import { bare, escapeText } from '../base/escape.js';
+import { escapeText, quoteIfNeeded } from '../base/escape.js';
 import type { Place } from '../base/problems.js';
 import { groupBy } from '../base/values.js';
 import { placeJson } from './json.js';
@@ -49,7 +49,7 @@ function called({ name, id }: Pick<ShownGrant, 'name' | 'id'>): string {
 }
 
 function idBeside(name: string | null, id: string | null): string {
-  return name === null || id === null ? '' : ` (${bare(id)})`;
+  return name === null || id === null ? '' : ` (${quoteIfNeeded(id)})`;
 }
 
 function userCalled({ username, id }: ShownGrant['user']): string {
@@ -65,7 +65,7 @@ export function accessText(shown: ShownAccess, { color }: Pick<RenderOptions, 'c
     const all = [first, ...others];
     const { user, blocked } = first;
     const beside = byGrant ? idBeside(first.name, first.id) : idBeside(user.username, user.id);
-    const title = byGrant ? `${first.type} ${bare(called(first))}` : bare(userCalled(user));
+    const title = byGrant ? `${first.type} ${quoteIfNeeded(called(first))}` : quoteIfNeeded(userCalled(user));
     const mark = byGrant
       ? `: ${plural(usersOf(all), 'user')}`
       : blocked === true
@@ -74,7 +74,9 @@ export function accessText(shown: ShownAccess, { color }: Pick<RenderOptions, 'c
     return [
       `${paint.bold(title)}${beside}${mark}`,
       ...all.map((grant) => {
-        const what = byGrant ? bare(userCalled(grant.user)) : `${grant.type} ${bare(called(grant))}`;
+        const what = byGrant
+          ? quoteIfNeeded(userCalled(grant.user))
+          : `${grant.type} ${quoteIfNeeded(called(grant))}`;
         const details = detailsOf(grant, byGrant);
         return `    ${what}${grant.privileged ? ` ${paint.yellow('privileged')}` : ''}${details === '' ? '' : `  ${details}`}`;
       }),
@@ -102,9 +104,9 @@ function detailsOf(grant: ShownGrant, withBlocked: boolean): string {
   const { via, since, run, declaredAt, until, ended, blocked } = grant;
   return [
     ...(withBlocked && blocked === true ? ['blocked'] : []),
-    ...(via === null ? [] : [`via ${viaNoun(grant)} ${bare(via)}`]),
-    ...(since === null ? [] : [`since ${since.slice(0, 10)} by run ${bare(run ?? '')}`]),
-    ...(until === null ? [] : [`${ended ? 'ended' : 'until'} ${bare(until)}`]),
+    ...(via === null ? [] : [`via ${viaNoun(grant)} ${quoteIfNeeded(via)}`]),
+    ...(since === null ? [] : [`since ${since.slice(0, 10)} by run ${quoteIfNeeded(run ?? '')}`]),
+    ...(until === null ? [] : [`${ended ? 'ended' : 'until'} ${quoteIfNeeded(until)}`]),
     ...(declaredAt === null ? [] : [placeText(declaredAt)]),
   ].join(', ');
 }

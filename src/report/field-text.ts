@@ -1,4 +1,4 @@
-import { disarm, displayWidth } from '../base/escape.js';
+import { displayWidth, escapeWorkflowCommand } from '../base/escape.js';
 import type { FieldChange } from '../plan/plan.js';
 import type { DiffLine } from './hunks.js';
 import { type BodyView, type FieldView, type SetView, type ValueView, viewField } from './view.js';
@@ -20,7 +20,7 @@ export function fieldLines(field: FieldChange, pen: Pen): string[] {
 
 function viewLines(view: FieldView, pen: Pen): string[] {
   // A colon follows it.
-  const path = disarm(`${view.path}:`).slice(0, -1);
+  const path = escapeWorkflowCommand(`${view.path}:`).slice(0, -1);
   switch (view.view) {
     case 'secret':
       return [

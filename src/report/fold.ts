@@ -1,4 +1,4 @@
-import { bare, displayWidth } from '../base/escape.js';
+import { displayWidth, quoteIfNeeded } from '../base/escape.js';
 import { firstFew } from '../base/words.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
@@ -117,6 +117,6 @@ export function foldPlace({ changes }: Fold): string | null {
   const [first] = places;
   if (first === undefined) return null;
   if (changes.length === 1) return placeList(places);
-  const files = [...new Set(places.map(({ file }) => bare(file)))];
+  const files = [...new Set(places.map(({ file }) => quoteIfNeeded(file)))];
   return firstFew(files);
 }

@@ -2,13 +2,13 @@ import { type Result, summarizeResult } from '../apply/result.js';
 import { isPlannedId } from '../base/identifiers.js';
 import type { Problem } from '../base/problems.js';
 import {
-  defined,
   holdsSensitive,
   isMap,
   type Json,
   mapValues,
   Sensitive,
   type Value,
+  withoutUndefined,
 } from '../base/values.js';
 import { countDrift, isListed, shareOf } from '../plan/drift.js';
 import {
@@ -38,7 +38,12 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
     server: plan.server,
     profile: plan.profile,
     environment: plan.environment,
-    ...defined({ shard: plan.shard, now: plan.asOf, holds_until: plan.holdsUntil, partial: plan.partial }),
+    ...withoutUndefined({
+      shard: plan.shard,
+      now: plan.asOf,
+      holds_until: plan.holdsUntil,
+      partial: plan.partial,
+    }),
     summary: {
       ...(create > 0 ? { create } : {}),
       ...counts,
@@ -57,26 +62,30 @@ function warningJson({ code, message, place, places, morePlaces }: PlanWarning):
   return {
     code,
     message,
-    ...defined({ place: place && placeJson(place), places: places?.map(placeJson), more_places: morePlaces }),
+    ...withoutUndefined({
+      place: place && placeJson(place),
+      places: places?.map(placeJson),
+      more_places: morePlaces,
+    }),
   };
 }
 
 export function placeJson({ file, inProject = file, line, column }: WarningPlace): PlaceJson {
-  return { file: inProject, line, ...defined({ column }) };
+  return { file: inProject, line, ...withoutUndefined({ column }) };
 }
 
 export function changeJson(change: Change): ChangeJson {
   return {
     address: change.address,
-    ...defined({ label: change.label }),
+    ...withoutUndefined({ label: change.label }),
     kind: change.kind,
     action: change.action,
     observed: change.observed,
-    ...defined({ recorded_at: change.observed === 'recorded' ? change.recordedAt : undefined }),
+    ...withoutUndefined({ recorded_at: change.observed === 'recorded' ? change.recordedAt : undefined }),
     destructive: change.destructions.length > 0,
     destructions: [...change.destructions],
     privileged: isPrivileged(change),
-    ...defined({ privileges: change.privileges && [...change.privileges] }),
+    ...withoutUndefined({ privileges: change.privileges && [...change.privileges] }),
     requests: change.requests.map(({ operation, params }) => ({
       method: operations[operation].method,
       path: operationPath(operation, params),
@@ -91,11 +100,11 @@ export function changeJson(change: Change): ChangeJson {
 export function fieldJson(field: FieldChange): FieldJson {
   const { path, type, before, sensitive, becomes, was, places, drift } = field;
   const after = ['set', 'reference', 'members'].includes(type) ? withoutPlannedIds(field.after) : field.after;
-  const more = defined({
+  const more = withoutUndefined({
     places: places?.map(placeJson),
     drift: drift && { ...drift, recorded: recordedJson(drift.recorded, sensitive) },
   });
-  const lost = defined({ becomes });
+  const lost = withoutUndefined({ becomes });
   if (sensitive)
     return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive, ...lost, ...more };
   return {
@@ -125,18 +134,18 @@ export function resultJson(result: Result): ResultJson {
   return {
     format_version: 1,
     run: result.run,
-    ...defined({ shard: result.shard, undoes: result.undoes }),
+    ...withoutUndefined({ shard: result.shard, undoes: result.undoes }),
     summary: summarizeResult(result),
     results: result.results.map((one) => ({
       address: one.address,
-      ...defined({ label: one.label }),
+      ...withoutUndefined({ label: one.label }),
       action: one.action,
       status: one.status,
       http_status: one.httpStatus,
       attempts: one.attempts,
       unverified: [...one.unverified],
       error: one.error,
-      ...defined({ notes: one.notes && [...one.notes], did: one.did }),
+      ...withoutUndefined({ notes: one.notes && [...one.notes], did: one.did }),
     })),
   };
 }
@@ -150,7 +159,7 @@ export function problemsJson(problems: readonly Problem[]) {
       message,
       hint: hint ?? null,
       places: places.map(placeJson),
-      ...defined({ more_places: morePlaces }),
+      ...withoutUndefined({ more_places: morePlaces }),
     })),
   };
 }

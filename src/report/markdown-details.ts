@@ -1,4 +1,4 @@
-import { disarm } from '../base/escape.js';
+import { escapeWorkflowCommand } from '../base/escape.js';
 import type { Change } from '../plan/plan.js';
 import { code, fence, prose } from './markdown-escape.js';
 import { bodyNotes, observedNote, shortValue } from './review.js';
@@ -68,7 +68,7 @@ function bodyBlock(view: BodyView, shown: boolean): string {
   if (!shown || hunks.length === 0) return head;
   const lines = hunks.flatMap((hunk) => [
     hunk.head,
-    ...hunk.lines.map(({ mark, text }) => disarm(`${mark}${text}`).trimEnd()),
+    ...hunk.lines.map(({ mark, text }) => escapeWorkflowCommand(`${mark}${text}`).trimEnd()),
   ]);
   return `${head}\n\n${fence(lines)}`;
 }

@@ -1,4 +1,4 @@
-import { disarm, escapeText } from '../base/escape.js';
+import { escapeText, escapeWorkflowCommand } from '../base/escape.js';
 import type { Named } from './names.js';
 
 /* Escapes data for Markdown, so that it is no markup, mention, link or command of a CI log. */
@@ -10,11 +10,11 @@ export function fence(lines: readonly string[]): string {
     ...lines.flatMap((line) => line.match(/`+/g) ?? []).map(({ length }) => length),
   );
   const marks = '`'.repeat(longest + 1);
-  return [`${marks}diff`, ...lines.map(disarm), marks].join('\n');
+  return [`${marks}diff`, ...lines.map(escapeWorkflowCommand), marks].join('\n');
 }
 
 export function code(text: string): string {
-  const shown = disarm(escapeText(text));
+  const shown = escapeWorkflowCommand(escapeText(text));
   if (shown.trim() === '') return '` `';
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));
   const marks = '`'.repeat(longest + 1);

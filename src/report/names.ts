@@ -1,6 +1,6 @@
 import type { Entry } from '../apply/journal-entries.js';
 import type { Answers, Result } from '../apply/result.js';
-import { bare } from '../base/escape.js';
+import { quoteIfNeeded } from '../base/escape.js';
 import { assign } from '../base/values.js';
 import { isAddressedByName, kindOf, regenerated } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
@@ -16,12 +16,12 @@ export interface Named {
 
 /** The label after an address, such as ` (ada@acme.example)`; empty without one. Escaped. */
 export function labelBeside({ label }: Pick<Named, 'label'>): string {
-  return label === undefined ? '' : ` (${bare(label)})`;
+  return label === undefined ? '' : ` (${quoteIfNeeded(label)})`;
 }
 
 /** An object as a line of text names it: `User/4000… (ada@acme.example)`. */
 export function nameOf(named: Named): string {
-  return `${bare(named.address)}${labelBeside(named)}`;
+  return `${quoteIfNeeded(named.address)}${labelBeside(named)}`;
 }
 
 /** Names of things that other objects belong to, such as backends, by their ids. */

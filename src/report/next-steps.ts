@@ -1,6 +1,6 @@
 import { mayBeUndone, type Result } from '../apply/result.js';
 import { shellWord } from '../base/escape.js';
-import { partCalled } from '../base/shard.js';
+import { partWithoutAttempt } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
 import { nameOf } from './names.js';
 
@@ -10,7 +10,7 @@ export function nextSteps(
 ): { readonly before: string; readonly command: string | null }[] {
   if (name === null) return [];
   // Only of this shard.
-  const run = partCalled(journal ?? name);
+  const run = partWithoutAttempt(journal ?? name);
   // A regeneration has its own suggestions.
   const isLeft = results.some(({ status, action }) => status !== 'applied' && action !== 'regenerate');
   const isUndoable = mayBeUndone({ results });

@@ -1,8 +1,8 @@
 import { asOne, type Found } from '../apply/find-runs.js';
 import { type Entry, entriesOf } from '../apply/journal-entries.js';
 import type { ChangeResult } from '../apply/result.js';
-import { partOfRun, type Shard } from '../base/shard.js';
-import { defined, type Fields, holdsSensitive } from '../base/values.js';
+import { parsePartName, type Shard } from '../base/shard.js';
+import { type Fields, holdsSensitive, withoutUndefined } from '../base/values.js';
 import { asItWillBe } from '../kinds/desired.js';
 import { contrast, lackOf, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -43,7 +43,7 @@ export async function pastRun(found: Found): Promise<PastRun> {
   const whole = await pastOf(asOne(found));
   const parts: PastPart[] = [];
   for (const content of contents) {
-    const part = partOfRun(content.run.run);
+    const part = parsePartName(content.run.run);
     if (part !== undefined) parts.push({ ...(await pastOf(content)), shard: part.shard });
   }
   return parts.length === 0 ? whole : { ...whole, parts };
@@ -81,7 +81,7 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, 
             attempts: answered.attempts,
             unverified: answered.unverified,
             error: answered.error,
-            ...defined({ notes: answered.notes }),
+            ...withoutUndefined({ notes: answered.notes }),
           },
   };
 }

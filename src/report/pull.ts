@@ -1,4 +1,4 @@
-import { bare, displayWidth, escapeText } from '../base/escape.js';
+import { displayWidth, escapeText, quoteIfNeeded } from '../base/escape.js';
 import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/index.js';
@@ -88,13 +88,14 @@ export interface ShownListing {
 
 export function listText({ objects }: ShownListing): string {
   const called = (name: string | null, remark: string | null): string =>
-    [...(name === null ? [] : [bare(name)]), ...(remark === null ? [] : [`(${escapeText(remark)})`])].join(
-      ' ',
-    );
+    [
+      ...(name === null ? [] : [quoteIfNeeded(name)]),
+      ...(remark === null ? [] : [`(${escapeText(remark)})`]),
+    ].join(' ');
   const rows = objects.map(({ kind, identity, name, remark }) => [
     kind,
     // As commands take it.
-    bare(addressOf(kind, identity).slice(kind.length + 1)),
+    quoteIfNeeded(addressOf(kind, identity).slice(kind.length + 1)),
     called(name, remark),
   ]);
   const kindWidth = Math.max(0, ...rows.map(([kind = '']) => displayWidth(kind)));

@@ -1,6 +1,6 @@
 import type { Recorded } from '../apply/recorded.js';
-import { bare, escapeText } from '../base/escape.js';
-import { defined, type Fields, mapValues } from '../base/values.js';
+import { escapeText, quoteIfNeeded } from '../base/escape.js';
+import { type Fields, mapValues, withoutUndefined } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import { jsonOf } from './json.js';
 import { nameOf } from './names.js';
@@ -24,7 +24,7 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
   const paint = colors(options.color);
   const { records, whole } = state;
   const lines = [
-    `State:    ${escapeText(state.place)} (serial ${state.serial}, lineage ${bare(state.lineage)})`,
+    `State:    ${escapeText(state.place)} (serial ${state.serial}, lineage ${quoteIfNeeded(state.lineage)})`,
     `Server:   ${escapeText(state.server)}`,
     `Last run: ${state.lastRun === null ? 'none' : escapeText(state.lastRun)}`,
     ...(state.openRun === null
@@ -44,15 +44,17 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
 function remarks(record: Recorded): string[] {
   const { managed, uncertain, generation, owedBy, regeneratedBy } = record;
   return [
-    `recorded ${record.at} ${record.run === null ? 'as the server had it' : `by run ${bare(record.run)}`}`,
+    `recorded ${record.at} ${record.run === null ? 'as the server had it' : `by run ${quoteIfNeeded(record.run)}`}`,
     ...(record.deleted ? ['deleted by that run'] : []),
-    ...(managed.length === 0 ? [] : [`declared then: ${managed.map(bare).join(', ')}`]),
+    ...(managed.length === 0 ? [] : [`declared then: ${managed.map(quoteIfNeeded).join(', ')}`]),
     ...(generation === null ? [] : [`${kindOf(record.kind).regeneration?.counter ?? ''} ${generation}`]),
-    ...(uncertain.length === 0 ? [] : [`outcome unknown: ${uncertain.map(bare).join(', ')}`]),
-    ...(owedBy === null ? [] : [`run ${bare(owedBy)} took something away from it, which apply restores`]),
+    ...(uncertain.length === 0 ? [] : [`outcome unknown: ${uncertain.map(quoteIfNeeded).join(', ')}`]),
+    ...(owedBy === null
+      ? []
+      : [`run ${quoteIfNeeded(owedBy)} took something away from it, which apply restores`]),
     ...(regeneratedBy === null
       ? []
-      : [`the outcome of the regeneration of run ${bare(regeneratedBy)} is unknown`]),
+      : [`the outcome of the regeneration of run ${quoteIfNeeded(regeneratedBy)} is unknown`]),
   ];
 }
 
@@ -62,7 +64,9 @@ function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] 
     ...(left === null
       ? []
       : [
-          left.run === null ? '    as the server showed it:' : `    as run ${bare(left.run)} left it:`,
+          left.run === null
+            ? '    as the server showed it:'
+            : `    as run ${quoteIfNeeded(left.run)} left it:`,
           ...fieldLines(left.fields, options).map((line) => `  ${line}`),
         ]),
   ];
@@ -71,7 +75,7 @@ function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] 
 function fieldLines(fields: Fields, { debug }: TextOptions): string[] {
   return Object.entries(fields).map(([name, value]) => {
     const text = inline(value);
-    return `    ${bare(name)}: ${debug ? text : textOf(shortened([plain(text)]))}`;
+    return `    ${quoteIfNeeded(name)}: ${debug ? text : textOf(shortened([plain(text)]))}`;
   });
 }
 
@@ -90,7 +94,7 @@ export function stateJson(state: ShownState | undefined): object {
     open_run: state.openRun,
     records: state.records.map((record) => ({
       address: record.address,
-      ...defined({ label: record.label }),
+      ...withoutUndefined({ label: record.label }),
       kind: record.kind,
       recorded_at: record.at,
       run: record.run,

@@ -1,4 +1,4 @@
-import { bare, escapeText } from '../base/escape.js';
+import { escapeText, quoteIfNeeded } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import { kindOf } from '../kinds/index.js';
 import { countDestructions } from '../plan/approve.js';
@@ -195,7 +195,7 @@ export function declaredPlaces({
 }
 
 export function placeText({ file, line }: { readonly file: string; readonly line: number }): string {
-  return `${bare(file)}:${line}`;
+  return `${quoteIfNeeded(file)}:${line}`;
 }
 
 /** A warning's message with its places, if they aren't the declaration. */

@@ -1,8 +1,8 @@
 import type { Pruning } from '../apply/prune.js';
 import { summarizeResult } from '../apply/result.js';
-import { bare, escapeText } from '../base/escape.js';
+import { escapeText, quoteIfNeeded } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
-import { defined } from '../base/values.js';
+import { withoutUndefined } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { fieldJson } from './json.js';
 import { type Named, nameOf } from './names.js';
@@ -104,17 +104,17 @@ export function pastLines({ change, result, at }: PastChange, options: TextOptio
 export function who(run: PastRun['run']): string {
   const { actor, author, pull_request } = run;
   const request = pull_request === undefined ? '' : ` (pull request ${pull_request})`;
-  if (actor !== undefined) return `${bare(actor)}${request}`;
-  return `${system(run)}${author === undefined ? '' : `, commit by ${bare(author)}`}${request}`;
+  if (actor !== undefined) return `${quoteIfNeeded(actor)}${request}`;
+  return `${system(run)}${author === undefined ? '' : `, commit by ${quoteIfNeeded(author)}`}${request}`;
 }
 
 /** `apply`, or `undo of RUN`. */
 export function commandOf({ command, undoes }: PastRun['run']): string {
-  return bare(undoes === undefined ? command : `${command} of ${undoes}`);
+  return quoteIfNeeded(undoes === undefined ? command : `${command} of ${undoes}`);
 }
 
 function system({ user, host }: PastRun['run']): string {
-  return `${bare(user)} on ${bare(host)}`;
+  return `${quoteIfNeeded(user)} on ${quoteIfNeeded(host)}`;
 }
 
 function counts(changes: readonly PastChange[]): string {
@@ -141,7 +141,7 @@ export function runJson(past: PastRun): object {
 export function pastChangeJson({ change, at, result }: PastChange): object {
   return {
     address: change.address,
-    ...defined({ label: change.label }),
+    ...withoutUndefined({ label: change.label }),
     kind: change.kind,
     action: change.action,
     at,
@@ -151,14 +151,14 @@ export function pastChangeJson({ change, at, result }: PastChange): object {
     attempts: result?.attempts ?? null,
     unverified: [...(result?.unverified ?? [])],
     error: result?.error ?? null,
-    ...defined({ notes: result?.notes && [...result.notes] }),
+    ...withoutUndefined({ notes: result?.notes && [...result.notes] }),
   };
 }
 
 function header({ parts, ...past }: PastRun): object {
   return {
     ...headerOf(past),
-    ...defined({ shards: parts?.map(({ shard, ...part }) => ({ shard, ...headerOf(part) })) }),
+    ...withoutUndefined({ shards: parts?.map(({ shard, ...part }) => ({ shard, ...headerOf(part) })) }),
   };
 }
 
@@ -167,7 +167,7 @@ function headerOf({ run, ended, changes }: PastRun): object {
   return {
     run: run.run,
     command: run.command,
-    ...defined({ undoes: run.undoes }),
+    ...withoutUndefined({ undoes: run.undoes }),
     at: run.at,
     ended,
     user: run.user,
@@ -178,7 +178,7 @@ function headerOf({ run, ended, changes }: PastRun): object {
     profile: run.profile,
     environment: run.environment,
     tool_version: run.tool_version,
-    ...defined({ now: run.now }),
+    ...withoutUndefined({ now: run.now }),
     digest: run.digest,
     summary: summarizeResult({ results }),
   };

@@ -1,4 +1,4 @@
-import { bare } from '../base/escape.js';
+import { quoteIfNeeded } from '../base/escape.js';
 import { type Fields, isMap, same, type Value } from '../base/values.js';
 import { asElements, matchSets } from '../kinds/fields.js';
 import { inline, inlinePair } from './values.js';
@@ -60,9 +60,11 @@ function namer(elements: readonly Fields[], confirmed: boolean): Namer {
   return (element, other = element) => {
     const name = element.name ?? other.name;
     const id = element.id ?? other.id;
-    if (typeof name !== 'string') return typeof id === 'string' ? bare(id) : inline(element);
+    if (typeof name !== 'string') return typeof id === 'string' ? quoteIfNeeded(id) : inline(element);
     const unclear = !confirmed || (ids.get(name)?.size ?? 0) > 1;
-    return unclear && typeof id === 'string' && id !== name ? `${bare(name)} (id ${bare(id)})` : bare(name);
+    return unclear && typeof id === 'string' && id !== name
+      ? `${quoteIfNeeded(name)} (id ${quoteIfNeeded(id)})`
+      : quoteIfNeeded(name);
   };
 }
 
@@ -72,7 +74,7 @@ function described(element: Fields, name: Namer, confirmed: boolean, whole: bool
     // Skip null, and a label equal to the name.
     .filter(([key, member]) => !['id', 'name'].includes(key) && member !== null)
     .filter(([key, member]) => key !== 'label' || member !== element.name)
-    .map(([key, member]) => `${bare(key)}: ${memberText(member, confirmed, whole)}`);
+    .map(([key, member]) => `${quoteIfNeeded(key)}: ${memberText(member, confirmed, whole)}`);
   const named = name(element);
   return inside.length === 0 || named === inline(element) ? named : `${named} (${inside.join('; ')})`;
 }
@@ -90,7 +92,7 @@ function innerChanges(wanted: Fields, got: Fields, confirmed: boolean, whole: bo
   const changes = Object.entries(wanted).flatMap(([key, member]): string[] => {
     const there = Object.hasOwn(got, key) ? got[key] : undefined;
     if (there !== undefined && same(member, there)) return [];
-    const label = `${bare(key)}: `;
+    const label = `${quoteIfNeeded(key)}: `;
     if (Array.isArray(member)) {
       if (there === undefined) return [`${label}(unknown) → ${memberText(member, confirmed, whole)}`];
       const inner = compareSets(there, member, confirmed, whole);

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../base/problem-codes.js';
-import { defined, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
+import { isMap, type Json, mapValues, Sensitive, type Value, withoutUndefined } from '../base/values.js';
 import type { FieldType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { isListed, shareOf } from '../plan/drift.js';
@@ -42,7 +42,7 @@ export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed):
     server: json.server,
     profile: json.profile as Plan['profile'],
     environment: json.environment,
-    ...defined({ asOf: json.now, holdsUntil: json.holds_until, shard: json.shard }),
+    ...withoutUndefined({ asOf: json.now, holdsUntil: json.holds_until, shard: json.shard }),
     changes: [...changes, ...unchanged.map(({ address }) => unchangedOf(address))],
     requiredScopes: json.required_scopes as Plan['requiredScopes'],
     warnings: json.warnings.map(warningOfJson),
@@ -57,7 +57,7 @@ function warningOfJson({ code, message, place, places, more_places }: WarningJso
   return {
     code: code as ProblemCode,
     message,
-    ...defined({
+    ...withoutUndefined({
       place: place && placeOfJson(place),
       places: places?.map(placeOfJson),
       morePlaces: more_places,
@@ -66,7 +66,7 @@ function warningOfJson({ code, message, place, places, more_places }: WarningJso
 }
 
 function placeOfJson({ file, line, column }: PlaceJson): WarningPlace {
-  return { file, line, ...defined({ column }) };
+  return { file, line, ...withoutUndefined({ column }) };
 }
 
 function changeOfJson(json: ChangeJson): Change | undefined {
@@ -75,11 +75,11 @@ function changeOfJson(json: ChangeJson): Change | undefined {
   if (!requests.every((request): request is WriteRequest => request !== undefined)) return undefined;
   const fields = json.fields.map((field) => fieldOfJson(kind, field, json.action === 'create'));
   const generation = fields.find(({ path }) => path === kindOf(kind).regeneration?.counter)?.after;
-  const change = shownChange({ address, ...defined({ label }), kind, action, fields });
+  const change = shownChange({ address, ...withoutUndefined({ label }), kind, action, fields });
   return {
     ...change,
     observed: json.observed,
-    ...defined({ recordedAt: recorded_at, privileges }),
+    ...withoutUndefined({ recordedAt: recorded_at, privileges }),
     destructions: json.destructions,
     requests,
     warnings: json.warnings.map(warningOfJson),
@@ -136,7 +136,7 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson, isNew: boolean): Fie
     // The built-in text is described in words.
     after: becomes === undefined ? (sideOf(json.after) ?? null) : null,
     sensitive,
-    ...defined({
+    ...withoutUndefined({
       becomes,
       was: isNew ? ('new' as const) : was,
       confirmed,
@@ -147,7 +147,7 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson, isNew: boolean): Fie
 }
 
 function driftOfJson({ recorded, run, declared }: NonNullable<FieldJson['drift']>) {
-  return { recorded: valueOfJson(recorded), run, ...defined({ declared }) };
+  return { recorded: valueOfJson(recorded), run, ...withoutUndefined({ declared }) };
 }
 
 /** One side of a difference; undefined if unknown. */

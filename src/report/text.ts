@@ -1,4 +1,4 @@
-import { bare, escapeText } from '../base/escape.js';
+import { escapeText, quoteIfNeeded } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import { firstFew } from '../base/words.js';
 import { isListed, shareOf } from '../plan/drift.js';
@@ -125,7 +125,10 @@ function foldLines(fold: Fold, pen: Pen): string[] {
   return [
     `${markOf(change, pen)} ${paint.bold(foldCount(fold))}${difference}${place === null ? '' : paint.dim(`  in ${place}`)}`,
     ...detailLines(value === undefined ? change : { ...change, fields: [] }, pen),
-    ...wrap('    ', foldedNames(fold, isGrave(change), { name: nameOf, text: bare, json: '--format json' })),
+    ...wrap(
+      '    ',
+      foldedNames(fold, isGrave(change), { name: nameOf, text: quoteIfNeeded, json: '--format json' }),
+    ),
   ];
 }
 
@@ -149,7 +152,7 @@ function detailLines(change: Change, pen: Pen): string[] {
 function headLines(change: Change, pen: Pen): string[] {
   const { paint } = pen;
   const { address, label } = change;
-  const head = `${markOf(change, pen)} ${paint.bold(bare(address))}${labelBeside(change)}`;
+  const head = `${markOf(change, pen)} ${paint.bold(quoteIfNeeded(address))}${labelBeside(change)}`;
   const places = declaredPlaces(change);
   if (places.length === 0) return [head];
   const place = `at ${placeList(places)}`;

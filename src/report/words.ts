@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { bare, disarm, displayWidth, escapeText } from '../base/escape.js';
+import { displayWidth, escapeText, escapeWorkflowCommand, quoteIfNeeded } from '../base/escape.js';
 import type { Action } from '../kinds/change.js';
 import type { PlanWarning, WarningPlace } from '../plan/plan.js';
 
@@ -34,7 +34,7 @@ export function renderedWords(all: readonly { readonly page?: unknown }[]): stri
 export function wrap(lead: string, text: string, columns: number = lineWidth): string[] {
   const indent = /^ */.exec(lead)?.[0] ?? '';
   // A line must not begin with a CI command.
-  const words = [...wordsOf(lead), ...wordsOf(text).map((word) => disarm(escapeText(word)))];
+  const words = [...wordsOf(lead), ...wordsOf(text).map((word) => escapeWorkflowCommand(escapeText(word)))];
   const lines: string[] = [];
   let line = indent;
   for (const word of words) {
@@ -78,7 +78,7 @@ export function placeList(
   const shown = places.slice(0, namedAtMost).map((place, index) => {
     const { file, line, column } = place;
     const spot = `${line}${column === undefined ? '' : `:${column}`}`;
-    return show(place, places[index - 1]?.file === file ? spot : `${bare(file)}:${spot}`);
+    return show(place, places[index - 1]?.file === file ? spot : `${quoteIfNeeded(file)}:${spot}`);
   });
   const left = places.length - shown.length + more;
   return `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;

@@ -1,5 +1,5 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { defined, type Sensitive } from '../base/values.js';
+import { type Sensitive, withoutUndefined } from '../base/values.js';
 import { codeOf, type Exchanged, type ExchangeLimits, exchange } from './exchange.js';
 import { proxyMark } from './failures.js';
 import type { ProxyServer } from './proxy.js';
@@ -63,7 +63,7 @@ function tlsOptions({ ca, clientCert, clientKey }: TlsSettings) {
   return {
     minVersion: minVersion as 'TLSv1.2',
     rejectUnauthorized,
-    ...defined({ ca, cert: clientCert, key: clientKey && String(clientKey.reveal()) }),
+    ...withoutUndefined({ ca, cert: clientCert, key: clientKey && String(clientKey.reveal()) }),
   };
 }
 

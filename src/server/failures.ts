@@ -157,7 +157,7 @@ function atProxy(reason: string): string | undefined {
 }
 
 /** What to check if there is no connection. */
-const looks: { readonly [look in NonNullable<ConnectionFailure['look']>]: string } = {
+const looks: { readonly [look in NonNullable<ConnectionFailure['check']>]: string } = {
   authority: 'server.tls.ca_file can name a file with the authority',
   'client-certificate': 'server.tls.client_cert_file names one',
   clock: "is this machine's clock right?",
@@ -236,7 +236,7 @@ function whyUnreachable(timeout: number, code: string): string {
   if (isTimeout(code)) return `it did not answer within ${timeout} s`;
   const found = connectionFailure(code);
   if (found === undefined) return code;
-  return `${found.why} (${code})${found.look === undefined ? '' : `; ${looks[found.look]}`}`;
+  return `${found.why} (${code})${found.check === undefined ? '' : `; ${looks[found.check]}`}`;
 }
 
 function whyLost({ method, reason, timeout }: FailureFacts): string {

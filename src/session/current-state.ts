@@ -2,7 +2,7 @@ import { heirOf, type StateHome } from '../apply/owner.js';
 import { withPendingRestores } from '../apply/pending-restores.js';
 import { type Resumed, type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
 import { problemError } from '../base/problems.js';
-import { isShard, partOfRun, type Shard, shardText } from '../base/shard.js';
+import { parsePartName, type Shard, sameShard, shardText } from '../base/shard.js';
 import type { ReadLists } from '../kinds/references.js';
 import type { Lock } from '../state/backend.js';
 import { describeRun, isRunning, type JournalContent, stillRunning } from '../state/journal.js';
@@ -168,9 +168,9 @@ class Settling {
       await backend.save(state);
       return state;
     }
-    const part = partOfRun(run);
+    const part = parsePartName(run);
     // A run of other shards may concern objects that others write.
-    const isOwn = part !== undefined && isShard(part.shard, shard);
+    const isOwn = part !== undefined && sameShard(part.shard, shard);
     const head = await backend.merge({
       records: changedRecords(before.resources, state.resources),
       head: (now) => {

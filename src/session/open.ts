@@ -1,6 +1,6 @@
 import { applyPlan } from '../apply/apply.js';
 import { addProblems, type Problem, ProblemsError, refuse } from '../base/problems.js';
-import { noProgress, withoutHarm } from '../base/progress.js';
+import { noProgress, safeProgress } from '../base/progress.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
 import { isApproved } from '../plan/approve.js';
 import type { Project, ServerSettings } from '../project/index.js';
@@ -59,7 +59,7 @@ async function open(
   options: SessionOptions,
 ): Promise<WritingSession> {
   const { concurrency = DEFAULT_CONCURRENCY } = options;
-  const progress = withoutHarm(options.progress ?? noProgress);
+  const progress = safeProgress(options.progress ?? noProgress);
   const life = new Lifecycle(async () => {
     await connection.close();
     return (await lock?.release()) ?? [];

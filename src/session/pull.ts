@@ -3,7 +3,7 @@ import { posix, resolve, sep } from 'node:path';
 import { failuresIn } from '../base/concurrency.js';
 import { realPath } from '../base/paths.js';
 import { type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
-import { noProgress, withoutHarm } from '../base/progress.js';
+import { noProgress, safeProgress } from '../base/progress.js';
 import { makeFolder } from '../base/write-file.js';
 import { kinds } from '../kinds/index.js';
 import type { Asked, Kind, KindName } from '../kinds/kind.js';
@@ -223,7 +223,7 @@ export async function withPullContext<T>(
 ): Promise<T> {
   if (request.borutaFile !== undefined) return await work(await fileContext(project, options, request));
   const { tokenFile, concurrency = DEFAULT_CONCURRENCY, timeout } = options;
-  const progress = withoutHarm(options.progress ?? noProgress);
+  const progress = safeProgress(options.progress ?? noProgress);
   const redactor = options.redactor ?? createRedactor();
   const signal = options.signal ?? new AbortController().signal;
   refuse(await project.sharedStateProblems());

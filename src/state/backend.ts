@@ -1,5 +1,5 @@
 import type { Problem } from '../base/problems.js';
-import type { Fate } from '../base/process.js';
+import type { ProcessStatus } from '../base/process.js';
 import type { Shard } from '../base/shard.js';
 import type { Journal, JournalContent, RunLine } from './journal.js';
 import type { ResourceRecord, State, StateHead } from './state.js';
@@ -26,7 +26,7 @@ export interface LockStatus {
   /** Whether it names its holder, as every lock of idops does. */
   readonly readable: boolean;
   /** Whether the holder's process runs, as far as this machine can tell. */
-  readonly fate: Fate;
+  readonly fate: ProcessStatus;
   /** Why it has ended, as a clause about its holder; null if it has not. */
   readonly end: string | null;
   /** Why this machine can't tell whether it has ended; null if it can. */

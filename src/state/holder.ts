@@ -1,13 +1,19 @@
 import { hostname } from 'node:os';
 import * as z from 'zod';
 import { type ProblemsError, problemError } from '../base/problems.js';
-import { type Fate, ownProcess, processMark, processStatus, userName } from '../base/process.js';
+import {
+  currentProcess,
+  type ProcessStatus,
+  processFields,
+  processStatus,
+  userName,
+} from '../base/process.js';
 import type { LockStatus } from './backend.js';
 
 /** What a lock says of its holder. */
 export const holderSchema = z.object({
   user: z.string(),
-  ...processMark,
+  ...processFields,
   command: z.string(),
   at: z.string(),
 });
@@ -23,7 +29,7 @@ export function parseHolder<H extends Holder>(schema: z.ZodType<H>, text: string
 
 /** This process as the holder of a lock. */
 export function ownHolder(command: string, now: Date): Holder {
-  return { user: userName(), ...ownProcess(), command, at: now.toISOString() };
+  return { user: userName(), ...currentProcess(), command, at: now.toISOString() };
 }
 
 export type Holder = z.infer<typeof holderSchema>;
@@ -39,7 +45,7 @@ export function describeHolder(holder: Holder | null): string {
 export const GONE = 'which is gone';
 
 /** The status of a lock, from its holder. `fate` overrides what the process alone tells, and `end` says why the lock has ended then. */
-export function lockStatus(holder: Holder | null, fate?: Fate, end: string = GONE): LockStatus {
+export function lockStatus(holder: Holder | null, fate?: ProcessStatus, end: string = GONE): LockStatus {
   const ofProcess = holder === null ? 'unknown' : processStatus(holder);
   const became = (holder === null ? undefined : fate) ?? ofProcess;
   const isUnknown = holder !== null && became === 'unknown';
@@ -60,7 +66,7 @@ export function takeoverNote({ holder, end }: Pick<LockStatus, 'holder' | 'end'>
 /** Why this machine can't tell whether a holder runs. */
 function whyUnknown(holder: Holder): string {
   if (holder.host !== hostname()) return 'is on another host';
-  return holder.boot === ownProcess().boot
+  return holder.boot === currentProcess().boot
     ? 'is in another process namespace, such as a container'
     : 'is of another machine of the same name, or from before the last restart of this one';
 }

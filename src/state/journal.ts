@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { parseJson, stringifyJson } from '../base/json.js';
 import { kindNames } from '../base/kind-names.js';
 import { type ProblemsError, problemError } from '../base/problems.js';
-import { isSurelyAlive, processMark } from '../base/process.js';
+import { isSurelyAlive, processFields } from '../base/process.js';
 import { endSchema, identitySchema, jsonFields } from './state.js';
 
 export const RESTORE_HINT =
@@ -61,7 +61,7 @@ const runLine = z
     undoes: z.string().optional().meta(doc('The run that an undo restores', RUN)),
     user: z.string().meta(doc('Who ran it, as the system names them', 'ada')),
     ...origin,
-    ...processMark,
+    ...processFields,
     state: z
       .strictObject({
         lineage: z.string().meta(doc('Identifies the state', 'b2f1c7d0-…')),

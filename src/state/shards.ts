@@ -1,5 +1,5 @@
 import { problemError } from '../base/problems.js';
-import { partOfRun, type Shard } from '../base/shard.js';
+import { parsePartName, type Shard } from '../base/shard.js';
 import type { Merge } from './backend.js';
 import type { ResourceRecord, State, StateHead } from './state.js';
 
@@ -44,7 +44,7 @@ export function newestSettled(
   { last_run, shards }: Pick<StateHead, 'last_run' | 'shards'>,
   run: string,
 ): string | undefined {
-  const part = partOfRun(run);
+  const part = parsePartName(run);
   const held =
     part?.shard.count === shards?.count ? shards?.parts[String(part?.shard.index)]?.last_run : undefined;
   return held === undefined || (last_run !== undefined && last_run > held) ? last_run : held;
@@ -90,7 +90,7 @@ export function withSettled<T extends StateHead>(head: T, run: string): T {
     const left = to_end.filter((one) => one !== run);
     return withPart(head, ender, { ...known, ...(left.length === 0 ? {} : { to_end: left }) });
   }
-  const part = partOfRun(run);
+  const part = parsePartName(run);
   if (part !== undefined && isSplit(head, part.shard)) {
     const { open_run, ...known } = partOf(head, part.shard);
     const isNewest = known.last_run === undefined || run >= known.last_run;

@@ -1,7 +1,7 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml';
 import type { Span } from '../base/problems.js';
 import { error, type Problem } from '../base/problems.js';
-import { type ExactNumber, exactly } from '../base/values.js';
+import { type ExactNumber, parseNumber } from '../base/values.js';
 import { looksSecret, shownKey } from '../secrets/names.js';
 import type { SourceFile } from './source-file.js';
 import { documentErrors, isOldYaml, MAX_DEPTH, MAX_LEXEMES, oldYaml } from './syntax-problems.js';
@@ -330,9 +330,9 @@ function beginsLine(text: string, at: number): boolean {
 
 /** A number of YAML; undefined for infinity and NaN. */
 function numberOf(source: string): number | ExactNumber | undefined {
-  if (/^0[xo]/.test(source)) return exactly(BigInt(source).toString());
+  if (/^0[xo]/.test(source)) return parseNumber(BigInt(source).toString());
   const text = decimalText(source);
-  return text === undefined ? undefined : exactly(text);
+  return text === undefined ? undefined : parseNumber(text);
 }
 
 function rangeOf(node: unknown): Span {

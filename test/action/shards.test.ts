@@ -2,7 +2,7 @@ import { cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { indexOf } from '../../src/base/shard.js';
+import { shardIndex } from '../../src/base/shard.js';
 import {
   type ActionRun,
   failed,
@@ -26,7 +26,7 @@ const organizations = (label: string): { [path: string]: string } => ({
 });
 /** The quarters that have something to do, and those that haven't. */
 const busy = parts.filter((_, index) =>
-  names.some((name) => indexOf(`Organization/${name}`, 4) === index + 1),
+  names.some((name) => shardIndex(`Organization/${name}`, 4) === index + 1),
 );
 const idle = parts.filter((part) => !busy.includes(part));
 
@@ -164,7 +164,7 @@ describe('a part of the objects', () => {
           ? { kind: 'answer', status: 422, body: { code: 'x', message: 'x' } }
           : undefined,
     });
-    const shard = `${indexOf('Organization/acme', 2)}/2`;
+    const shard = `${shardIndex('Organization/acme', 2)}/2`;
     const { outputs } = await site.run({ shard }, { sha });
     const apply = (attempt: string, run = {}): Promise<ActionRun> =>
       site.run(

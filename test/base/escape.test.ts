@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  bare,
   displayWidth,
   escapeLines,
   escapeText,
   jsonText,
   quote,
+  quoteIfNeeded,
   shellWord,
 } from '../../src/base/escape.js';
 import { hostileText } from '../report/hostile.js';
@@ -67,10 +67,10 @@ describe('jsonText', () => {
 
 describe('names', () => {
   it('stand without quotes where nothing in them misleads', () => {
-    expect(bare('Organization/acme-1_é')).toBe('Organization/acme-1_é');
-    expect(bare('acme (roles: admin)')).toBe('"acme (roles: admin)"');
-    expect(bare('')).toBe('""');
-    expect(bare('ac\u3164me')).toBe('"ac\\u3164me"');
+    expect(quoteIfNeeded('Organization/acme-1_é')).toBe('Organization/acme-1_é');
+    expect(quoteIfNeeded('acme (roles: admin)')).toBe('"acme (roles: admin)"');
+    expect(quoteIfNeeded('')).toBe('""');
+    expect(quoteIfNeeded('ac\u3164me')).toBe('"ac\\u3164me"');
     expect(quote('a "b"\n')).toBe('"a \\"b\\"\\n"');
   });
 

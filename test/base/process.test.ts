@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { isSurelyAlive, ownProcess, processStatus } from '../../src/base/process.js';
+import { currentProcess, isSurelyAlive, processStatus } from '../../src/base/process.js';
 import { deadPid } from '../resilience/holder.js';
 
 describe('the fate of a process', () => {
   it('is known on this host, in this boot and in this namespace', async () => {
-    expect(processStatus(ownProcess())).toBe('alive');
-    expect(processStatus({ ...ownProcess(), pid: await deadPid() })).toBe('gone');
-    expect(processStatus({ ...ownProcess(), started: 'another start' })).toBe('gone');
-    expect(processStatus({ ...ownProcess(), pid: process.ppid, started: 'another start' })).toBe('gone');
-    expect(processStatus({ ...ownProcess(), pid: process.ppid, started: null })).toBe('alive');
+    expect(processStatus(currentProcess())).toBe('alive');
+    expect(processStatus({ ...currentProcess(), pid: await deadPid() })).toBe('gone');
+    expect(processStatus({ ...currentProcess(), started: 'another start' })).toBe('gone');
+    expect(processStatus({ ...currentProcess(), pid: process.ppid, started: 'another start' })).toBe('gone');
+    expect(processStatus({ ...currentProcess(), pid: process.ppid, started: null })).toBe('alive');
   });
 
   it.each([
@@ -16,18 +16,18 @@ describe('the fate of a process', () => {
     ['in another process namespace', { namespace: 'pid:[1]' }],
     [
       'in the namespace of a system that has none',
-      { namespace: ownProcess().namespace === null ? 'x' : null },
+      { namespace: currentProcess().namespace === null ? 'x' : null },
     ],
     ['of another boot, or of another machine of this name', { boot: 'another' }],
   ])('%s is not judged, whether its number is in use here or not', async (_, elsewhere) => {
-    expect(processStatus({ ...ownProcess(), ...elsewhere })).toBe('unknown');
-    expect(processStatus({ ...ownProcess(), pid: await deadPid(), ...elsewhere })).toBe('unknown');
+    expect(processStatus({ ...currentProcess(), ...elsewhere })).toBe('unknown');
+    expect(processStatus({ ...currentProcess(), pid: await deadPid(), ...elsewhere })).toBe('unknown');
   });
 
   it('is surely alive only where its number was not given to another one since', async () => {
-    expect(isSurelyAlive({ ...ownProcess(), pid: process.ppid, started: null })).toBe(false);
-    expect(isSurelyAlive({ ...ownProcess(), pid: process.ppid, started: 'another start' })).toBe(false);
-    expect(isSurelyAlive(ownProcess())).toBe(false);
-    expect(isSurelyAlive({ ...ownProcess(), pid: await deadPid() })).toBe(false);
+    expect(isSurelyAlive({ ...currentProcess(), pid: process.ppid, started: null })).toBe(false);
+    expect(isSurelyAlive({ ...currentProcess(), pid: process.ppid, started: 'another start' })).toBe(false);
+    expect(isSurelyAlive(currentProcess())).toBe(false);
+    expect(isSurelyAlive({ ...currentProcess(), pid: await deadPid() })).toBe(false);
   });
 });

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  indexOf,
   MAX_SHARDS,
+  parsePartName,
   parseShard,
+  parseShardName,
   partName,
-  partOfRun,
   runOf,
+  shardIndex,
   shardName,
-  shardNamed,
   shardText,
 } from '../../src/base/shard.js';
 
@@ -21,7 +21,7 @@ describe('a shard', () => {
     fc.assert(
       fc.property(shard, (one) => {
         expect(parseShard(shardText(one))).toEqual(one);
-        expect(shardNamed(shardName(one))).toEqual(one);
+        expect(parseShardName(shardName(one))).toEqual(one);
       }),
     );
   });
@@ -30,7 +30,7 @@ describe('a shard', () => {
     'is none: %j',
     (text) => {
       expect(parseShard(text)).toBeUndefined();
-      expect(shardNamed(text.replace('/', '-of-'))).toBeUndefined();
+      expect(parseShardName(text.replace('/', '-of-'))).toBeUndefined();
     },
   );
 
@@ -40,8 +40,8 @@ describe('a shard', () => {
         fc.string({ unit: 'binary' }),
         fc.integer({ min: 1, max: MAX_SHARDS }),
         (address, count) => {
-          const index = indexOf(address, count);
-          expect(index).toBe(indexOf(address, count));
+          const index = shardIndex(address, count);
+          expect(index).toBe(shardIndex(address, count));
           expect(parseShard(`${index}/${count}`)).toEqual({ index, count });
         },
       ),
@@ -51,7 +51,7 @@ describe('a shard', () => {
   test('has about as many addresses as each other', () => {
     const counts = [0, 0, 0, 0];
     for (let number = 0; number < 10_000; number += 1) {
-      const at = indexOf(`User/00000000-0000-4000-8000-${String(number).padStart(12, '0')}`, 4) - 1;
+      const at = shardIndex(`User/00000000-0000-4000-8000-${String(number).padStart(12, '0')}`, 4) - 1;
       counts[at] = (counts[at] ?? 0) + 1;
     }
     for (const count of counts) expect(Math.abs(count - 2500)).toBeLessThan(250);
@@ -64,13 +64,13 @@ describe('a shard', () => {
     ['Organization/Straße', 100, 68],
     ['EmailTemplate/20000000-0000-4000-8000-000000000001/tx_code', 1000, 411],
   ] as const)('of %s is the same for ever', (address, count, index) => {
-    expect(indexOf(address, count)).toBe(index);
+    expect(shardIndex(address, count)).toBe(index);
   });
 
   test('is the same for a UUID in capitals', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.integer({ min: 1, max: 50 }), (id, count) => {
-        expect(indexOf(`User/${id.toUpperCase()}`, count)).toBe(indexOf(`User/${id}`, count));
+        expect(shardIndex(`User/${id.toUpperCase()}`, count)).toBe(shardIndex(`User/${id}`, count));
       }),
     );
   });
@@ -83,7 +83,7 @@ describe('the name of a part of a run', () => {
     fc.assert(
       fc.property(shard, fc.integer({ min: 1, max: 99 }), (one, attempt) => {
         const name = partName(run, one, attempt);
-        expect(partOfRun(name)).toEqual({ run, shard: one, attempt });
+        expect(parsePartName(name)).toEqual({ run, shard: one, attempt });
         expect(runOf(name)).toBe(run);
       }),
     );
@@ -95,7 +95,7 @@ describe('the name of a part of a run', () => {
   });
 
   test.each([run, `${run}.2`, `${run}.5-of-4`, `${run}.2-of-4.2`, `.2-of-4`])('is none: %s', (name) => {
-    expect(partOfRun(name)).toBeUndefined();
+    expect(parsePartName(name)).toBeUndefined();
     expect(runOf(name)).toBe(name);
   });
 });

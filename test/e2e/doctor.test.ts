@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { ownProcess } from '../../src/base/process.js';
+import { currentProcess } from '../../src/base/process.js';
 import { ids } from '../sandbox/asking.js';
 import { borutaProject, journals, project, sure, type TestProject } from './running.js';
 
@@ -76,7 +76,7 @@ describe('idops doctor, of the state', () => {
   it('prints what its page shows', async () => {
     const at = await applied();
     const holder = { user: 'ada', command: 'apply', at: '2026-01-31T12:00:00.000Z', nonce: 'n' };
-    const gone = { ...ownProcess(), ...holder, pid: 2 ** 22 - 1, started: null };
+    const gone = { ...currentProcess(), ...holder, pid: 2 ** 22 - 1, started: null };
     await at.write({ '.idops/state.json.lock': JSON.stringify(gone) });
     const page = await readFile('docs/reference/servers.md', 'utf8');
     const shown = /\$ idops doctor\n([^`]+)```/.exec(page)?.[1] ?? '';
@@ -158,7 +158,7 @@ describe('idops doctor, of what fails', () => {
 });
 
 describe('idops doctor, of the lock', () => {
-  const mark = ownProcess();
+  const mark = currentProcess();
   it.each([
     ['of a process that is gone', { ...mark, pid: 2 ** 22 - 1, started: null }, 'warn', 'takes it over'],
     ['of a living one', mark, 'warn', 'wait until'],

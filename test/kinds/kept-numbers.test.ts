@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactly, keptSpelling, same } from '../../src/base/values.js';
+import { parseNumber, same, serverSpelling } from '../../src/base/values.js';
 import { normalizeNumbers, parseJson, writeJson } from '../../src/sandbox/json.js';
 
 /** What a Boruta gave back for numbers in metadata. */
@@ -33,9 +33,9 @@ const seen: readonly (readonly [sent: string, kept: string])[] = [
 
 describe('a number that Boruta keeps', () => {
   it.each(seen)('%s is %s, in validate and in the sandbox, and compares as equal', (sent, kept) => {
-    expect(keptSpelling(sent)).toBe(kept);
+    expect(serverSpelling(sent)).toBe(kept);
     expect(writeJson(normalizeNumbers(parseJson(sent)))).toBe(kept);
-    expect(same(exactly(sent), exactly(kept))).toBe(true);
+    expect(same(parseNumber(sent), parseNumber(kept))).toBe(true);
   });
 
   it('is the same value, whatever its spelling', () => {
@@ -49,9 +49,9 @@ describe('a number that Boruta keeps', () => {
         fc.boolean(),
         (int, rest, power, minus) => {
           const text = `${minus ? '-' : ''}${int}.${rest}e${power}`;
-          const kept = keptSpelling(text);
+          const kept = serverSpelling(text);
           expect(kept).toBeDefined();
-          expect(same(exactly(text), exactly(kept ?? ''))).toBe(true);
+          expect(same(parseNumber(text), parseNumber(kept ?? ''))).toBe(true);
         },
       ),
     );
@@ -63,7 +63,7 @@ describe('a number that Boruta keeps', () => {
       ['0', '-0.0'],
       ['-3', '-3.00'],
     ] as const)
-      expect(same(exactly(one), exactly(other))).toBe(true);
+      expect(same(parseNumber(one), parseNumber(other))).toBe(true);
   });
 
   it.each([
@@ -74,6 +74,6 @@ describe('a number that Boruta keeps', () => {
     ['-1.5', '1.5'],
     ['1', 'true'],
   ])('%s is not %s', (one, other) => {
-    expect(same(exactly(one), other === 'true' ? true : exactly(other))).toBe(false);
+    expect(same(parseNumber(one), other === 'true' ? true : parseNumber(other))).toBe(false);
   });
 });

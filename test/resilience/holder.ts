@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { ownProcess } from '../../src/base/process.js';
+import { currentProcess } from '../../src/base/process.js';
 
 /** A number that no process has. */
 export async function deadPid(): Promise<number> {
@@ -12,7 +12,7 @@ export async function deadPid(): Promise<number> {
 export function holder(more: object = {}): string {
   return JSON.stringify({
     user: 'ada',
-    ...ownProcess(),
+    ...currentProcess(),
     pid: 1,
     command: 'apply',
     at: '2026-01-02T03:04:05.000Z',

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownProcess } from '../../src/base/process.js';
+import { currentProcess } from '../../src/base/process.js';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { acquireLock } from '../../src/state/file/lock.js';
 import { gate } from '../e2e/gate.js';
@@ -197,7 +197,7 @@ describe('a lock', () => {
   const lock = (more: object): string =>
     JSON.stringify({
       user: 'ada',
-      ...ownProcess(),
+      ...currentProcess(),
       command: 'apply',
       at: '2026-01-02T03:04:05.000Z',
       nonce: 'left behind',

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseJson, stringifyJson } from '../../src/base/json.js';
-import { exactly, type Fields, Sensitive } from '../../src/base/values.js';
+import { type Fields, parseNumber, Sensitive } from '../../src/base/values.js';
 import { answers, pages } from '../../src/server/answers.js';
 
 function read<T>(parsed: { value: T } | { wrong: string }): T {
@@ -55,15 +55,15 @@ describe('an answer', () => {
       '{"metadata":{"a":10.0},"federated_metadata":{"b":[9007199254740993]},"backend":{"password_hashing_opts":{"c":1e3},"smtp_port":587}}',
     );
     for (const port of ['587.5', '587.0000000000000000001', '1E400', '9007199254740993']) {
-      const wrong = answers.user({ data: { backend: { smtp_port: exactly(port) } } });
+      const wrong = answers.user({ data: { backend: { smtp_port: parseNumber(port) } } });
       expect(wrong, port).toEqual({ wrong: expect.stringMatching(/^data\.backend\.smtp_port: /) });
     }
     const wrong = 'data.id: expected string, received number';
-    expect(answers.organization({ data: { id: exactly('1.0') } })).toEqual({ wrong });
+    expect(answers.organization({ data: { id: parseNumber('1.0') } })).toEqual({ wrong });
     expect(read(pages.organization(parseJson('{"data":[],"total_pages":2.0}'))).totalPages).toBe(2);
   });
 
-  test.each([[[]], ['text'], [3], [exactly('3.0')]])('with metadata that is %j is wrong', (metadata) => {
+  test.each([[[]], ['text'], [3], [parseNumber('3.0')]])('with metadata that is %j is wrong', (metadata) => {
     expect(answers.user({ data: { metadata } })).toHaveProperty('wrong');
   });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownProcess } from '../../src/base/process.js';
+import { currentProcess } from '../../src/base/process.js';
 import type { Shard } from '../../src/base/shard.js';
 import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
@@ -151,10 +151,10 @@ describe('the first shards of a split', () => {
   it('look at the state again, if one of them has begun its run', async () => {
     const backend = await backendOf();
     await backend.save({ ...emptyState(server), serial: 1 });
-    const { boot } = ownProcess();
+    const { boot } = currentProcess();
     const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
     const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    const alive = { ...ownProcess(), pid: process.ppid, started: `${boot} ${start}` };
+    const alive = { ...currentProcess(), pid: process.ppid, started: `${boot} ${start}` };
     let isFirst = true;
     const list = async () => {
       if (isFirst) {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { ProblemsError } from '../../src/base/problems.js';
-import { ownProcess } from '../../src/base/process.js';
+import { currentProcess } from '../../src/base/process.js';
 import type { Shard } from '../../src/base/shard.js';
 import type { StateBackend } from '../../src/state/backend.js';
 
@@ -38,7 +38,7 @@ export const elsewhere = {
 
 export function gone(): object {
   const { pid } = spawnSync(process.execPath, ['-e', '']);
-  return { ...ownProcess(), user: 'grace', pid, started: 'before 1', command: 'apply' };
+  return { ...currentProcess(), user: 'grace', pid, started: 'before 1', command: 'apply' };
 }
 
 /** The code of the problem that `work` rejects with; undefined if it resolves. */

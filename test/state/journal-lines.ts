@@ -1,4 +1,4 @@
-import { ownProcess } from '../../src/base/process.js';
+import { currentProcess } from '../../src/base/process.js';
 import {
   type AnsweredLine,
   JOURNAL_FORMAT,
@@ -20,7 +20,7 @@ export function runLine(run: string, state: Pick<State, 'lineage' | 'salt'>, nam
     at,
     command: 'apply',
     user: 'somebody',
-    ...ownProcess(),
+    ...currentProcess(),
     state: { lineage: state.lineage, file: name },
     server,
     profile: 'documented',

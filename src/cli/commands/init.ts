@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, realpath, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { escapeText, shellWord } from '../../base/escape.js';
 import { git } from '../../base/git.js';
-import { findWorkTree, isThere } from '../../base/paths.js';
+import { findWorkTree, pathExists } from '../../base/paths.js';
 import { makeFolder } from '../../base/write-file.js';
 import type { NewFile } from '../../pull/layout.js';
 import { notWritable, type PulledFile, writeFiles } from '../../pull/write.js';
@@ -38,7 +38,7 @@ export async function init(
     return exit.interrupted;
   };
   const asks = prompt.available && options.yes !== true;
-  const isNew = !isThere(join(root, CONFIG));
+  const isNew = !pathExists(join(root, CONFIG));
   const address = isNew ? await askAddress(context, options, asks) : '';
   if (address === null) return stop();
   const token = await askToken(context, options, asks && isNew);
@@ -163,7 +163,7 @@ async function write(
   const kept: string[] = [];
   for (const { path: name, text } of files) {
     const path = join(root, name);
-    if (isThere(path)) kept.push(name);
+    if (pathExists(path)) kept.push(name);
     else wanted.push({ path, action: 'write', text, before: undefined });
   }
   for (const [name, needed] of Object.entries(lines)) {

@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path';
 import { type Problem, type ProblemsError, problemError, warning } from '../../base/problems.js';
-import { defined } from '../../base/values.js';
+import { withoutUndefined } from '../../base/values.js';
 import { pullReport } from '../../report/formats.js';
 import type { ShownPull } from '../../report/pull.js';
 import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
@@ -34,7 +34,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     declared,
     by,
     force,
-    ...defined({ out, borutaFile }),
+    ...withoutUndefined({ out, borutaFile }),
   };
   const pulling: Pulling & { readonly refused?: readonly Problem[] } = await (check
     ? pullReadable(project, context.sessionOptions(), request)

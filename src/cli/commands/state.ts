@@ -1,6 +1,6 @@
 import { findRecorded, recordedIn, withoutRecords } from '../../apply/recorded.js';
 import { unfinishedRuns } from '../../apply/resume.js';
-import { bare } from '../../base/escape.js';
+import { quoteIfNeeded } from '../../base/escape.js';
 import { type ProblemsError, problemError } from '../../base/problems.js';
 import { stateReport } from '../../report/formats.js';
 import type { ShownState } from '../../report/recorded.js';
@@ -62,7 +62,9 @@ export async function removeRecords(
     const records = findRecorded(state, names);
     const left = withoutRecords(state, records);
     const what = records.length === 1 ? 'the record' : plural(records.length, 'record');
-    const which = records.map(({ address }) => bare(redactAddress(address, context.redactor))).join(', ');
+    const which = records
+      .map(({ address }) => quoteIfNeeded(redactAddress(address, context.redactor)))
+      .join(', ');
     const question = {
       text: `Remove ${what} of ${which} from the state, for ${where({ server: state.server, environment })}? Values that the server doesn't show are unknown then; nothing is deleted or regenerated.`,
       otherwise: 'Nothing was removed.',

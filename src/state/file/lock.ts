@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { hasProblem, type Problem, ProblemsError, problemError, warning } from '../../base/problems.js';
 import { processStatus } from '../../base/process.js';
 import { NotRegularFile, withFile } from '../../base/read-file.js';
-import { type Shard, shardName, shardNamed } from '../../base/shard.js';
+import { parseShardName, type Shard, shardName } from '../../base/shard.js';
 import { systemErrorText } from '../../base/system-errors.js';
 import { makeFolder, removeTemporaryFiles, temporaryFileName } from '../../base/write-file.js';
 import type { FoundLock, Lock, LockStore } from '../backend.js';
@@ -84,7 +84,7 @@ export function fileLocks(statePath: string): LockStore {
       const [begin, end] = [`${basename(statePath)}.`, lockPath('')];
       const shards = names.flatMap((name) => {
         if (!name.startsWith(begin) || !name.endsWith(end)) return [];
-        return shardNamed(name.slice(begin.length, -end.length)) ?? [];
+        return parseShardName(name.slice(begin.length, -end.length)) ?? [];
       });
       // A merge that another machine or an earlier boot left stops every shard from merging.
       const merging = await foundLock(lockPath(mergedPath(statePath)));

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { shellWord } from '../../base/escape.js';
-import { inGitIndex } from '../../base/git.js';
-import { findWorkTree, isThere, resolveLinks } from '../../base/paths.js';
+import { trackedPaths } from '../../base/git.js';
+import { findWorkTree, pathExists, resolveLinks } from '../../base/paths.js';
 import { problemError } from '../../base/problems.js';
 import { lockPath } from './lock.js';
 
@@ -16,7 +16,7 @@ export async function refuseTracked(
   written: boolean,
 ): Promise<void> {
   const files = paths.flatMap((path) => [path, lockPath(path)]);
-  if (!written && ![...files, journals].some(isThere)) return;
+  if (!written && ![...files, journals].some(pathExists)) return;
   const tracked = await trackedOf(files, journals);
   const [first, ...others] = tracked;
   if (first === undefined) return;
@@ -66,7 +66,7 @@ async function realName(path: string): Promise<string> {
 /** Which of these paths are in git's index. Throws a ProblemsError (`state-tracked`) if git fails. */
 async function listOf(root: string, paths: readonly string[]): Promise<readonly string[]> {
   try {
-    return await inGitIndex(root, paths);
+    return await trackedPaths(root, paths);
   } catch (failure) {
     throw problemError(
       'state-tracked',

@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GitFailed, git, isTooMuch, NoGit } from '../../base/git.js';
+import { exceededMaxOutput, GitError, GitNotFound, git } from '../../base/git.js';
 import type { ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
 import { MAX_BYTES, stateError, tooLarge } from '../state-text.js';
@@ -196,9 +196,9 @@ export class Branch {
     if (paths.length === 0) return [];
     const { root, most = MAX_BYTES } = this.settings;
     const input = paths.map((path) => `${commit}:${path}\n`).join('');
-    const options = { input, most, patience: TIMEOUT };
+    const options = { input, maxOutput: most, timeout: TIMEOUT };
     const found = await git(root, ['cat-file', '--batch'], options).catch((failure: unknown) => {
-      throw isTooMuch(failure) ? refuse(tooLarge(most)) : localFailure(this.#place, failure);
+      throw exceededMaxOutput(failure) ? refuse(tooLarge(most)) : localFailure(this.#place, failure);
     });
     let at = 0;
     return paths.flatMap(() => {
@@ -231,7 +231,7 @@ export class Branch {
       const said = await git(this.settings.root, command, { input: `${input.join('')}done\n` });
       return said.toString('utf8').trimEnd().split('\n');
     } catch (failure) {
-      const told = failure instanceof GitFailed ? failure.told : '';
+      const told = failure instanceof GitError ? failure.stderr : '';
       const [, report] = /^fast-import: dumping crash report to (.+)$/m.exec(told) ?? [];
       if (report !== undefined) await rm(resolve(this.settings.root, report), { force: true });
       throw localFailure(this.#place, failure);
@@ -291,7 +291,7 @@ export class Branch {
         this.#answered = true;
         return said;
       } catch (failure) {
-        const again = failure instanceof NoGit ? [] : this.#answered ? pauses : pauses.slice(0, 1);
+        const again = failure instanceof GitNotFound ? [] : this.#answered ? pauses : pauses.slice(0, 1);
         const pause = again[tries];
         if (pause === undefined) throw unreachable(this.#place, remote, failure);
         await sleep(pause);
@@ -314,9 +314,9 @@ const SEEN_REFS = 'refs/idops/seen';
 /** The remote whose branches have no suffix there. */
 const DEFAULT_REMOTE = 'origin';
 
-const REMOTE = { reaches: true, patience: TIMEOUT } as const;
+const REMOTE = { allowRemotes: true, timeout: TIMEOUT } as const;
 /** The first fetch brings the whole branch. */
-const FETCHING = { ...REMOTE, patience: 10 * TIMEOUT };
+const FETCHING = { ...REMOTE, timeout: 10 * TIMEOUT };
 /** How often references may move between listing and fetching. */
 const FETCH_TRIES = 5;
 /** The name of commits inside of fast-import, which writes no such reference. */
@@ -335,7 +335,7 @@ export async function seenTexts(root: string, path: string): Promise<[ref: strin
   const said = await git(root, ['for-each-ref', '--format=%(refname)', SEEN_REFS]);
   const found: [string, string][] = [];
   for (const ref of said.toString('utf8').split('\n').filter(Boolean)) {
-    const text = await git(root, ['cat-file', 'blob', `${ref}:${path}`], { most: MAX_BYTES }).catch(
+    const text = await git(root, ['cat-file', 'blob', `${ref}:${path}`], { maxOutput: MAX_BYTES }).catch(
       () => undefined,
     );
     if (text !== undefined) found.push([ref, text.toString('utf8')]);

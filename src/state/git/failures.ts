@@ -1,5 +1,5 @@
 import { shellWord } from '../../base/escape.js';
-import { GitFailed, NoGit } from '../../base/git.js';
+import { GitError, GitNotFound } from '../../base/git.js';
 import { type ProblemsError, problemError } from '../../base/problems.js';
 
 interface Refused {
@@ -12,8 +12,8 @@ interface Refused {
  * instance because it could not be reached.
  */
 export function refusedBy(failure: unknown): Refused | undefined {
-  if (!(failure instanceof GitFailed)) return undefined;
-  for (const line of failure.said.split('\n')) {
+  if (!(failure instanceof GitError)) return undefined;
+  for (const line of failure.stdout.split('\n')) {
     const [, ref, reason] = /^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line) ?? [];
     if (ref !== undefined) return { ref, reason: reason ?? 'it gives no reason' };
   }
@@ -23,8 +23,8 @@ export function refusedBy(failure: unknown): Refused | undefined {
 /** Whether the remote denies access: git tells the status of an HTTP answer only in words. */
 export function isForbidden(failure: unknown): boolean {
   return (
-    failure instanceof GitFailed &&
-    /^(?:fatal|error): .*The requested URL returned error: 40[13]$/m.test(failure.told)
+    failure instanceof GitError &&
+    /^(?:fatal|error): .*The requested URL returned error: 40[13]$/m.test(failure.stderr)
   );
 }
 
@@ -34,7 +34,7 @@ const RIGHTS =
 /** The problem of a remote that can't be reached. */
 export function unreachable(place: string, remote: string, failure: unknown): ProblemsError {
   const hint =
-    failure instanceof NoGit
+    failure instanceof GitNotFound
       ? 'install git, or keep the state elsewhere'
       : `check the remote and its credentials: git ls-remote ${remote} has to work from here without a question`;
   return problemError(
@@ -86,7 +86,7 @@ export function foreignBranch(place: string): ProblemsError {
 
 /** The problem of git in the local repository. */
 export function localFailure(place: string, failure: unknown): ProblemsError {
-  if (failure instanceof NoGit) return unreachable(place, '', failure);
+  if (failure instanceof GitNotFound) return unreachable(place, '', failure);
   const message = `git can't work with the state ${place} here: ${messageOf(failure)}`;
   const hint = 'free some space, or repair the repository, so that "git fsck" finds nothing';
   return problemError('not-writable', message, hint, failure);

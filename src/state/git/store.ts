@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import * as z from 'zod';
 import type { ProblemsError } from '../../base/problems.js';
 import { processStatus } from '../../base/process.js';
-import { type Shard, shardName, shardNamed } from '../../base/shard.js';
+import { parseShardName, type Shard, shardName } from '../../base/shard.js';
 import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
 import {
   GONE,
@@ -116,7 +116,7 @@ export class Store implements LockStore {
       const { others } = await this.#see([this.#whole, `${this.#whole}.*-of-*`]);
       const found: FoundLock[] = [];
       for (const [ref, lock] of others) {
-        const shard = shardNamed(ref.slice(this.#whole.length + 1));
+        const shard = parseShardName(ref.slice(this.#whole.length + 1));
         if (ref !== this.#whole && (shard === undefined || this.#refOf(shard) !== ref)) continue;
         const holder = await this.#holder(lock);
         found.push({

@@ -37,7 +37,8 @@ export function problemOf(failure: unknown, doing: Operation, target: Target): P
   if (failure instanceof ProblemsError) return failure;
   const code = codeOf(failure);
   const way = isOfDatabase(failure) ? undefined : connectionFailure(code);
-  const cure = way === undefined ? (cures[code] ?? CHECK) : way.look === undefined ? CHECK : looks[way.look];
+  const cure =
+    way === undefined ? (cures[code] ?? CHECK) : way.check === undefined ? CHECK : looks[way.check];
   const why = way === undefined ? describe(failure, target) : `${way.why} (${code})`;
   if (doing === 'reach' || !isOfDatabase(failure) || connectionStates.test(code)) {
     const message = `the database of the state can't be reached: ${why} (${target.place})`;
@@ -98,7 +99,7 @@ const cures: { readonly [code: string]: string } = {
 };
 
 /** What to check if there is no connection. */
-const looks: { readonly [look in NonNullable<ConnectionFailure['look']>]: string } = {
+const looks: { readonly [look in NonNullable<ConnectionFailure['check']>]: string } = {
   authority:
     'name a file with its authority with ca_file of state.postgres; or write sslmode=disable in the URL if the network is trusted',
   'client-certificate': 'client_cert_file and client_key_file of state.postgres name one',

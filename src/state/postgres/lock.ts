@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ProblemsError, problemError } from '../../base/problems.js';
-import { type Fate, processStatus } from '../../base/process.js';
-import { type Shard, shardName, shardNamed } from '../../base/shard.js';
+import { type ProcessStatus, processStatus } from '../../base/process.js';
+import { parseShardName, type Shard, shardName } from '../../base/shard.js';
 import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
 import {
   describeHolder,
@@ -89,7 +89,7 @@ export class StateLock implements LockOwner, LockStore {
   async list(): Promise<readonly FoundLock[]> {
     const rows = await this.#database.read([], (statements) => this.#rows(statements));
     return rows.map((found) => {
-      const shard = shardNamed(found.shard);
+      const shard = parseShardName(found.shard);
       const status = this.#statusOf(found);
       const connected = this.#isConnected(found) ? ', whose session is connected right now' : '';
       return {
@@ -301,7 +301,7 @@ export class StateLock implements LockOwner, LockStore {
   }
 
   /** `gone` if anybody may take the lock over. */
-  #processStatus(found: Found): Fate {
+  #processStatus(found: Found): ProcessStatus {
     const fate = found.holder === null ? 'unknown' : processStatus(found.holder);
     if (fate === 'gone') return 'gone';
     if (this.#isConnected(found)) return 'alive';
