@@ -1,4 +1,4 @@
-import { at, eventPayload, headCommit } from '../session/forge.js';
+import { eventPayload, headCommit, memberOf } from '../session/forge.js';
 
 /** The event that a workflow runs for. */
 export interface WorkflowEvent {
@@ -39,25 +39,27 @@ export function readEvent(env: Environment): WorkflowEvent {
   const payload = eventPayload(env);
   const [owner = '', repository = ''] = (env.GITHUB_REPOSITORY ?? '').split('/');
   const name = env.GITHUB_EVENT_NAME ?? '';
-  const pull = at(payload, 'pull_request');
-  const number = at(pull, 'number');
+  const pull = memberOf(payload, 'pull_request');
+  const number = memberOf(pull, 'number');
   const branch = branchOf(env.GITHUB_REF);
   return {
     name,
     owner,
     repository,
     sha: headCommit(env, payload),
-    before: commitOf(at(pull, 'base', 'sha') ?? at(payload, 'before')),
+    before: commitOf(memberOf(pull, 'base', 'sha') ?? memberOf(payload, 'before')),
     commit: env.GITHUB_SHA ?? '',
     branch,
     onDefaultBranch:
       name === 'schedule' ||
-      (onBranches.has(name) && branch !== null && branch === at(payload, 'repository', 'default_branch')),
+      (onBranches.has(name) &&
+        branch !== null &&
+        branch === memberOf(payload, 'repository', 'default_branch')),
     pullRequest:
       typeof number === 'number'
         ? {
             number,
-            base: textOf(at(pull, 'base', 'ref')),
+            base: textOf(memberOf(pull, 'base', 'ref')),
             withoutSecrets: secretsMissing(name, payload, pull),
           }
         : null,
@@ -95,7 +97,7 @@ const withoutSecrets: ReadonlySet<string> = new Set([
 function secretsMissing(name: string, payload: unknown, pull: unknown): string | null {
   if (!withoutSecrets.has(name)) return null;
   if (isOfFork(pull)) return 'it comes from a fork, and runs for forks get no secrets';
-  const sender = at(payload, 'sender', 'login');
+  const sender = memberOf(payload, 'sender', 'login');
   return sender === 'dependabot[bot]' ? 'it comes from Dependabot, whose runs get no secrets' : null;
 }
 
@@ -112,7 +114,7 @@ function whyForeign(event: string, pull: unknown): string | null {
 
 /** Whether a pull request comes from a fork, or doesn't say. */
 function isOfFork(pull: unknown): boolean {
-  return !isOneRepository(at(pull, 'head', 'repo'), at(pull, 'base', 'repo'));
+  return !isOneRepository(memberOf(pull, 'head', 'repo'), memberOf(pull, 'base', 'repo'));
 }
 
 /**
@@ -120,8 +122,8 @@ function isOfFork(pull: unknown): boolean {
  * This repository may itself be a fork.
  */
 function isOneRepository(from: unknown, into: unknown): boolean {
-  const [one, other] = [at(from, 'id'), at(into, 'id')];
+  const [one, other] = [memberOf(from, 'id'), memberOf(into, 'id')];
   if (typeof one === 'number' && typeof other === 'number') return one === other;
-  const name = at(from, 'full_name');
-  return typeof name === 'string' && name === at(into, 'full_name') && at(from, 'fork') !== true;
+  const name = memberOf(from, 'full_name');
+  return typeof name === 'string' && name === memberOf(into, 'full_name') && memberOf(from, 'fork') !== true;
 }

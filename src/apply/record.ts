@@ -158,7 +158,7 @@ function withFormerNames(
   if (kindOf(asked.kind).keepsFormerNames !== true) return record;
   const known = [...(before?.former_names ?? []), before?.left?.fields.name, asked.before?.name];
   const former = known.flatMap((name) =>
-    typeof name === 'string' && name !== record.left?.fields.name && !hasher.conceals(name) ? [name] : [],
+    typeof name === 'string' && name !== record.left?.fields.name && !hasher.mustHide(name) ? [name] : [],
   );
   return former.length === 0 ? record : { ...record, former_names: [...new Set(former)] };
 }

@@ -19,7 +19,7 @@ import {
 import { kindOf } from '../kinds/index.js';
 import type { Identity } from '../kinds/kind.js';
 import type { ApplyInfo, Change, UntilChanges } from '../plan/plan.js';
-import { conceal } from '../secrets/hash.js';
+import { hideSecrets } from '../secrets/hash.js';
 import { holdsSecretKey } from '../secrets/names.js';
 import type { Outcome } from './attempt-outcome.js';
 
@@ -98,8 +98,8 @@ export function askedSecrets(asked: AskedFields): Fields {
 /** A value of the server with those parts hidden that are secret in what was asked. */
 export function concealAsked(type: FieldType, got: Value, asked: Value | undefined): Value {
   if (asked === undefined || !holdsSensitive(asked)) return got;
-  if (type.type === 'list' && Array.isArray(got)) return eachWith(type.by, got, asked, conceal);
-  return conceal(comparedMembers(type, got), comparedMembers(type, asked));
+  if (type.type === 'list' && Array.isArray(got)) return eachWith(type.by, got, asked, hideSecrets);
+  return hideSecrets(comparedMembers(type, got), comparedMembers(type, asked));
 }
 
 export function answeredFields({ kind, expected }: AskedFields, answer: Fields, known: Fields): Fields {

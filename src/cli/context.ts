@@ -32,7 +32,10 @@ export interface Streams {
   readonly clock?: Clock | undefined;
 }
 
-export type About = Pick<SessionOptions, 'manifests' | 'shard' | 'ofJob' | 'sharedRun' | 'message' | 'now'>;
+export type SessionSettings = Pick<
+  SessionOptions,
+  'manifests' | 'shard' | 'ofJob' | 'sharedRun' | 'message' | 'now'
+>;
 
 export type Context = ReturnType<typeof createContext>;
 
@@ -64,12 +67,12 @@ export function createContext(
       tokenFile: options.tokenFile,
       env: environment,
     });
-  let isFileNamed = false;
+  let isConfigShown = false;
   const project = async (): Promise<Project> => {
     const loaded = await load(env, options.env);
     const found = options.config === undefined && (env.IDOPS_CONFIG ?? '') === '';
-    if (found && !isFileNamed && loaded.file !== 'idops.yaml') {
-      isFileNamed = true;
+    if (found && !isConfigShown && loaded.file !== 'idops.yaml') {
+      isConfigShown = true;
       output.message(`The configuration is ${loaded.file}`);
     }
     return loaded;
@@ -81,7 +84,7 @@ export function createContext(
       progress,
       signal,
       redactor,
-      network: { ...given.network, onTry: (made) => output.debug(tryLine(made)) },
+      network: { ...given.network, onTry: (made) => output.debug(attemptLine(made)) },
     };
   };
   const showNotices = (problems: readonly Problem[], notes: readonly string[]): void => {
@@ -89,7 +92,7 @@ export function createContext(
     for (const note of notes) output.message(note);
   };
   /** Adds the configured tokens to the redactor, as far as they can be read; runs no command, sends nothing. */
-  const learnTokens = async (): Promise<void> => {
+  const addConfiguredTokens = async (): Promise<void> => {
     // If only the environment is wrong, the rest may still name a token.
     const loaded = await load(env, options.env).catch(() =>
       load({ ...env, IDOPS_ENV: undefined }, undefined).catch(() => undefined),
@@ -107,15 +110,16 @@ export function createContext(
     signal,
     clock,
     /** Requests whose outcome is unknown if the process ends now; null if there are none. */
-    lastWords: () => openText(progress.inFlight().map((address) => redactAddress(address, redactor))),
+    unfinishedRequests: () =>
+      unfinishedText(progress.inFlight().map((address) => redactAddress(address, redactor))),
     project,
     sessionOptions,
-    learnTokens,
+    addConfiguredTokens,
     /** Resets the redactor to what it knew at the start. */
-    forget: () => redactor.reset(),
+    resetRedactor: () => redactor.reset(),
     /** Problems without credentials that were typed in the wrong place. */
     async scrubProblems(found: readonly Problem[]): Promise<Problem[]> {
-      await learnTokens();
+      await addConfiguredTokens();
       return scrubProblems(found, argv, redactor);
     },
     /** A text without credentials that were typed in the wrong place. */
@@ -132,16 +136,20 @@ export function createContext(
       for (const file of open) checked.add(file);
     },
     /** Works in a session that can't write. */
-    async session<T>(project: Project, about: About, work: (session: Session) => Promise<T>): Promise<T> {
+    async session<T>(
+      project: Project,
+      about: SessionSettings,
+      work: (session: Session) => Promise<T>,
+    ): Promise<T> {
       const { openSession, withSession } = await import('../session/open.js');
       const session = await openSession(project, { ...sessionOptions(), ...about });
       return await withSession(session, showNotices, work);
     },
     /** Works in a session that holds the state's lock. */
-    async writing<T>(
+    async writingSession<T>(
       project: Project,
       command: WritingCommand,
-      about: About,
+      about: SessionSettings,
       work: (session: WritingSession) => Promise<T>,
     ): Promise<T> {
       const { openForWriting, withSession } = await import('../session/open.js');
@@ -151,13 +159,13 @@ export function createContext(
   };
 }
 
-function openText(addresses: readonly string[]): string | null {
+function unfinishedText(addresses: readonly string[]): string | null {
   if (addresses.length === 0) return null;
   return `\nEnded at once. Outcome unknown: ${firstFew(addresses.map(quoteIfNeeded), 5)}; the next plan or apply finds it out.`;
 }
 
 /** One attempt of a request, for --debug, without headers and bodies. */
-function tryLine({ method, path, status, reason, milliseconds, attempt, raw }: Try): string {
+function attemptLine({ method, path, status, reason, milliseconds, attempt, raw }: Try): string {
   const outcome = [status ?? 'no answer', ...(reason === null ? [] : [`(${reason})`])].join(' ');
   return `${method} ${path} ${outcome}, ${Math.round(milliseconds)} ms${attempt > 1 ? `, try ${attempt}` : ''}${raw === undefined ? '' : `; the server said: ${raw}`}`;
 }

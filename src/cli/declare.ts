@@ -33,16 +33,18 @@ import {
   until,
 } from './option-values.js';
 
-export type Work<A extends unknown[], O> = (
+export type CommandFunction<A extends unknown[], O> = (
   context: Context,
   options: O & GlobalOptions,
   ...args: A
 ) => Promise<ExitCode>;
 
-type Act = <A extends unknown[], O>(load: () => Promise<Work<A, O>>) => (...all: unknown[]) => Promise<void>;
+type Action = <A extends unknown[], O>(
+  load: () => Promise<CommandFunction<A, O>>,
+) => (...all: unknown[]) => Promise<void>;
 
 /** Declares every command with its arguments and options; `action` runs one. */
-export function declare(action: Act): Command {
+export function declare(action: Action): Command {
   const program = new Command('idops')
     .description('Identity server configuration in git: plan, review and apply')
     .version(version)
@@ -88,7 +90,7 @@ export function declare(action: Act): Command {
     .addOption(format('validation'))
     .action(action(async () => (await import('./commands/validate.js')).validate));
 
-  selecting(program.command('plan'), 'plan')
+  withSelection(program.command('plan'), 'plan')
     .argument('[planfile]', 'a plan stored with plan --out: show it, and send nothing')
     .description('observe the server and print what would change; never writes')
     .addOption(onlyOption())
@@ -96,7 +98,7 @@ export function declare(action: Act): Command {
     .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
 
-  limiting(selecting(program.command('apply'), 'result'))
+  withLimits(withSelection(program.command('apply'), 'result'))
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
     .option('--yes', "don't ask")
@@ -104,7 +106,7 @@ export function declare(action: Act): Command {
     .addOption(messageOption())
     .action(action(async () => (await import('./commands/apply.js')).apply));
 
-  const watching = program
+  const watchCommand = program
     .command('watch')
     .description('plan repeatedly until interrupted, and apply with --apply')
     .addOption(
@@ -118,8 +120,8 @@ export function declare(action: Act): Command {
       'serve /healthz, /livez and /metrics there, such as 127.0.0.1:9464 (not served)',
       listenAddress,
     );
-  for (const option of selectionOptions()) watching.addOption(option);
-  limiting(watching, 'with --apply, each turn: ')
+  for (const option of selectionOptions()) watchCommand.addOption(option);
+  withLimits(watchCommand, 'with --apply, each turn: ')
     .addOption(
       new Option('--format <NAME>', 'one line for each turn')
         .choices(namesOfFormats.cycle)
@@ -128,7 +130,7 @@ export function declare(action: Act): Command {
     )
     .action(action(async () => (await import('./commands/watch.js')).watch));
 
-  asking(program.command('pull'))
+  withDiscovery(program.command('pull'))
     .description('write manifests and body files from the live server')
     .addOption(kindOption())
     .option('--out <DIR>', "write fresh files to this folder, instead of the project's own", notEmpty)
@@ -141,13 +143,13 @@ export function declare(action: Act): Command {
     .addOption(format('pull'))
     .action(action(async () => (await import('./commands/pull.js')).pull));
 
-  asking(program.command('list'))
+  withDiscovery(program.command('list'))
     .addArgument(new Argument('[kind...]', 'only these kinds').choices([...kindNames]))
     .description('list the objects of the server, with ids and names')
     .addOption(format('listing'))
     .action(action(async () => (await import('./commands/list.js')).list));
 
-  const holders = program
+  const accessCommand = program
     .command('access')
     .description('show who has what: live if the profile lists users, otherwise as recorded');
   for (const [of, what] of [
@@ -156,17 +158,17 @@ export function declare(action: Act): Command {
     ['scope', 'who has this scope, also by a role'],
     ['role', 'who has this role'],
   ])
-    holders.addOption(
+    accessCommand.addOption(
       new Option(`--${of} <NAME>`, `only ${what}; * matches any characters (repeatable)`)
         .argParser(collect)
         .default([], 'all'),
     );
-  holders
+  accessCommand
     .addOption(nowOption())
     .addOption(format('access'))
     .action(action(async () => (await import('./commands/access.js')).access));
 
-  limiting(program.command('undo'))
+  withLimits(program.command('undo'))
     .argument('[run]', 'the run, or the beginning of its name')
     .description('plan, show, ask, and restore what a run changed')
     .option('--last', 'undo the newest run, or finish an interrupted undo')
@@ -275,7 +277,7 @@ export function declare(action: Act): Command {
     .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
     .argument('[words...]', 'the typed words, to list completions of the last one')
     .description('print the completion script for a shell')
-    .action(action(async () => (await import('./commands/completion.js')).completionOf(program)));
+    .action(action(async () => (await import('./commands/completion.js')).completionCommand(program)));
 
   program
     .command('preview')
@@ -312,17 +314,17 @@ function exitCodes(): string {
   return ['\nExit codes:', ...lines].join('\n');
 }
 
-function selecting(command: Command, report: 'plan' | 'result'): Command {
+function withSelection(command: Command, report: 'plan' | 'result'): Command {
   for (const option of selectionOptions()) command.addOption(option);
   return command.addOption(nowOption()).addOption(format(report));
 }
 
-function limiting(command: Command, when?: string): Command {
+function withLimits(command: Command, when?: string): Command {
   for (const option of allowOptions(when)) command.addOption(option);
   return command;
 }
 
-function asking(command: Command): Command {
+function withDiscovery(command: Command): Command {
   for (const option of discoveryOptions()) command.addOption(option);
   return command;
 }

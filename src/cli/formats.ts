@@ -125,7 +125,7 @@ export async function showFailure(
   const { output, redactor } = context;
   const names = given.filter((one) => !one.includes('='));
   if (names.includes('github')) return await annotate(context, problems);
-  if (output.gaveResult || names.length === 0 || names.some((name) => name !== 'json')) return;
+  if (output.hasResult || names.length === 0 || names.some((name) => name !== 'json')) return;
   const { problemsJson } = await import('../report/json.js');
   output.json(problemsJson(problemsReport.redact(problems, redactor)));
 }

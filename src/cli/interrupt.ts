@@ -11,7 +11,7 @@ export function onInterrupt() {
   const listen = (name: NodeJS.Signals): void => {
     if (controller.signal.aborted) {
       release();
-      say(interrupt.lastWords());
+      writeNow(interrupt.unfinishedRequests());
       // The first process of a container survives a signal without a handler.
       if (process.pid === 1) process.exit(128 + constants.signals[name]);
       process.kill(process.pid, name);
@@ -25,7 +25,7 @@ export function onInterrupt() {
   for (const name of names) process.on(name, listen);
   const interrupt = {
     signal: controller.signal as AbortSignal,
-    lastWords: (): string | null => null,
+    unfinishedRequests: (): string | null => null,
     release,
   };
   return interrupt;
@@ -36,7 +36,7 @@ export async function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Writes synchronously, since the process ends now. */
-function say(words: string | null): void {
+function writeNow(words: string | null): void {
   if (words === null) return;
   try {
     writeSync(2, `${words}\n`);

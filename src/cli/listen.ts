@@ -4,23 +4,23 @@ import { type ProblemsError, problemError } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import type { ListenAddress } from './option-values.js';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
-export interface Paths {
-  readonly [path: string]: () => Answer | Promise<Answer>;
+export interface Routes {
+  readonly [path: string]: () => HttpResponse | Promise<HttpResponse>;
 }
 
 const MAX_TIME = 10_000;
 const MAX_CONNECTIONS = 64;
 
 /** Answers GET and HEAD, one request for each connection. Throws a ProblemsError (`port-unavailable`) if it can't listen there. */
-export async function listen({ host, port }: ListenAddress, paths: Paths) {
+export async function listen({ host, port }: ListenAddress, paths: Routes) {
   const open = new Set<Socket>();
-  const asked = new WeakSet<Socket>();
+  const answered = new WeakSet<Socket>();
   const server = createServer(
     {
       maxHeaderSize: 8 * 1024,
@@ -31,8 +31,8 @@ export async function listen({ host, port }: ListenAddress, paths: Paths) {
     (request, response) => {
       const { socket } = request;
       // Further requests on the connection are ignored.
-      if (asked.has(socket)) return;
-      asked.add(socket);
+      if (answered.has(socket)) return;
+      answered.add(socket);
       socket.pause();
       answer(request, response, paths).catch(() => response.destroy());
     },
@@ -68,7 +68,7 @@ export async function listen({ host, port }: ListenAddress, paths: Paths) {
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, paths: Paths): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, paths: Routes): Promise<void> {
   const { method = '', url = '' } = request;
   response.setHeader('Connection', 'close');
   response.setHeader('Cache-Control', 'no-store');
@@ -84,12 +84,12 @@ async function answer(request: IncomingMessage, response: ServerResponse, paths:
   send(response, await answers());
 }
 
-function plain(status: number, body: string): Answer {
+function plain(status: number, body: string): HttpResponse {
   return { status, type: 'text/plain; charset=utf-8', body };
 }
 
 /** Node omits the body for HEAD. */
-function send(response: ServerResponse, { status, type, body }: Answer): void {
+function send(response: ServerResponse, { status, type, body }: HttpResponse): void {
   const bytes = Buffer.from(body, 'utf8');
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': bytes.length }).end(bytes);
 }

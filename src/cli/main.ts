@@ -37,6 +37,6 @@ async function sayVersion(streams: Pick<Streams, 'stdout' | 'stderr'>): Promise<
   // Opened only now, since opening it is slow.
   const { stderr } = streams;
   stderr.on('error', () => {});
-  stderr.write((await import('./output.js')).unwritable(failure));
+  stderr.write((await import('./output.js')).unwritableMessage(failure));
   return exit.failed;
 }

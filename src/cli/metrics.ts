@@ -8,7 +8,7 @@ import { outcomes } from '../report/watch-cycle.js';
 import type { Try } from '../server/call.js';
 import { type Cycle, type CyclePlan, succeeded } from '../session/watch/cycle.js';
 import type { Health, Verdict } from '../session/watch/health.js';
-import { type Answer, listen } from './listen.js';
+import { type HttpResponse, listen } from './listen.js';
 import type { ListenAddress } from './option-values.js';
 
 const actions = ['create', 'update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
@@ -63,28 +63,28 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  tried({ operation, method, status }: Try): void {
+  countAttempt({ operation, method, status }: Try): void {
     const answered = status === null ? 'none' : `${Math.floor(status / 100)}xx`;
     this.#requests.inc({ operation: operation ?? 'other', method, status: answered });
   }
 
-  retried(): void {
+  countRetry(): void {
     this.#retries.inc();
   }
 
-  planned({ plan, declared, seconds }: CyclePlan): void {
+  recordPlan({ plan, declared, seconds }: CyclePlan): void {
     this.#durations.observe({ phase: 'plan' }, seconds);
     for (const name of kindNames)
       this.#declared.set({ kind: name }, declared.filter(({ kind }) => kind === name).length);
-    this.#left(plan.changes);
+    this.#setPending(plan.changes);
   }
 
   /** Called at the end of a cycle; `now` is the Unix time in seconds. */
-  ended({ outcome, plan, result, problems, took }: Cycle, now = Date.now() / 1000): void {
+  recordCycle({ outcome, plan, result, problems, durations }: Cycle, now = Date.now() / 1000): void {
     this.#turns.inc({ outcome });
     if (succeeded(outcome)) this.#lastSuccess.set(now);
     for (const { code, severity } of problems) if (severity === 'error') this.#problems.inc({ code });
-    if (took.apply !== null) this.#durations.observe({ phase: 'apply' }, took.apply);
+    if (durations.apply !== null) this.#durations.observe({ phase: 'apply' }, durations.apply);
     for (const { address, status } of result?.results ?? []) {
       const kind = kindNames.find((name) => address.startsWith(`${name}/`)) ?? 'other';
       this.#changes.inc({ kind, status });
@@ -93,11 +93,11 @@ export class Metrics {
       const applied = new Set(
         result?.results.flatMap(({ address, status }) => (status === 'applied' ? address : [])),
       );
-      this.#left(plan.changes.filter(({ address }) => !applied.has(address)));
+      this.#setPending(plan.changes.filter(({ address }) => !applied.has(address)));
     }
   }
 
-  #left(changes: Plan['changes']): void {
+  #setPending(changes: Plan['changes']): void {
     const count = (kind: KindName, isOne: (change: Plan['changes'][number]) => boolean): number =>
       changes.filter((change) => change.kind === kind && isOne(change)).length;
     for (const kind of kindNames) {
@@ -119,20 +119,20 @@ export class Metrics {
   }
 }
 
-export type Serving = Awaited<ReturnType<typeof serve>>;
+export type MetricsServer = Awaited<ReturnType<typeof serve>>;
 
 /** Serves health and metrics. Throws a ProblemsError (`port-unavailable`) if it can't listen there. */
 export async function serve(where: ListenAddress, health: Health, interval: number) {
   const metrics = new Metrics(interval);
   const listening = await listen(where, {
-    '/healthz': () => answerOf(health.ready()),
-    '/livez': () => answerOf(health.alive()),
+    '/healthz': () => healthResponse(health.ready()),
+    '/livez': () => healthResponse(health.alive()),
     '/metrics': async () => ({ status: 200, type: metrics.type, body: await metrics.text() }),
   });
   return { metrics, ...listening };
 }
 
-function answerOf(verdict: Verdict): Answer {
+function healthResponse(verdict: Verdict): HttpResponse {
   const body = verdict.fine ? { status: 'ok' } : { status: 'failing', reason: verdict.reason };
   return { status: verdict.fine ? 200 : 503, type: 'application/json', body: `${JSON.stringify(body)}\n` };
 }

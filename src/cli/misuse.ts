@@ -4,7 +4,7 @@ import { commanderMessage } from '../session/options.js';
 import type { Streams } from './context.js';
 
 /** Thrown when commander ends: it showed help or the version, or can't run the command line. */
-export class Ended extends Error {
+export class CommanderExit extends Error {
   readonly command: Command;
   readonly failure: CommanderError;
 
@@ -17,7 +17,7 @@ export class Ended extends Error {
 }
 
 /** Makes a program and its commands throw an Ended instead of exiting; help and the version go to these streams. */
-export function endQuietly(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
+export function throwInsteadOfExit(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
   const { stdout, stderr } = streams;
   command.configureOutput({
     writeOut: (text) => void stdout.write(text),
@@ -26,20 +26,20 @@ export function endQuietly(command: Command, streams: Pick<Streams, 'stdout' | '
     outputError() {},
   });
   command.exitOverride((failure) => {
-    throw new Ended(command, failure);
+    throw new CommanderExit(command, failure);
   });
-  for (const one of command.commands) endQuietly(one, streams);
+  for (const one of command.commands) throwInsteadOfExit(one, streams);
 }
 
 /** What is wrong with a command line; undefined if help or the version was shown. */
-export function misuse({ command, failure }: Ended): ProblemsError | undefined {
+export function usageError({ command, failure }: CommanderExit): ProblemsError | undefined {
   // Without any command its help says what is missing.
   if (failure.exitCode === 0 || failure.code === 'commander.help') return undefined;
   return wrongOption(commanderMessage(failure), `${nameOf(command)} --help lists what there is`);
 }
 
 /** The values of `--format` in a command line that commander can't parse. */
-export function formatsAsked(argv: readonly string[]): readonly string[] {
+export function formatsInArguments(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
   return valuesOf(words, '--format');

@@ -11,15 +11,15 @@ export function age(value: string): number {
 }
 
 export function since(value: string): Date {
-  return moment(value, 'T00:00:00Z');
+  return parseTime(value, 'T00:00:00Z');
 }
 
 export function until(value: string): Date {
-  return moment(value, 'T23:59:59.999Z');
+  return parseTime(value, 'T23:59:59.999Z');
 }
 
 /** A date with a time of the day, an instant, or an age before now. */
-function moment(value: string, time: string): Date {
+function parseTime(value: string, time: string): Date {
   if (/^\d+[hdw]$/.test(value)) return new Date(Date.now() - age(value));
   const text = z.iso.date().safeParse(value).success ? `${value}${time}` : value;
   if (z.iso.datetime({ offset: true }).safeParse(text).success) return new Date(text);
@@ -48,8 +48,8 @@ export function interval(value: string): number {
   );
 }
 
-const counts = ['pool', 'pause', 'seed'];
-const chances = ['cut', '500', '503', 'reset', 'restart'];
+const countFaults = ['pool', 'pause', 'seed'];
+const chanceFaults = ['cut', '500', '503', 'reset', 'restart'];
 
 export const faultNames =
   'pool=2, cut=0.1, 500=0.1, 503=0.1, reset=0.1, restart=0.1, stale-scopes, pause=250, seed=1';
@@ -63,8 +63,9 @@ function addFault(faults: SandboxFaults, fault: string): SandboxFaults {
   const [, name = '', digits = ''] = /^\s*([a-z0-9]+)\s*=\s*(\d*\.?\d+)\s*$/.exec(fault) ?? [];
   const number = Number(digits);
   if (fault.trim() === 'stale-scopes') return { ...faults, staleScopes: true };
-  const isCount = counts.includes(name) && Number.isSafeInteger(number) && (name !== 'pool' || number > 0);
-  if (isCount || (chances.includes(name) && number <= 1)) return { ...faults, [name]: number };
+  const isCount =
+    countFaults.includes(name) && Number.isSafeInteger(number) && (name !== 'pool' || number > 0);
+  if (isCount || (chanceFaults.includes(name) && number <= 1)) return { ...faults, [name]: number };
   throw new InvalidArgumentError(
     `${JSON.stringify(fault)} is not a fault; write ${faultNames}, with whole numbers, or probabilities from 0 to 1.`,
   );

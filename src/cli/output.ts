@@ -29,12 +29,12 @@ export function createOutput(options: OutputOptions) {
   const color = { stdout: takesColor(stdout, options), stderr: takesColor(stderr, options) };
   const out = createSink(stdout);
   const err = createSink(stderr);
-  let shown = false;
-  let gaveResult = false;
+  let isStatusShown = false;
+  let hasResult = false;
 
   const clear = (): void => {
-    if (shown) err.write(`\r${eraseRest}`);
-    shown = false;
+    if (isStatusShown) err.write(`\r${eraseRest}`);
+    isStatusShown = false;
   };
   const write = (sink: Sink, text: string): void => {
     if (text === '') return;
@@ -44,26 +44,26 @@ export function createOutput(options: OutputOptions) {
 
   return {
     color,
-    resultIsSeen: stdout.isTTY === true,
+    isResultOnTerminal: stdout.isTTY === true,
     /** The result, to standard output; escaped and redacted already. */
     result(text: string): void {
-      gaveResult ||= text !== '';
+      hasResult ||= text !== '';
       write(out, text);
     },
     /** A result in JSON, to standard output; redacted already. */
     json(value: unknown): void {
-      gaveResult = true;
+      hasResult = true;
       write(out, jsonText(value));
     },
-    get gaveResult(): boolean {
-      return gaveResult;
+    get hasResult(): boolean {
+      return hasResult;
     },
     /** A message, to standard error; nothing with `--quiet`. */
     message(text: string): void {
       if (!quiet) write(err, escapeLines(redactor.redactSentence(text)));
     },
     /** A report, to standard error; escaped and redacted already. Nothing with `--quiet`. */
-    beside(text: string): void {
+    report(text: string): void {
       if (!quiet) write(err, text);
     },
     /** Errors and warnings, to standard error. */
@@ -74,10 +74,10 @@ export function createOutput(options: OutputOptions) {
       if (debug) write(err, escapeLines(redactor.redact(text)));
     },
     /** A status line on a terminal's standard error, which the next output replaces; null removes it. */
-    transient(line: string | null): void {
+    showStatus(line: string | null): void {
       if (line === null || quiet) clear();
       else err.write(`\r${line}${eraseRest}`);
-      shown = line !== null && !quiet;
+      isStatusShown = line !== null && !quiet;
     },
     /** Waits until everything is written. Rejects if standard output can't be written, as on a full disk. */
     async flush(): Promise<void> {
@@ -132,7 +132,7 @@ function createSink(stream: OutputStream) {
   };
 }
 
-export function unwritable(failure: unknown): string {
+export function unwritableMessage(failure: unknown): string {
   const hint = 'free disk space or redirect it elsewhere; the command has done its work';
   const problem = error(
     'not-writable',

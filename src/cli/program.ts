@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { GlobalOptions, Streams } from './context.js';
-import { declare, type Work } from './declare.js';
+import { type CommandFunction, declare } from './declare.js';
 import { exit } from './exit.js';
 import { onInterrupt } from './interrupt.js';
-import { Ended, endQuietly, misuse } from './misuse.js';
+import { CommanderExit, throwInsteadOfExit, usageError } from './misuse.js';
 
 /** Runs a command line and returns the exit code. Never throws: failures are printed on standard error. */
 export async function run(argv: readonly string[], streams: Streams): Promise<number> {
@@ -11,34 +11,34 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
   const interrupt = onInterrupt();
   // Loaded on use: help and the version need none of it.
   const work = async <A extends unknown[], O>(
-    load: () => Promise<Work<A, O>>,
+    load: () => Promise<CommandFunction<A, O>>,
     options: O & GlobalOptions,
     args: A,
   ): Promise<void> => {
-    code = await (await import('./worker.js')).work(argv, interrupt, streams, load, options, args);
+    code = await (await import('./worker.js')).runCommand(argv, interrupt, streams, load, options, args);
   };
   const action =
-    <A extends unknown[], O>(load: () => Promise<Work<A, O>>) =>
+    <A extends unknown[], O>(load: () => Promise<CommandFunction<A, O>>) =>
     async (...all: unknown[]): Promise<void> => {
       const command = all.at(-1) as Command;
       await work(load, command.optsWithGlobals<O & GlobalOptions>(), all.slice(0, -2) as A);
     };
 
-  const watched = watchStreams(streams);
+  const watchedStreams = watchStreams(streams);
   const program = declare(action);
-  endQuietly(program, streams);
+  throwInsteadOfExit(program, streams);
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (failure) {
-    if (!(failure instanceof Ended)) throw failure;
+    if (!(failure instanceof CommanderExit)) throw failure;
     code = failure.failure.exitCode === 0 ? exit.done : exit.failed;
-    const wrong = misuse(failure);
+    const wrong = usageError(failure);
     if (wrong !== undefined) await work(() => Promise.reject(wrong), program.opts<GlobalOptions>(), []);
     // Wait for what commander wrote.
     await new Promise<void>((done) => streams.stdout.write('', () => done()));
-    if (watched.failure !== null) {
+    if (watchedStreams.failure !== null) {
       code = exit.failed;
-      streams.stderr.write((await import('./output.js')).unwritable(watched.failure));
+      streams.stderr.write((await import('./output.js')).unwritableMessage(watchedStreams.failure));
     }
   } finally {
     interrupt.release();

@@ -5,7 +5,7 @@ import { commonMessage } from '../report/group-equal.js';
 import type { Output } from './output.js';
 
 export interface ProgressOptions {
-  readonly output: Pick<Output, 'message' | 'transient'>;
+  readonly output: Pick<Output, 'message' | 'showStatus'>;
   readonly terminal: boolean;
   /** In milliseconds. */
   readonly now: () => number;
@@ -28,32 +28,32 @@ interface Phase {
 
 /** Progress on standard error. The bar of @clack/prompts would take over the keyboard and exit at Ctrl-C, with requests in flight. */
 export function createProgress({ output, terminal, now }: ProgressOptions) {
-  const flying = new Set<string>();
+  const inFlight = new Set<string>();
   let phase: Phase | null = null;
   /** The same, outside phases. */
-  const outside = new Set<string>();
+  const retriesOutside = new Set<string>();
   /** Failures by status and reason. */
-  let bad = new Map<string, { readonly status: string; readonly how: string; count: number }>();
+  let failures = new Map<string, { readonly status: string; readonly reason: string; count: number }>();
 
-  const say = (text: string): void => output.message(escapeText(text));
-  const sayProgress = ({ name, done, total }: Phase): void => say(`${name}: ${done}/${total}`);
+  const print = (text: string): void => output.message(escapeText(text));
+  const sayProgress = ({ name, done, total }: Phase): void => print(`${name}: ${done}/${total}`);
   const draw = (shown: Phase): void => {
     const { name, total, done, skipped } = shown;
     shown.drawn = now();
     const filled = total === 0 ? barWidth : Math.floor((Math.min(done + skipped, total) / total) * barWidth);
     const line = `${'━'.repeat(filled)}${'─'.repeat(barWidth - filled)} ${done}/${total} ${name}`;
-    output.transient(escapeText(line));
+    output.showStatus(escapeText(line));
   };
   /** Prints the first failure of each kind at once, and counts the rest. */
   const count = (made: StepResult): void => {
     const { address, status, error } = made;
-    const how = commonMessage(made, error ?? status);
-    const key = JSON.stringify([status, how]);
-    const alike = bad.get(key) ?? { status, how, count: 0 };
-    alike.count += 1;
-    bad.set(key, alike);
-    if (status === 'skipped' || alike.count > 1) return;
-    say(`${markOf(status)} ${address} ${statusWords(status)}${error === null ? '' : `: ${error}`}`);
+    const reason = commonMessage(made, error ?? status);
+    const key = JSON.stringify([status, reason]);
+    const group = failures.get(key) ?? { status, reason, count: 0 };
+    group.count += 1;
+    failures.set(key, group);
+    if (status === 'skipped' || group.count > 1) return;
+    print(`${markOf(status)} ${address} ${statusWords(status)}${error === null ? '' : `: ${error}`}`);
   };
 
   const progress: Required<Progress> = {
@@ -62,16 +62,18 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
       if (terminal) draw(phase);
       else sayProgress(phase);
     },
-    begin: (address) => void flying.add(address),
+    begin: (address) => void inFlight.add(address),
     retry({ attempt, of, why, wait }) {
-      const { name, retries } = phase ?? { name: null, retries: outside };
+      const { name, retries } = phase ?? { name: null, retries: retriesOutside };
       if (retries.has(why)) return;
       retries.add(why);
       const when = wait === undefined ? '' : ` in ${Math.ceil(wait)} s`;
-      say(`${name === null ? 'Retrying' : `${name}: retrying`}${when}, attempt ${attempt} of ${of}: ${why}`);
+      print(
+        `${name === null ? 'Retrying' : `${name}: retrying`}${when}, attempt ${attempt} of ${of}: ${why}`,
+      );
     },
     step(made) {
-      if (made !== undefined) flying.delete(made.address);
+      if (made !== undefined) inFlight.delete(made.address);
       if (phase === null) return;
       if (made?.status === 'skipped') phase.skipped += 1;
       else phase.done += 1;
@@ -86,28 +88,28 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
     end(how) {
       const ended = phase;
       phase = null;
-      flying.clear();
-      if (terminal) output.transient(null);
+      inFlight.clear();
+      if (terminal) output.showStatus(null);
       else if (ended !== null && how === 'failed')
-        say(`${ended.name}: stopped after ${ended.done} of ${ended.total}`);
+        print(`${ended.name}: stopped after ${ended.done} of ${ended.total}`);
       else if (ended !== null && ended.done > 0) sayProgress(ended);
-      for (const { status, how: way, count: all } of bad.values()) {
-        if (status === 'skipped') say(`- ${all} ${way}`);
-        else if (all > 1) say(`${markOf(status)} ${all - 1} more ${statusWords(status)} alike: ${way}`);
+      for (const { status, reason: way, count: all } of failures.values()) {
+        if (status === 'skipped') print(`- ${all} ${way}`);
+        else if (all > 1) print(`${markOf(status)} ${all - 1} more ${statusWords(status)} alike: ${way}`);
       }
-      bad = new Map();
+      failures = new Map();
     },
   };
   return {
     ...progress,
     /** Shows what an interruption waits for. */
     interrupted(): void {
-      const { size } = flying;
+      const { size } = inFlight;
       if (size > 0)
-        say(`Finishing ${size} in flight; a second Ctrl-C ends at once and leaves their outcome unknown.`);
-      else if (phase !== null) say('Stopping: nothing new will start.');
+        print(`Finishing ${size} in flight; a second Ctrl-C ends at once and leaves their outcome unknown.`);
+      else if (phase !== null) print('Stopping: nothing new will start.');
     },
-    inFlight: (): readonly string[] => [...flying],
+    inFlight: (): readonly string[] => [...inFlight],
   };
 }
 

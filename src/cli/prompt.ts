@@ -34,20 +34,20 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) 
   ): Promise<T | null> => {
     if (!available) throw new Error('there is no terminal to ask a question');
     const clack = await import('@clack/prompts');
-    const over = new AbortController();
+    const aborted = new AbortController();
     // Otherwise the end of input would leave the question open forever.
-    const abort = (): void => over.abort();
+    const abort = (): void => aborted.abort();
     const onKey = (_: unknown, key?: { ctrl?: boolean; name?: string }): void => {
       if (key?.ctrl === true && key.name === 'd') abort();
     };
     stdin.on('keypress', onKey).once('end', abort).once('close', abort);
     try {
-      if ((await dropTyped(stdin)) === 'aborted') abort();
+      if ((await dropInput(stdin)) === 'aborted') abort();
       const answer = await way(clack, {
         message: framed(escapeLines(redactor.redactSentence(question)), stderr.columns || 80),
         input: stdin,
         output: screen(stderr, color),
-        signal: over.signal,
+        signal: aborted.signal,
       });
       return clack.isCancel(answer) ? null : (answer as T);
     } finally {
@@ -73,7 +73,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) 
       );
       if (answer === null) return 'aborted';
       const typed = answer.trim();
-      return (word === undefined ? saysYes.test(typed) : typed === word) ? 'yes' : 'no';
+      return (word === undefined ? yesPattern.test(typed) : typed === word) ? 'yes' : 'no';
     },
     /** Asks for a text until `wrong` returns nothing; null if aborted. The text is visible. */
     text: (question: string, wrong: (text: string) => string | undefined, example?: string) =>
@@ -93,8 +93,8 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) 
   };
 }
 
-const saysYes = /^y(?:es)?$/i;
-const saysNo = /^(?:no?)?$/i;
+const yesPattern = /^y(?:es)?$/i;
+const noPattern = /^(?:no?)?$/i;
 
 /** A question wrapped beside the frame that the library draws. */
 function framed(question: string, columns: number): string {
@@ -108,7 +108,7 @@ function framed(question: string, columns: number): string {
 /** A wrong word may be a typing error; a no or an empty answer is not. */
 function wrongWord(text: string, word: string | undefined): string | undefined {
   const typed = text.trim();
-  if (word === undefined || typed === word || saysNo.test(typed)) return undefined;
+  if (word === undefined || typed === word || noPattern.test(typed)) return undefined;
   return `that is not ${escapeText(word)}; another wrong word means no`;
 }
 
@@ -116,7 +116,7 @@ function wrongWord(text: string, word: string | undefined): string | undefined {
 const DRAIN_TIME = 50;
 
 /** Drops input that was typed before the question; a Ctrl-C still aborts. */
-async function dropTyped(stdin: PromptOptions['stdin']): Promise<'aborted' | 'dropped'> {
+async function dropInput(stdin: PromptOptions['stdin']): Promise<'aborted' | 'dropped'> {
   let typed = '';
   const drop = (chunk: Buffer | string): void => {
     typed += chunk;

@@ -3,37 +3,37 @@ import { withFile } from '../base/read-file.js';
 import { type ResettableRedactor, resettableRedactor } from '../secrets/redactor.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { createContext, type GlobalOptions, type Streams } from './context.js';
-import type { Work } from './declare.js';
+import type { CommandFunction } from './declare.js';
 import { type ExitCode, exit } from './exit.js';
 import { showFailure } from './formats.js';
 import type { Interrupt } from './interrupt.js';
-import { formatsAsked, valuesOf } from './misuse.js';
-import { unwritable } from './output.js';
+import { formatsInArguments, valuesOf } from './misuse.js';
+import { unwritableMessage } from './output.js';
 
-export async function work<A extends unknown[], O>(
+export async function runCommand<A extends unknown[], O>(
   argv: readonly string[],
   interrupt: Interrupt,
   streams: Streams,
-  load: () => Promise<Work<A, O>>,
+  load: () => Promise<CommandFunction<A, O>>,
   options: O & GlobalOptions,
   args: A,
 ): Promise<ExitCode> {
   let code: ExitCode;
-  const redactor = knownAtStart(argv, process.env);
+  const redactor = initialRedactor(argv, process.env);
   const context = createContext(options, interrupt.signal, redactor, streams, argv);
-  interrupt.lastWords = context.lastWords;
+  interrupt.unfinishedRequests = context.unfinishedRequests;
   try {
     code = await (await load())(context, options, ...args);
   } catch (failure) {
     code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
     const problems = await context.scrubProblems(problemsOf(failure));
     context.output.problems(problems);
-    await showFailure(context, problems, formatsOf(options) ?? formatsAsked(argv));
+    await showFailure(context, problems, formatsOf(options) ?? formatsInArguments(argv));
     context.output.debug(context.scrub(stacksOf(failure)));
   }
   await context.output.flush().catch((failure: unknown) => {
     if (!interrupt.signal.aborted) code = exit.failed;
-    streams.stderr.write(unwritable(failure));
+    streams.stderr.write(unwritableMessage(failure));
   });
   return code;
 }
@@ -46,7 +46,7 @@ function formatsOf(options: object): readonly string[] | undefined {
 const MAX_TOKEN_BYTES = 64 * 1024;
 
 /** A redactor with the tokens of the command line and of variables, made before anything is printed. */
-export function knownAtStart(
+export function initialRedactor(
   argv: readonly string[],
   variables: { readonly [name: string]: string | undefined },
 ): ResettableRedactor {

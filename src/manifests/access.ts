@@ -35,7 +35,7 @@ export class Access {
   constructor(project: Project, tokenFile?: string, pauses = new Pauses(undefined)) {
     this.#pauses = pauses;
     const more = tokenFile === undefined ? [] : [resolve(project.cwd, tokenFile)];
-    const { files, states } = project.guarded();
+    const { files, states } = project.privateInputs();
     this.#root = project.root;
     this.#states = Promise.all(states.map(ways)).then((all) => all.flat());
     this.#files = realpaths([...files, ...more]);

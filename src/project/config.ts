@@ -5,7 +5,7 @@ import { approvalReasons, defaultSafety } from '../base/safety.js';
 import { limits } from '../mail/limits.js';
 import { checksSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
-import { pem, stateSettingsSchema, text } from './state.js';
+import { nonEmpty, pemFile, stateSettingsSchema } from './state.js';
 
 export const DEFAULT_MANIFESTS = ['manifests/**/*.yaml', 'manifests/**/*.yml'];
 
@@ -16,15 +16,21 @@ const variableName = z
     'must be a name of letters (a to z), digits and "_", and begin with no digit',
   );
 
-const texts = () => z.array(text()).min(1, 'must not be empty');
+const texts = () => z.array(nonEmpty()).min(1, 'must not be empty');
 
 const clientCredentialsSchema = described(
   z.strictObject({
-    token_url: described(text(), 'The URL that issues tokens.', 'https://id.example.com/oauth/token'),
-    client_id: described(text(), 'The id of the client.', '${IDOPS_CLIENT_ID}'),
-    client_secret: described(text(), 'The secret of the client. Use a variable.', '${IDOPS_CLIENT_SECRET}'),
+    token_url: described(nonEmpty(), 'The URL that issues tokens.', 'https://id.example.com/oauth/token'),
+    client_id: described(nonEmpty(), 'The id of the client.', '${IDOPS_CLIENT_ID}'),
+    client_secret: described(
+      nonEmpty(),
+      'The secret of the client. Use a variable.',
+      '${IDOPS_CLIENT_SECRET}',
+    ),
     scopes: optional(
-      z.array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII without spaces')),
+      z.array(
+        nonEmpty().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII without spaces'),
+      ),
       'The scopes to request. Default: those that the manifests need.',
       ['users:manage:all'],
     ),
@@ -39,17 +45,17 @@ const clientCredentialsSchema = described(
 
 const headerSchema = described(
   z.strictObject({
-    name: described(text(), 'The name of the header.', 'X-Api-Key'),
-    value: described(text(), 'The value of the header. Use a variable.', '${IDOPS_API_KEY}'),
+    name: described(nonEmpty(), 'The name of the header.', 'X-Api-Key'),
+    value: described(nonEmpty(), 'The value of the header. Use a variable.', '${IDOPS_API_KEY}'),
   }),
   'A header to send instead of "Authorization: Bearer".',
   { name: 'X-Api-Key', value: '${IDOPS_API_KEY}' },
 );
 
-const ways = {
-  token: optional(text(), 'The bearer token. Use a variable.', '${IDOPS_TOKEN}'),
+const authMethods = {
+  token: optional(nonEmpty(), 'The bearer token. Use a variable.', '${IDOPS_TOKEN}'),
   token_file: optional(
-    text(),
+    nonEmpty(),
     'A file with the bearer token, relative to the configuration.',
     '/run/secrets/idops-token',
   ),
@@ -62,11 +68,11 @@ const ways = {
   header: headerSchema.optional(),
 };
 
-const wayNames = Object.keys(ways);
+const authMethodNames = Object.keys(authMethods);
 
 const authSchema = z
   .strictObject({
-    ...ways,
+    ...authMethods,
     pass_env: optional(
       z.array(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a process variable')),
       'Process variables to pass to token_command.',
@@ -74,13 +80,13 @@ const authSchema = z
     ),
   })
   .refine(({ pass_env, ...given }) => Object.values(given).filter((way) => way !== undefined).length === 1, {
-    error: `needs exactly one of ${wayNames.map((name) => `"${name}"`).join(', ')}`,
+    error: `needs exactly one of ${authMethodNames.map((name) => `"${name}"`).join(', ')}`,
   })
   .refine(({ pass_env, token_command }) => pass_env === undefined || token_command !== undefined, {
     error: '"pass_env" is only allowed with "token_command"',
   })
   .meta({
-    oneOf: wayNames.map((name) => ({ required: [name] })),
+    oneOf: authMethodNames.map((name) => ({ required: [name] })),
     dependentRequired: { pass_env: ['token_command'] },
     description: 'How to authenticate: exactly one way.',
     examples: [{ token: '${IDOPS_TOKEN}' }],
@@ -88,9 +94,9 @@ const authSchema = z
 
 const tlsSchema = described(
   z.strictObject({
-    ca_file: pem('the authorities to trust, instead of those of Node.js', 'certificates/ca.pem'),
-    client_cert_file: pem('the client certificate and its chain', 'certificates/client.pem'),
-    client_key_file: pem('its private key, without a passphrase', '/run/secrets/idops-client.key'),
+    ca_file: pemFile('the authorities to trust, instead of those of Node.js', 'certificates/ca.pem'),
+    client_cert_file: pemFile('the client certificate and its chain', 'certificates/client.pem'),
+    client_key_file: pemFile('its private key, without a passphrase', '/run/secrets/idops-client.key'),
   }),
   'TLS certificates; paths are relative to the configuration.',
   { ca_file: 'certificates/ca.pem' },
@@ -98,7 +104,7 @@ const tlsSchema = described(
 
 export const serverSchema = described(
   z.strictObject({
-    base_url: optional(text(), 'The base URL of the API.', 'https://id.example.com', '${IDOPS_BASE_URL}'),
+    base_url: optional(nonEmpty(), 'The base URL of the API.', 'https://id.example.com', '${IDOPS_BASE_URL}'),
     profile: defaulted(
       z.enum(Object.keys(profiles)),
       'documented',
@@ -125,7 +131,7 @@ export const serverSchema = described(
 );
 
 export const manifestsSchema = z
-  .array(text())
+  .array(nonEmpty())
   .meta({
     description: 'Globs of manifests, relative to the configuration. "!" excludes.',
     examples: [['manifests/**/*.yaml', '!manifests/drafts/**']],
@@ -138,8 +144,12 @@ const addressPattern = new RegExp(`^(\\*|(${kindNames.join('|')})/.)`);
 
 const keepSchema = z
   .strictObject({
-    scope: optional(text(), 'The name or id of a scope, their own or through a role.', 'users:manage:all'),
-    role: optional(text(), 'The name or id of a role.', 'admin'),
+    scope: optional(
+      nonEmpty(),
+      'The name or id of a scope, their own or through a role.',
+      'users:manage:all',
+    ),
+    role: optional(nonEmpty(), 'The name or id of a role.', 'admin'),
     at_least: described(
       z.int().min(1, 'must be 1 or more'),
       'How many users must have it; blocked users do not count.',
@@ -178,13 +188,15 @@ export const safetySchema = described(
       1,
     ),
     privileged: defaulted(
-      z.array(text().regex(/^(?!role:$)/, 'must name a role after "role:"')),
+      z.array(nonEmpty().regex(/^(?!role:$)/, 'must name a role after "role:"')),
       defaultSafety.privileged,
       'Scopes that make a change privileged; "role:NAME" for roles. "*" matches any characters.',
       ['*:manage:all', 'role:admin'],
     ),
     protect: optional(
-      z.array(text().regex(addressPattern, 'must be an address such as User/root@example.com or KeyPair/*')),
+      z.array(
+        nonEmpty().regex(addressPattern, 'must be an address such as User/root@example.com or KeyPair/*'),
+      ),
       'Addresses of objects that no plan changes. "*" matches any characters.',
       ['User/root@example.com', 'KeyPair/*'],
     ),

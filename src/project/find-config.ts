@@ -4,7 +4,7 @@ import { findWorkTree, pathExists } from '../base/paths.js';
 import { error, type Problem, problemError } from '../base/problems.js';
 import { shownPath } from '../yaml/source-file.js';
 
-const CONFIG = 'idops.yaml';
+const CONFIG_FILE = 'idops.yaml';
 
 /** How to find a project and its environment. */
 export interface ProjectOptions {
@@ -27,35 +27,35 @@ export async function configPath(
   options: Pick<ProjectOptions, 'cwd' | 'variables' | 'config' | 'above'>,
 ): Promise<string> {
   const { cwd, above = true } = options;
-  const given = givenConfig(options);
+  const given = explicitConfig(options);
   if (given !== undefined) return resolvePath(cwd, given);
-  return (above ? await findAbove(CONFIG, cwd) : undefined) ?? resolvePath(cwd, CONFIG);
+  return (above ? await findAbove(CONFIG_FILE, cwd) : undefined) ?? resolvePath(cwd, CONFIG_FILE);
 }
 
-function givenConfig({
+function explicitConfig({
   config,
   variables,
 }: Pick<ProjectOptions, 'variables' | 'config'>): string | undefined {
-  return config ?? setting(variables, 'IDOPS_CONFIG');
+  return config ?? environmentSetting(variables, 'IDOPS_CONFIG');
 }
 
 export function unreadableConfig(path: string, options: ProjectOptions, problem: Problem): Problem {
   const { cwd } = options;
   if (pathExists(path)) return problem;
-  if (givenConfig(options) !== undefined) {
+  if (explicitConfig(options) !== undefined) {
     const hint = 'check --config and IDOPS_CONFIG';
     return error('no-config', `there is no file ${shownPath(path, cwd)}`, [], hint);
   }
   return error(
     'no-config',
-    `there is no ${CONFIG} in this folder`,
+    `there is no ${CONFIG_FILE} in this folder`,
     [],
     'run idops in the folder of your idops.yaml, or below it in its git work tree, use --config, or create one with "idops init"',
   );
 }
 
 /** A process variable in place of an option; an empty one counts as unset. */
-export function setting(variables: ProjectOptions['variables'], name: string): string | undefined {
+export function environmentSetting(variables: ProjectOptions['variables'], name: string): string | undefined {
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   return value === '' ? undefined : value;
 }
@@ -73,14 +73,14 @@ async function findAbove(name: string, cwd: string): Promise<string | undefined>
     folder = dirname(folder);
     const path = join(folder, name);
     if (!pathExists(path)) continue;
-    for (const one of [path, join(top, '.git')]) await refuseOthers(one, path, cwd);
+    for (const one of [path, join(top, '.git')]) await refuseForeignOwner(one, path, cwd);
     return path;
   }
   return undefined;
 }
 
 /** In a shared folder, such as /tmp, anyone could place a configuration that runs their program. */
-async function refuseOthers(one: string, config: string, cwd: string): Promise<void> {
+async function refuseForeignOwner(one: string, config: string, cwd: string): Promise<void> {
   const own = process.getuid?.();
   const { uid } = await lstat(one);
   if (own === undefined || uid === own || uid === 0) return;

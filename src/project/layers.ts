@@ -6,10 +6,10 @@ import type { SourceFile } from '../yaml/source-file.js';
 import { find, type MapNode, type Member, mapNode, type Node, type ScalarNode } from '../yaml/tree.js';
 import type { Text, Variables } from '../yaml/variables.js';
 import { configSchema } from './config.js';
-import { statePlaces } from './state.js';
+import { stateLocations } from './state.js';
 
 /** The configuration of one environment, with its variables. */
-export interface Layer {
+export interface EnvironmentConfig {
   /** Null for the configuration without an environment. */
   readonly name: string | null;
   readonly config: MapNode;
@@ -19,16 +19,16 @@ export interface Layer {
 }
 
 /** The configuration, merged with the chosen environment, and with each of them. */
-export interface Configs {
+export interface MergedConfigs {
   readonly chosen: MapNode;
   /** The chosen environment alone; undefined if there is none. */
-  readonly own: MapNode | undefined;
+  readonly overrides: MapNode | undefined;
   readonly environments: readonly string[];
-  readonly all: () => readonly Pick<Layer, 'name' | 'config'>[];
+  readonly all: () => readonly Pick<EnvironmentConfig, 'name' | 'config'>[];
 }
 
 /** Reads the configuration and merges the environment into it. */
-export function readConfig(file: SourceFile, environment: string | null): Configs {
+export function readConfig(file: SourceFile, environment: string | null): MergedConfigs {
   hideCredentials(file);
   const { documents, problems: found } = parseYaml(file);
   const problems = [...found];
@@ -64,16 +64,16 @@ export function readConfig(file: SourceFile, environment: string | null): Config
     problems.push(error('unknown-environment', message, [], hint));
   }
   refuse(sortByPlace(problems));
-  const base = without(root, (name) => name === 'environments');
-  const over = ({ node }: { readonly node: Node }): MapNode =>
+  const base = omit(root, (name) => name === 'environments');
+  const mergeEnvironment = ({ node }: { readonly node: Node }): MapNode =>
     node.type === 'map' ? merge(withoutStatePlace(base, node), node) : base;
   return {
-    chosen: chosen === undefined ? base : over(chosen),
-    own: chosen?.node.type === 'map' ? chosen.node : undefined,
+    chosen: chosen === undefined ? base : mergeEnvironment(chosen),
+    overrides: chosen?.node.type === 'map' ? chosen.node : undefined,
     environments: known,
     all: () => [
       { name: null, config: base },
-      ...known.map((name) => ({ name, config: over(find(root, ['environments', name])) })),
+      ...known.map((name) => ({ name, config: mergeEnvironment(find(root, ['environments', name])) })),
     ],
   };
 }
@@ -83,28 +83,28 @@ function withoutStatePlace(base: MapNode, over: MapNode): MapNode {
   const [below, above] = [base, over].map(({ entries }) => entries.get('state'));
   if (below?.value.type !== 'map' || above?.value.type !== 'map') return base;
   const { entries } = above.value;
-  const named = statePlaces.find((place) => entries.has(place));
+  const named = stateLocations.find((place) => entries.has(place));
   if (named === undefined) return base;
   const others: ReadonlySet<string> = new Set([
-    ...statePlaces.filter((place) => place !== named),
+    ...stateLocations.filter((place) => place !== named),
     ...(named === 'path' ? [] : ['allow_tracked']),
   ]);
-  const value = without(below.value, (name) => others.has(name));
+  const value = omit(below.value, (name) => others.has(name));
   return mapNode(base.range, new Map([...base.entries, ['state', { ...below, value }]]));
 }
 
 /** The sections without credentials; no line of another one is shown. */
-const open = /^(?:version|manifests|vars|allow_env|safety|create|prune|checks|email)[ \t]*:/;
+const publicSection = /^(?:version|manifests|vars|allow_env|safety|create|prune|checks|email)[ \t]*:/;
 
 /** Hides lines that may contain credentials. Works on the text, which may not be valid YAML. */
 function hideCredentials(file: SourceFile): void {
   let start = 0;
-  let isOpen = false;
+  let isPublic = false;
   for (const line of file.text.split('\n')) {
-    if (/^[^\s#-]/.test(line)) isOpen = open.test(line);
+    if (/^[^\s#-]/.test(line)) isPublic = publicSection.test(line);
     // A section that is indented by mistake.
-    if (/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line)) isOpen = false;
-    const isShown = isOpen || isReference(line.slice(line.indexOf(':')));
+    if (/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line)) isPublic = false;
+    const isShown = isPublic || isReference(line.slice(line.indexOf(':')));
     if (!isShown) file.hide({ start, end: start + line.length });
     start += line.length + 1;
   }
@@ -112,16 +112,13 @@ function hideCredentials(file: SourceFile): void {
 
 /** Removes empty sections, such as those that are commented out. */
 function withoutEmpty(root: MapNode): MapNode {
-  const clean = without(root, (name, value) => name !== 'version' && isEmpty(value));
+  const clean = omit(root, (name, value) => name !== 'version' && isEmpty(value));
   const environments = clean.entries.get('environments');
   if (environments?.value.type !== 'map') return clean;
   const cleaned = new Map(
     [...environments.value.entries].map(([name, { key, value }]) => {
       const whole = isEmpty(value) ? mapNode(value.range, new Map()) : value;
-      return [
-        name,
-        { key, value: whole.type === 'map' ? without(whole, (_, inner) => isEmpty(inner)) : whole },
-      ];
+      return [name, { key, value: whole.type === 'map' ? omit(whole, (_, inner) => isEmpty(inner)) : whole }];
     }),
   );
   const value = mapNode(environments.value.range, cleaned);
@@ -144,6 +141,6 @@ export function merge(base: MapNode, over: MapNode): MapNode {
   return mapNode(base.range, entries);
 }
 
-export function without(node: MapNode, drop: (name: string, value: Node) => boolean): MapNode {
+export function omit(node: MapNode, drop: (name: string, value: Node) => boolean): MapNode {
   return mapNode(node.range, new Map([...node.entries].filter(([name, { value }]) => !drop(name, value))));
 }

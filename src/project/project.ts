@@ -22,10 +22,15 @@ import {
   safetySchema,
   serverSchema,
 } from './config.js';
-import { configPath, type ProjectOptions, setting, unreadableConfig } from './find-config.js';
-import { type Guarded, guardedOf } from './guarded.js';
-import { type Configs, type Layer, readConfig, without } from './layers.js';
-import { addressProblems, type ServerOverrides, type ServerSettings, Settings } from './server.js';
+import { configPath, environmentSetting, type ProjectOptions, unreadableConfig } from './find-config.js';
+import { type EnvironmentConfig, type MergedConfigs, omit, readConfig } from './layers.js';
+import { type PrivateInputs, privateInputs } from './private-inputs.js';
+import {
+  addressProblems,
+  type ServerOverrides,
+  type ServerSettings,
+  ServerSettingsBuilder,
+} from './server.js';
 import { sharedStates } from './shared-state.js';
 import { missingStateSettings, type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
 
@@ -41,7 +46,7 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
   const root = await realpath(dirname(path)).catch((failure: unknown) => {
     throw problemError('file-unreadable', `${shownPath(dirname(path), cwd)} ${unreadable(failure).detail}`);
   });
-  const environment = options.env ?? setting(variables, 'IDOPS_ENV') ?? null;
+  const environment = options.env ?? environmentSetting(variables, 'IDOPS_ENV') ?? null;
   return new Project(options, root, file, environment, readConfig(file, environment));
 }
 
@@ -70,13 +75,13 @@ export class Project {
   readonly profile: Profile;
   readonly #source: SourceFile;
   readonly #config: MapNode;
-  readonly #all: Configs['all'];
+  readonly #all: MergedConfigs['all'];
   /** Whether the chosen environment has its own base URL. */
   readonly #hasAddress: boolean;
   readonly #process: ProjectOptions['variables'];
   readonly #sources: VariableSources;
   readonly #tokenFile: string | undefined;
-  #guarded: Guarded | undefined;
+  #privateInputs: PrivateInputs | undefined;
   #create: z.infer<typeof createSchema> | undefined;
 
   /** Not for callers: `loadProject` makes it. */
@@ -85,7 +90,7 @@ export class Project {
     root: string,
     source: SourceFile,
     environment: string | null,
-    { chosen, own, environments, all }: Configs,
+    { chosen, overrides, environments, all }: MergedConfigs,
   ) {
     this.root = root;
     this.#tokenFile = options.tokenFile;
@@ -96,7 +101,7 @@ export class Project {
     this.#source = source;
     this.#config = chosen;
     this.#all = all;
-    this.#hasAddress = own !== undefined && find(own, ['server', 'base_url']).complete;
+    this.#hasAddress = overrides !== undefined && find(overrides, ['server', 'base_url']).complete;
     this.#process = options.variables;
     this.#sources = {
       ...variableSources(chosen, source, options.variables),
@@ -107,14 +112,17 @@ export class Project {
 
   /** A new resolver of `${...}` in manifests; a lenient one accepts an unset allowed process variable. */
   variables(options: { readonly lenient: boolean }): Variables {
-    return new Variables({ ...this.#sources, credentials: this.guarded().variables }, options);
+    return new Variables({ ...this.#sources, credentials: this.privateInputs().variables }, options);
   }
 
   /** What no manifest may read. */
-  guarded(): Guarded {
-    this.#guarded ??= guardedOf(this.#layers(), this.root);
+  privateInputs(): PrivateInputs {
+    this.#privateInputs ??= privateInputs(this.#layers(), this.root);
     const token = this.#tokenFile === undefined ? [] : [resolvePath(this.cwd, this.#tokenFile)];
-    return { ...this.#guarded, files: [resolvePath(this.cwd, this.file), ...token, ...this.#guarded.files] };
+    return {
+      ...this.#privateInputs,
+      files: [resolvePath(this.cwd, this.file), ...token, ...this.#privateInputs.files],
+    };
   }
 
   /** The globs of each environment. */
@@ -130,11 +138,11 @@ export class Project {
   }
 
   /** The configuration without an environment, and with each. */
-  #layers(process = this.#process): readonly Layer[] {
+  #layers(process = this.#process): readonly EnvironmentConfig[] {
     return this.#all().map(({ name, config }) => this.#layer(config, name, process));
   }
 
-  #layer(config: MapNode, name: string | null, process = this.#process): Layer {
+  #layer(config: MapNode, name: string | null, process = this.#process): EnvironmentConfig {
     const sources = variableSources(config, this.#source, process);
     const variables = new Variables(sources, { lenient: true });
     const resolve = (node: ScalarNode) => variables.resolve(String(node.value), node, this.#source);
@@ -173,7 +181,9 @@ export class Project {
 
   /** Environments with different servers that share one state. */
   async sharedStateProblems(): Promise<readonly Problem[]> {
-    return await sharedStates(this.#layers(references), this.root, ({ range }) => this.#source.place(range));
+    return await sharedStates(this.#layers(variableReferences), this.root, ({ range }) =>
+      this.#source.place(range),
+    );
   }
 
   /** `safety.max_destructive`. */
@@ -183,16 +193,16 @@ export class Project {
 
   /** The limits and guards of `safety`, with their defaults. Without `limits`, the limits are those by default: their variables may be unset. */
   safety({ limits = true }: { readonly limits?: boolean } = {}): Safety {
-    const left = new Set(limits ? [] : ['max_destructive', 'max_privileged', 'max_changes']);
-    const given = this.#section('safety', safetySchema, left) ?? {};
+    const omitted = new Set(limits ? [] : ['max_destructive', 'max_privileged', 'max_changes']);
+    const section = this.#section('safety', safetySchema, omitted) ?? {};
     return {
-      maxDestructive: given.max_destructive ?? defaultSafety.maxDestructive,
-      maxPrivileged: given.max_privileged ?? defaultSafety.maxPrivileged,
-      maxChanges: given.max_changes ?? defaultSafety.maxChanges,
-      privileged: given.privileged ?? defaultSafety.privileged,
-      protect: given.protect ?? defaultSafety.protect,
-      keep: given.keep ?? defaultSafety.keep,
-      approvers: given.approvers ?? defaultSafety.approvers,
+      maxDestructive: section.max_destructive ?? defaultSafety.maxDestructive,
+      maxPrivileged: section.max_privileged ?? defaultSafety.maxPrivileged,
+      maxChanges: section.max_changes ?? defaultSafety.maxChanges,
+      privileged: section.privileged ?? defaultSafety.privileged,
+      protect: section.protect ?? defaultSafety.protect,
+      keep: section.keep ?? defaultSafety.keep,
+      approvers: section.approvers ?? defaultSafety.approvers,
     };
   }
 
@@ -246,20 +256,20 @@ export class Project {
 
   /** The server of the environment. Throws a ProblemsError for wrong settings or a missing credential. */
   async server(overrides: ServerOverrides = {}): Promise<ServerSettings> {
-    const variable = setting(this.#process, 'IDOPS_BASE_URL');
-    const isAside = this.#hasAddress && overrides.baseUrl === undefined;
+    const variable = environmentSetting(this.#process, 'IDOPS_BASE_URL');
+    const isIgnored = this.#hasAddress && overrides.baseUrl === undefined;
     const given = {
-      baseUrl: overrides.baseUrl ?? (isAside ? undefined : variable),
-      aside: isAside ? variable : undefined,
+      baseUrl: overrides.baseUrl ?? (isIgnored ? undefined : variable),
+      ignoredBaseUrl: isIgnored ? variable : undefined,
       tokenFile: overrides.tokenFile,
-      token: setting(this.#process, 'IDOPS_TOKEN'),
+      token: environmentSetting(this.#process, 'IDOPS_TOKEN'),
       pinned: overrides.pinned ?? false,
     };
     const replaced = new Set<string>();
     if (given.baseUrl !== undefined) replaced.add('base_url');
     if (given.tokenFile !== undefined || given.token !== undefined) replaced.add('auth');
     const entry = this.#config.entries.get('server');
-    return new Settings({
+    return new ServerSettingsBuilder({
       section: this.#resolved('server', serverSchema, false, replaced),
       given,
       environment: this.environment,
@@ -267,7 +277,7 @@ export class Project {
       cwd: this.cwd,
       root: this.root,
       inEnvironments: (member) => this.#inEnvironments('server', member),
-      key: entry === undefined ? [] : [this.#source.place(entry.key)],
+      sectionPlaces: entry === undefined ? [] : [this.#source.place(entry.key)],
       place: (...path) =>
         entry === undefined ? [] : [this.#source.place(find(entry.value, path).node.range)],
     }).build();
@@ -297,7 +307,7 @@ export class Project {
     if (entry === undefined) return { data: undefined, problems: [], notes: new Map<string, Note>() };
     const root =
       replaced !== undefined && entry.value.type === 'map'
-        ? without(entry.value, (member) => replaced.has(member))
+        ? omit(entry.value, (member) => replaced.has(member))
         : entry.value;
     const variables = new Variables(this.#sources, { lenient });
     return check({ schema, root, file: this.#source, variables, name: 'configuration', under: [name] });
@@ -315,7 +325,7 @@ export class Project {
 }
 
 /** In place of the process variables: each resolves to its reference `${NAME}`, so that defaults don't make settings differ. */
-const references = new Proxy<{ [name: string]: string }>(
+const variableReferences = new Proxy<{ [name: string]: string }>(
   {},
   {
     get: (_, name) => `\${${String(name)}}`,

@@ -17,7 +17,7 @@ import { decode, readBytes, type SourceFile, shownPath } from '../yaml/source-fi
 import { find } from '../yaml/tree.js';
 import type { serverSchema } from './config.js';
 import type { ProjectOptions } from './find-config.js';
-import type { Layer } from './layers.js';
+import type { EnvironmentConfig } from './layers.js';
 
 type ServerSection = z.infer<typeof serverSchema>;
 type Auth = NonNullable<ServerSection['auth']>;
@@ -85,7 +85,7 @@ interface ServerSources {
   readonly given: {
     readonly baseUrl: string | undefined;
     /** IDOPS_BASE_URL, if the chosen environment has its own base URL, which it must not replace. */
-    readonly aside: string | undefined;
+    readonly ignoredBaseUrl: string | undefined;
     readonly tokenFile: string | undefined;
     readonly token: string | undefined;
     /** Whether credentials must come from these options or from the server itself. */
@@ -98,7 +98,7 @@ interface ServerSources {
   readonly cwd: string;
   readonly root: string;
   /** The place of the section's key, if any. */
-  readonly key: readonly Place[];
+  readonly sectionPlaces: readonly Place[];
   /** The place of a member of the section. */
   readonly place: (...path: string[]) => readonly Place[];
 }
@@ -106,7 +106,7 @@ interface ServerSources {
 const DEFAULT_PROFILE = 'documented';
 
 /** Assembles and checks the settings. */
-export class Settings {
+export class ServerSettingsBuilder {
   readonly #sources: ServerSources;
   readonly #server: ServerSection;
   readonly #problems: Problem[];
@@ -124,14 +124,14 @@ export class Settings {
     const server = this.#server;
     const address = this.#baseUrl();
     const auth = this.#auth();
-    if (given.pinned && address !== undefined && auth !== undefined) this.#staysAt(address, auth);
+    if (given.pinned && address !== undefined && auth !== undefined) this.#checkPinned(address, auth);
     if (server.trust_profile === true && server.profile === undefined) {
       const hint = 'add the profile beside it, or remove it';
-      this.#wrong('wrong-value', 'trust_profile is set without a profile', place('trust_profile'), hint);
+      this.#addError('wrong-value', 'trust_profile is set without a profile', place('trust_profile'), hint);
     }
     const tls = this.#tls();
     const proxy = address === undefined ? null : this.#proxy(address);
-    this.#rememberVariables();
+    this.#collectVariableSecrets();
     refuse(this.#problems);
     const profile = profiles[server.profile ?? DEFAULT_PROFILE];
     if (profile === undefined || address === undefined || auth === undefined) {
@@ -155,7 +155,7 @@ export class Settings {
     return this.#server.allow_insecure_http ?? false;
   }
 
-  #wrong(...problem: Parameters<typeof error>): void {
+  #addError(...problem: Parameters<typeof error>): void {
     this.#problems.push(error(...problem));
   }
 
@@ -164,20 +164,21 @@ export class Settings {
     const text = given.baseUrl ?? this.#server.base_url;
     if (text === undefined) {
       const usual = 'add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL';
-      this.#missing('the address of the server', 'base_url', usual);
+      this.#addMissing('the address of the server', 'base_url', usual);
       return undefined;
     }
     const places = given.baseUrl === undefined ? place('base_url') : [];
     const address = this.#address(text, 'the base URL', places);
-    if (address !== undefined && given.aside !== undefined) this.#sameAddress(address, given.aside, places);
+    if (address !== undefined && given.ignoredBaseUrl !== undefined)
+      this.#checkSameAddress(address, given.ignoredBaseUrl, places);
     return address;
   }
 
   /** A leftover variable must not send one environment's changes to another's server. */
-  #sameAddress(address: BaseUrl, aside: string, places: readonly Place[]): void {
+  #checkSameAddress(address: BaseUrl, aside: string, places: readonly Place[]): void {
     const other = checkBaseUrl(aside, { what: 'IDOPS_BASE_URL', places: [], allowInsecureHttp: true });
     if (isBaseUrl(other) && other.href === address.href) return;
-    this.#wrong(
+    this.#addError(
       'other-address',
       `IDOPS_BASE_URL names ${isBaseUrl(other) ? other.href : 'something else'}, and environment ${this.#sources.environment} is at ${address.href}`,
       places,
@@ -206,11 +207,11 @@ export class Settings {
     return proxy;
   }
 
-  #missing(what: string, member: string, usual: string): void {
+  #addMissing(what: string, member: string, usual: string): void {
     // An invalid section may not lack it.
     if (this.#sources.section.problems.length > 0) return;
     const hint = this.#sources.inEnvironments(member) ?? usual;
-    this.#wrong('missing-field', `${what} is not known`, this.#sources.key, hint);
+    this.#addError('missing-field', `${what} is not known`, this.#sources.sectionPlaces, hint);
   }
 
   #auth(): AuthSettings | undefined {
@@ -224,17 +225,22 @@ export class Settings {
       return this.#tokenFile(resolvePath(root, auth.token_file), place('auth', 'token_file'));
     }
     if (auth?.token_command !== undefined) {
-      return { way: 'token_command', argv: auth.token_command, cwd: root, passed: this.#passed(auth) };
+      return {
+        way: 'token_command',
+        argv: auth.token_command,
+        cwd: root,
+        passed: this.#passedVariables(auth),
+      };
     }
     if (auth?.client_credentials !== undefined) return this.#clientCredentials(auth.client_credentials);
     if (auth?.header !== undefined) return this.#header(auth.header);
     const usual = 'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN';
-    this.#missing('how to authenticate', 'auth', usual);
+    this.#addMissing('how to authenticate', 'auth', usual);
     return undefined;
   }
 
   /** The configuration must not circumvent a pinned address by the way it gets its credentials. */
-  #staysAt({ origin }: BaseUrl, auth: AuthSettings): void {
+  #checkPinned({ origin }: BaseUrl, auth: AuthSettings): void {
     const elsewhere =
       auth.way === 'token_command'
         ? 'would run a program for a token'
@@ -242,7 +248,7 @@ export class Settings {
           ? `would ask ${auth.address.origin} for a token`
           : undefined;
     if (elsewhere === undefined) return;
-    this.#wrong(
+    this.#addError(
       'auth-elsewhere',
       `"server.auth" ${elsewhere}, and base-url, which is an input, pins credentials to ${origin}`,
       this.#sources.place('auth', auth.way),
@@ -251,7 +257,7 @@ export class Settings {
   }
 
   /** The additional variables of a token command that are set. */
-  #passed({ pass_env: names = [] }: Auth): { readonly [name: string]: string } {
+  #passedVariables({ pass_env: names = [] }: Auth): { readonly [name: string]: string } {
     const { variables } = this.#sources;
     return Object.fromEntries(
       names.flatMap((name): [string, string][] => {
@@ -303,7 +309,11 @@ export class Settings {
     const wrong = wrongInHeader(name, value);
     if (wrong !== null) {
       const { part, why } = wrong;
-      this.#wrong('bad-header', `"auth.header.${part}" ${why}`, this.#sources.place('auth', 'header', part));
+      this.#addError(
+        'bad-header',
+        `"auth.header.${part}" ${why}`,
+        this.#sources.place('auth', 'header', part),
+      );
     }
     // There may be a scheme before the secret.
     this.#secrets.push(value, value.slice(value.indexOf(' ') + 1));
@@ -317,13 +327,17 @@ export class Settings {
     const cert = this.#pem('client_cert_file', checkCertificates);
     const key = this.#pem('client_key_file', createPrivateKey);
     const names = ['client_cert_file', 'client_key_file'] as const;
-    const [there, ...more] = names.filter((name) => tls[name] !== undefined);
-    if (there !== undefined && more.length === 0) {
-      const lacking = names.find((name) => name !== there);
-      this.#wrong('bad-certificate', `"tls.${there}" needs "tls.${lacking}" beside it`, place('tls', there));
+    const [present, ...more] = names.filter((name) => tls[name] !== undefined);
+    if (present !== undefined && more.length === 0) {
+      const missing = names.find((name) => name !== present);
+      this.#addError(
+        'bad-certificate',
+        `"tls.${present}" needs "tls.${missing}" beside it`,
+        place('tls', present),
+      );
     } else if (cert !== undefined && key !== undefined && !isKeyOf(cert, key)) {
       const message = '"tls.client_key_file" is not the key of the client certificate';
-      this.#wrong('bad-certificate', message, place('tls', 'client_key_file'));
+      this.#addError('bad-certificate', message, place('tls', 'client_key_file'));
     }
     if (key !== undefined) this.#secrets.push(key);
     return withoutUndefined({
@@ -349,7 +363,7 @@ export class Settings {
     } catch {
       // The parser's message may contain a part of a key.
       const what = member === 'client_key_file' ? 'a private key without a passphrase' : 'certificates';
-      this.#wrong('bad-certificate', `${shown} does not hold ${what} in PEM form`, places);
+      this.#addError('bad-certificate', `${shown} does not hold ${what} in PEM form`, places);
       return undefined;
     }
   }
@@ -364,12 +378,12 @@ export class Settings {
     const bytes = readBytes(path);
     const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
     if (typeof text === 'string') return text.replace(/^\uFEFF/, '');
-    this.#wrong(code, `${what} ${text.detail}`, places, hint);
+    this.#addError(code, `${what} ${text.detail}`, places, hint);
     return undefined;
   }
 
   /** Values of process variables in credentials, also in arguments of a command. */
-  #rememberVariables(): void {
+  #collectVariableSecrets(): void {
     const { data, notes } = this.#sources.section;
     for (const { path, tainted } of notes.values()) {
       if (!tainted || path[0] !== 'auth' || path.includes('token_url') || path.includes('client_id'))
@@ -389,7 +403,7 @@ const addresses = [
  * Problems of the `server` section of any environment that need no process variables: invalid references, such as an unclosed one, and
  * literal addresses.
  */
-export function addressProblems(layers: readonly Layer[], file: SourceFile): Problem[] {
+export function addressProblems(layers: readonly EnvironmentConfig[], file: SourceFile): Problem[] {
   const found = new Map<string, Problem>();
   for (const { config, variables, resolve } of layers) {
     const section = find(config, ['server']);

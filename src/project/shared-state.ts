@@ -5,7 +5,7 @@ import { findWorkTree, realPath } from '../base/paths.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { firstFew } from '../base/words.js';
 import { find, type ScalarNode } from '../yaml/tree.js';
-import type { Layer } from './layers.js';
+import type { EnvironmentConfig } from './layers.js';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE, defaultState, pathOnBranch } from './state.js';
 
 /** The place of a state. Environments with equal ids share it. */
@@ -14,40 +14,40 @@ interface StatePlace {
   readonly shown: string;
   /** The setting that distinguishes it from other environments' states. */
   readonly setting: readonly string[];
-  readonly usual: string;
+  readonly defaultText: string;
 }
 
-interface Known extends Layer {
-  readonly stored: StatePlace;
+interface EnvironmentState extends EnvironmentConfig {
+  readonly statePlace: StatePlace;
   /** `isLiteral` if it doesn't depend on a process variable. */
   readonly address: { readonly text: string; readonly isLiteral: boolean };
 }
 
 /** Environments with different servers that share one state. Process variables aren't resolved; unknown places aren't compared. */
 export async function sharedStates(
-  environments: readonly Layer[],
+  environments: readonly EnvironmentConfig[],
   root: string,
   place: (node: ScalarNode) => Place,
 ): Promise<Problem[]> {
-  const byPlace = new Map<string, Known[]>();
+  const byPlace = new Map<string, EnvironmentState[]>();
   // One remote has one address; only of several, some may be the same.
   const isOneRemote = new Set(environments.map(remoteOf)).size === 1;
   for (const one of environments) {
     const found = textAt(one, 'server', 'base_url');
-    const stored = await placeOf(one, root, isOneRemote);
-    if (found === undefined || stored === undefined) continue;
+    const statePlace = await placeOf(one, root, isOneRemote);
+    if (found === undefined || statePlace === undefined) continue;
     const address = { ...found, text: parseUrl(found.text)?.href.replace(/\/+$/, '') ?? found.text };
-    byPlace.set(stored.id, [...(byPlace.get(stored.id) ?? []), { ...one, address, stored }]);
+    byPlace.set(statePlace.id, [...(byPlace.get(statePlace.id) ?? []), { ...one, address, statePlace }]);
   }
   return [...byPlace.values()].flatMap((sharing) => {
-    const apart = sharing.filter((one) => sharing.some((other) => differ(one, other)));
-    const last = apart.at(-1);
+    const conflicting = sharing.filter((one) => sharing.some((other) => haveDifferentServers(one, other)));
+    const last = conflicting.at(-1);
     if (last === undefined) return [];
-    const { shown, setting, usual } = last.stored;
+    const { shown, setting, defaultText } = last.statePlace;
     const nodes = [setting, ['server', 'base_url']].flatMap((path) => scalarAt(last, ...path) ?? []);
-    const names = apart.flatMap(({ name }) => name ?? []);
+    const names = conflicting.flatMap(({ name }) => name ?? []);
     const who = [
-      ...(names.length < apart.length ? ['the configuration without --env'] : []),
+      ...(names.length < conflicting.length ? ['the configuration without --env'] : []),
       `${names.length === 1 ? 'environment' : 'environments'} ${firstFew(names, 5)}`,
     ];
     return [
@@ -55,19 +55,26 @@ export async function sharedStates(
         'shared-state',
         `different servers share the state ${shown}: ${who.join(' and ')}`,
         nodes.slice(0, 1).map(place),
-        `a state belongs to one server: leave ${setting.join('.')} out, and each environment has its own (${usual}), or write a different one in each environment`,
+        `a state belongs to one server: leave ${setting.join('.')} out, and each environment has its own (${defaultText}), or write a different one in each environment`,
       ),
     ];
   });
 }
 
 /** Whether two servers certainly differ. The shared part may be incomplete, with unset variables. */
-function differ(one: Known, other: Known): boolean {
-  const isSure = one.address.isLiteral && other.address.isLiteral;
-  return one.address.text !== other.address.text && (isSure || (one.name !== null && other.name !== null));
+function haveDifferentServers(environment: EnvironmentState, other: EnvironmentState): boolean {
+  const isSure = environment.address.isLiteral && other.address.isLiteral;
+  return (
+    environment.address.text !== other.address.text &&
+    (isSure || (environment.name !== null && other.name !== null))
+  );
 }
 
-async function placeOf(one: Layer, root: string, isOneRemote: boolean): Promise<StatePlace | undefined> {
+async function placeOf(
+  one: EnvironmentConfig,
+  root: string,
+  isOneRemote: boolean,
+): Promise<StatePlace | undefined> {
   const { name, config } = one;
   /** Undefined if it depends on a process variable. */
   const literal = (usual: string, ...path: string[]): string | undefined => {
@@ -83,7 +90,7 @@ async function placeOf(one: Layer, root: string, isOneRemote: boolean): Promise<
       id: JSON.stringify(['git', remote, branch, path]),
       shown: `${path} on the branch ${branch}`,
       setting: ['state', 'git', 'path'],
-      usual: 'NAME.json',
+      defaultText: 'NAME.json',
     };
   }
   if (find(config, ['state', 'postgres']).complete) {
@@ -91,7 +98,7 @@ async function placeOf(one: Layer, root: string, isOneRemote: boolean): Promise<
     const row = literal(name ?? 'state', 'state', 'postgres', 'name');
     if (url === undefined || row === undefined) return undefined;
     const id = JSON.stringify(['postgres', databaseOf(url), row]);
-    return { id, shown: `${row} of a database`, setting: ['state', 'postgres', 'name'], usual: 'NAME' };
+    return { id, shown: `${row} of a database`, setting: ['state', 'postgres', 'name'], defaultText: 'NAME' };
   }
   const path = literal(defaultState(name), 'state', 'path');
   if (path === undefined) return undefined;
@@ -99,11 +106,11 @@ async function placeOf(one: Layer, root: string, isOneRemote: boolean): Promise<
     id: await realPath(resolve(root, path)),
     shown: path,
     setting: ['state', 'path'],
-    usual: defaultState('NAME'),
+    defaultText: defaultState('NAME'),
   };
 }
 
-function remoteOf(one: Layer): string {
+function remoteOf(one: EnvironmentConfig): string {
   return textAt(one, 'state', 'git', 'remote')?.text ?? DEFAULT_REMOTE;
 }
 
@@ -129,14 +136,14 @@ function unescaped(text: string): string {
   }
 }
 
-function textAt(one: Layer, ...path: string[]): Known['address'] | undefined {
+function textAt(one: EnvironmentConfig, ...path: string[]): EnvironmentState['address'] | undefined {
   const node = scalarAt(one, ...path);
   if (node === undefined) return undefined;
   const { text, tainted, unknown } = one.resolve(node);
   return unknown ? { text: node.source, isLiteral: false } : { text, isLiteral: !tainted };
 }
 
-function scalarAt({ config }: Layer, ...path: readonly string[]): ScalarNode | undefined {
+function scalarAt({ config }: EnvironmentConfig, ...path: readonly string[]): ScalarNode | undefined {
   const { node, complete } = find(config, [...path]);
   return complete && node.type === 'scalar' && typeof node.value === 'string' ? node : undefined;
 }

@@ -19,12 +19,12 @@ export function pathOnBranch(environment: string | null, root: string, top: stri
   return posix.join(shownPath(root, top), `${environment ?? 'state'}.json`);
 }
 
-export const text = () => z.string().min(1, 'must not be empty');
+export const nonEmpty = () => z.string().min(1, 'must not be empty');
 
 const gitSchema = described(
   z.strictObject({
     remote: defaulted(
-      text()
+      nonEmpty()
         // Git would take others for an option or a program.
         .regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u, 'must be the name of a remote, or its address'),
       DEFAULT_REMOTE,
@@ -57,35 +57,36 @@ const gitSchema = described(
   { remote: DEFAULT_REMOTE, branch: DEFAULT_BRANCH },
 );
 
-export const pem = (what: string, example: string) => optional(text(), `A PEM file with ${what}.`, example);
+export const pemFile = (what: string, example: string) =>
+  optional(nonEmpty(), `A PEM file with ${what}.`, example);
 
 const postgresSchema = described(
   z.strictObject({
     url: optional(
-      text(),
+      nonEmpty(),
       'The URL of the database, postgres://USER:PASSWORD@HOST:PORT/DATABASE. Use a variable.',
       '${IDOPS_STATE_URL}',
     ),
     name: optional(
-      text(),
+      nonEmpty(),
       'The name of the state in the database. Default: the environment, or state.',
       'production',
     ),
-    ca_file: pem('the authorities to trust, instead of those of Node.js', 'certificates/database-ca.pem'),
-    client_cert_file: pem('the client certificate', 'certificates/database.pem'),
-    client_key_file: pem('its private key, without a passphrase', '/run/secrets/database.key'),
+    ca_file: pemFile('the authorities to trust, instead of those of Node.js', 'certificates/database-ca.pem'),
+    client_cert_file: pemFile('the client certificate', 'certificates/database.pem'),
+    client_key_file: pemFile('its private key, without a passphrase', '/run/secrets/database.key'),
   }),
   'Keeps the state in a PostgreSQL database.',
   { url: '${IDOPS_STATE_URL}' },
 );
 
 /** The members that say where the state is kept, which exclude each other. */
-export const statePlaces = ['path', 'git', 'postgres'] as const;
+export const stateLocations = ['path', 'git', 'postgres'] as const;
 
 export const stateSettingsSchema = z
   .strictObject({
     path: defaulted(
-      text(),
+      nonEmpty(),
       DEFAULT_STATE,
       'The state file. Default for an environment: .idops/NAME/state.json.',
       '.idops/production.json',
@@ -94,8 +95,8 @@ export const stateSettingsSchema = z
     git: gitSchema.optional(),
     postgres: postgresSchema.optional(),
   })
-  .refine((given) => statePlaces.filter((place) => given[place] !== undefined).length <= 1, {
-    error: `a state is kept in one place: leave ${statePlaces.map((name) => `"${name}"`).join(' or ')} out`,
+  .refine((given) => stateLocations.filter((place) => given[place] !== undefined).length <= 1, {
+    error: `a state is kept in one place: leave ${stateLocations.map((name) => `"${name}"`).join(' or ')} out`,
   })
   .refine(
     ({ git, postgres, allow_tracked }) => (git ?? postgres) === undefined || allow_tracked === undefined,

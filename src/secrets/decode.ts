@@ -1,7 +1,7 @@
 import { decodeHTML } from 'entities/decode';
 
 /** A text, or a decoded form of it with the offsets in the original. */
-export interface Layer {
+export interface Decoding {
   readonly text: string;
   /** Where each unit of `text` begins and ends in the original; null for the original itself. */
   readonly from: Int32Array | null;
@@ -30,62 +30,62 @@ const everyEscape = new RegExp(escapes.map(([, pattern]) => pattern).join('|'), 
  * A text and its decoded forms, repeatedly: all kinds of escapes together, and if there are several kinds, each alone,
  * since what looks like an escape may be part of a secret.
  */
-export function* layersOf(text: string): Generator<Layer> {
-  const layer: Layer = { text, from: null, to: null };
+export function* decodingsOf(text: string): Generator<Decoding> {
+  const layer: Decoding = { text, from: null, to: null };
   yield layer;
   const kinds = escapes.filter(([begin]) => text.includes(begin));
   if (kinds.length === 0) return;
-  yield* decodedLayers(layer, everyEscape);
+  yield* decodeRepeatedly(layer, everyEscape);
   if (kinds.length === 1) return;
-  for (const [, pattern] of kinds) yield* decodedLayers(layer, new RegExp(pattern, 'gi'));
+  for (const [, pattern] of kinds) yield* decodeRepeatedly(layer, new RegExp(pattern, 'gi'));
 }
 
-function* decodedLayers(first: Layer, pattern: RegExp): Generator<Layer> {
-  let layer: Layer | null = first;
+function* decodeRepeatedly(first: Decoding, pattern: RegExp): Generator<Decoding> {
+  let layer: Decoding | null = first;
   for (let count = 0; count < maxDecodings; count += 1) {
-    layer = decoded(layer, pattern);
+    layer = decodeOnce(layer, pattern);
     if (layer === null) return;
     yield layer;
   }
 }
 
-function decoded({ text, from, to }: Layer, pattern: RegExp): Layer | null {
+function decodeOnce({ text, from, to }: Decoding, pattern: RegExp): Decoding | null {
   if (text.search(pattern) === -1) return null;
   const pieces: string[] = [];
   const starts = new Int32Array(text.length);
   const ends = new Int32Array(text.length);
   let length = 0;
-  let kept = 0;
-  const keep = (end: number): void => {
-    for (let at = kept; at < end; at += 1) {
+  let copied = 0;
+  const copyUntil = (end: number): void => {
+    for (let at = copied; at < end; at += 1) {
       starts[length] = from?.[at] ?? at;
       ends[length] = to?.[at] ?? at + 1;
       length += 1;
     }
-    pieces.push(text.slice(kept, end));
-    kept = end;
+    pieces.push(text.slice(copied, end));
+    copied = end;
   };
   for (const { 0: written, index } of text.matchAll(pattern)) {
-    const plain = unescaped(written);
+    const plain = decodeEscape(written);
     // Decoding never makes a text longer, so the arrays are large enough.
     if (plain === written || plain.length > written.length) continue;
-    keep(index);
-    kept = index + written.length;
+    copyUntil(index);
+    copied = index + written.length;
     pieces.push(plain);
     for (let unit = 0; unit < plain.length; unit += 1) {
       starts[length] = from?.[index] ?? index;
-      ends[length] = to?.[kept - 1] ?? kept;
+      ends[length] = to?.[copied - 1] ?? copied;
       length += 1;
     }
   }
   if (pieces.length === 0) return null;
-  keep(text.length);
+  copyUntil(text.length);
   return { text: pieces.join(''), from: starts.subarray(0, length), to: ends.subarray(0, length) };
 }
 
 const letters: { readonly [letter: string]: string } = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-function unescaped(written: string): string {
+function decodeEscape(written: string): string {
   if (written.startsWith('&')) return decodeHTML(written);
   if (written.startsWith('%')) {
     try {
@@ -105,7 +105,7 @@ function unescaped(written: string): string {
 }
 
 /** A text in lower case, with as many units. */
-export function lowered(text: string): string {
+export function lowerCase(text: string): string {
   // The small letter of the first has two units; that of Σ depends on what is beside it.
   return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ');
 }
@@ -114,21 +114,21 @@ export function lowered(text: string): string {
 const invisible = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
 
 /** A text in lower case without white space, control and invisible characters. */
-export function squeezed(text: string): string {
-  return lowered(text).replace(invisible, '');
+export function compact(text: string): string {
+  return lowerCase(text).replace(invisible, '');
 }
 
 /** The offset in a text of each unit of its squeezed form. */
-export function squeezedOffsets(text: string): number[] {
+export function compactOffsets(text: string): number[] {
   const offsets: number[] = [];
   let from = 0;
-  const keep = (end: number): void => {
+  const keepUntil = (end: number): void => {
     for (; from < end; from += 1) offsets.push(from);
   };
-  for (const { 0: gone, index } of lowered(text).matchAll(invisible)) {
-    keep(index);
+  for (const { 0: gone, index } of lowerCase(text).matchAll(invisible)) {
+    keepUntil(index);
     from = index + gone.length;
   }
-  keep(text.length);
+  keepUntil(text.length);
   return offsets;
 }

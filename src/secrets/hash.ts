@@ -11,7 +11,7 @@ import {
   Sensitive,
   type Value,
 } from '../base/values.js';
-import { notYet, prepareSlowHashes, slowHash } from './slow-hash.js';
+import { pendingHash, prepareSlowHashes, slowHash } from './slow-hash.js';
 
 /** Hashes of different servers or salts can't be compared. */
 export interface HashScope {
@@ -36,7 +36,7 @@ export class Hasher {
   }
 
   /** Whether a text must not be stored as it is. */
-  conceals(text: string): boolean {
+  mustHide(text: string): boolean {
     return this.#holds(text);
   }
 
@@ -45,11 +45,11 @@ export class Hasher {
   }
 
   /** A secret of which only the hash is known. */
-  secret(hash: string): HashedSecret {
+  hashedSecret(hash: string): HashedSecret {
     return new HashedSecret(hash, (value) => {
       const slow = this.#slow(value);
       // Most secrets are unchanged, so an unknown one counts as equal until its hash is known.
-      return slow === notYet || this.#keyed(slow) === hash;
+      return slow === pendingHash || this.#keyed(slow) === hash;
     });
   }
 
@@ -77,28 +77,28 @@ export interface StoredFields {
 /** Replaces the secrets in fields by hashes; `restoreFields` is the inverse. */
 export function storeFields(fields: Fields, hasher: Hasher): StoredFields {
   const hashes: { [pointer: string]: string } = {};
-  const conceals = (value: Value, key: string): boolean =>
+  const mustHide = (value: Value, key: string): boolean =>
     // An id is never a secret.
-    typeof value === 'string' && key !== 'id' && hasher.conceals(value);
-  const strip = (value: Value, pointer: string, key: string, listed: boolean): Json => {
-    if (value instanceof HashedSecret || value instanceof Sensitive || conceals(value, key)) {
+    typeof value === 'string' && key !== 'id' && hasher.mustHide(value);
+  const toStored = (value: Value, pointer: string, key: string, isInList: boolean): Json => {
+    if (value instanceof HashedSecret || value instanceof Sensitive || mustHide(value, key)) {
       hashes[pointer] = value instanceof HashedSecret ? value.hash : hasher.hash(reveal(value));
       return null;
     }
     if (Array.isArray(value)) {
-      return value.map((item, index) => strip(item, `${pointer}/${index}`, '', true));
+      return value.map((item, index) => toStored(item, `${pointer}/${index}`, '', true));
     }
     if (!isMap(value)) return value;
     // Elements are matched by id; a hash in another member would only make them differ.
-    const members = listed
-      ? Object.fromEntries(Object.entries(value).filter(([name, member]) => !conceals(member, name)))
+    const members = isInList
+      ? Object.fromEntries(Object.entries(value).filter(([name, member]) => !mustHide(member, name)))
       : value;
     return mapValues(members, (member, name) =>
-      strip(member, `${pointer}/${escapePointer(name)}`, name, listed),
+      toStored(member, `${pointer}/${escapePointer(name)}`, name, isInList),
     );
   };
   return {
-    fields: mapValues(fields, (value, field) => strip(value, `/${escapePointer(field)}`, field, false)),
+    fields: mapValues(fields, (value, field) => toStored(value, `/${escapePointer(field)}`, field, false)),
     hashes,
   };
 }
@@ -108,7 +108,7 @@ export function restoreFields(stored: StoredFields, hasher: Hasher): Fields {
   if (Object.keys(stored.hashes).length === 0) return { ...(stored.fields as Fields) };
   const restore = (value: Json, pointer: string): Value => {
     const hash = Object.hasOwn(stored.hashes, pointer) ? stored.hashes[pointer] : undefined;
-    if (hash !== undefined) return hasher.secret(hash);
+    if (hash !== undefined) return hasher.hashedSecret(hash);
     if (Array.isArray(value)) return value.map((item, index) => restore(item, `${pointer}/${index}`));
     if (isMap(value))
       return mapValues(value as { [key: string]: Json }, (member, key) =>
@@ -137,12 +137,12 @@ function escapePointer(key: string): string {
  * The server's value with those parts made sensitive that are in what was asked. A list is sensitive as a whole, since its
  * elements have no fixed places.
  */
-export function conceal(got: Value, asked: Value | undefined): Value {
+export function hideSecrets(got: Value, asked: Value | undefined): Value {
   if (asked instanceof Sensitive) return got instanceof Sensitive ? got : new Sensitive(reveal(got));
   if (Array.isArray(asked)) return holdsSensitive(asked) ? new Sensitive(reveal(asked)) : got;
   if (isMap(asked) && isMap(got)) {
     return mapValues(got, (member, key) =>
-      conceal(member, Object.hasOwn(asked, key) ? asked[key] : undefined),
+      hideSecrets(member, Object.hasOwn(asked, key) ? asked[key] : undefined),
     );
   }
   return got;

@@ -16,15 +16,16 @@ export const MAX_LINE = 100_000;
  */
 export function secretLines(text: string, isBroken: boolean): Set<number> {
   const hidden = new Set<number>();
-  let below: number | undefined;
+  let secretIndent: number | undefined;
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const indent = /^[ \t]*(?:[-?][ \t]+)*/.exec(line)?.[0].length ?? 0;
     const isKey = keyLine.test(line);
-    if (below !== undefined && (closing.test(line) || (isKey && indent <= below))) below = undefined;
-    const found = below === undefined ? secretIn(line, isBroken, isKey) : undefined;
-    if (found !== undefined) below = indent;
-    if ((below !== undefined && found !== 'named') || holdsAddressSecret(line)) hidden.add(index);
+    if (secretIndent !== undefined && (closing.test(line) || (isKey && indent <= secretIndent)))
+      secretIndent = undefined;
+    const found = secretIndent === undefined ? secretIn(line, isBroken, isKey) : undefined;
+    if (found !== undefined) secretIndent = indent;
+    if ((secretIndent !== undefined && found !== 'named') || holdsUrlCredential(line)) hidden.add(index);
   }
   return hidden;
 }
@@ -61,7 +62,7 @@ function holdsBrokenKey(line: string, isKey: boolean): boolean {
 }
 
 /** Whether a URL has something before its `@` that isn't the name of a variable. */
-function holdsAddressSecret(line: string): boolean {
+function holdsUrlCredential(line: string): boolean {
   return /:\/\/(?!(?:\$\{[A-Za-z_]\w*\}:?)+@)[^\s/@"']{1,256}@/.test(line);
 }
 

@@ -36,7 +36,7 @@ const abbreviations = new Set([
   ...['bearer', 'mnemonic'],
 ]);
 /** Passwords in other languages, folded. */
-const foreign = [
+const foreignWords = [
   ...['kennwort', 'contrasena', 'wachtwoord', 'losenord', 'adgangskode', 'salasana'],
   ...['пароль', '密码', '密碼', 'パスワード', '비밀번호'].map(fold),
 ];
@@ -58,15 +58,15 @@ export const keyCharacter = /[\p{L}\p{M}\p{N}\p{Cs}_.-]/u;
 /** Keys of the API that only look like those of secrets. */
 const plainKeys: ReadonlySet<string> = new Set(['credential_identifier', 'token_path']);
 
-const memo = new Map<string, boolean>();
+const cache = new Map<string, boolean>();
 
 /** Whether a key, perhaps mistyped, looks like that of a secret. */
 export function looksSecret(key: string): boolean {
   if (plainKeys.has(key)) return false;
-  const known = memo.get(key);
+  const known = cache.get(key);
   if (known !== undefined) return known;
   const answer = resemblesSecret(fold(key));
-  if (memo.size < 10_000) memo.set(key, answer);
+  if (cache.size < 10_000) cache.set(key, answer);
   return answer;
 }
 
@@ -90,16 +90,16 @@ export function shownKey(key: string): string {
 }
 
 /** Letters that Unicode doesn't decompose. */
-const strokes: { readonly [letter: string]: string } = { ł: 'l', ø: 'o', đ: 'd', ı: 'i', ß: 'ss' };
+const plainLetters: { readonly [letter: string]: string } = { ł: 'l', ø: 'o', đ: 'd', ı: 'i', ß: 'ss' };
 
 /** A name without accents, upper case and wide forms. */
 function fold(name: string): string {
   const bare = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  return bare.replace(/[łøđıß]/g, (letter) => strokes[letter] ?? letter);
+  return bare.replace(/[łøđıß]/g, (letter) => plainLetters[letter] ?? letter);
 }
 
 function resemblesSecret(name: string): boolean {
-  if ([...words, ...foreign].some((word) => name.includes(word))) return true;
+  if ([...words, ...foreignWords].some((word) => name.includes(word))) return true;
   if (secretKeys.some((pattern) => pattern.test(name))) return true;
   if (name.length > 100) return false;
   if (secretFields.some((field) => distance(name, field) <= 3)) return true;
@@ -112,12 +112,12 @@ function resemblesSecret(name: string): boolean {
 }
 
 /** A bearer token at the end of a text. */
-const loose = /(?:^|[\s:="'])bearer\s+[\w.~+/=-]+\s*["']?$/i;
+const trailingBearer = /(?:^|[\s:="'])bearer\s+[\w.~+/=-]+\s*["']?$/i;
 const credentials: readonly RegExp[] = [
   // Certificates and public keys are public.
   /-----BEGIN (?!(?:[A-Z0-9]+ )*(?:CERTIFICATE|CERTIFICATE REQUEST|PUBLIC KEY)-----)/,
   /-----BEGIN\s*$/m,
-  loose,
+  trailingBearer,
   // A JSON Web Token.
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
   // Tokens with a well-known prefix.
@@ -132,9 +132,12 @@ export function looksLikeCredential(text: string): boolean {
 }
 
 /** In prose `Bearer` isn't followed by a long word with digits. */
-const bearer = /(?:^|[\s:="'])bearer\s+(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,}/i;
+const bearerInProse = /(?:^|[\s:="'])bearer\s+(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,}/i;
 
 /** Whether a text for people, such as a label or an email, contains a credential. */
 export function holdsCredential(text: string): boolean {
-  return bearer.test(text) || credentials.some((pattern) => pattern !== loose && pattern.test(text));
+  return (
+    bearerInProse.test(text) ||
+    credentials.some((pattern) => pattern !== trailingBearer && pattern.test(text))
+  );
 }

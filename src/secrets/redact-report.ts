@@ -13,7 +13,7 @@ import { type Redactor, redactAddress } from './redactor.js';
 type Rule = (member: unknown, redactor: Redactor) => unknown;
 
 /** Masks each text in a member. */
-function texts(masked: (text: string, redactor: Redactor) => string): Rule {
+function eachText(masked: (text: string, redactor: Redactor) => string): Rule {
   const rule: Rule = (member, redactor) => {
     if (typeof member === 'string') return masked(member, redactor);
     if (Array.isArray(member)) return member.map((one) => rule(one, redactor));
@@ -23,23 +23,23 @@ function texts(masked: (text: string, redactor: Redactor) => string): Rule {
 }
 
 /** Masks the elements of a list, the members in `own` by rules of their own. */
-function each(own: { readonly [member: string]: Rule }): Rule {
+function eachElement(ownRules: { readonly [member: string]: Rule }): Rule {
   return (member, redactor) => {
     if (!Array.isArray(member)) return redactReport(member, redactor);
     return member.map((element: { readonly [member: string]: unknown }) => ({
       ...redactReport(element, redactor),
-      ...mapValues(own, (rule, key) => rule(element[key], redactor)),
+      ...mapValues(ownRules, (rule, key) => rule(element[key], redactor)),
     }));
   };
 }
 
-const address = texts(redactAddress);
-const value = texts((text, { redact }) => redact(text));
-const name = texts((text, { redactName }) => redactName(text));
-const file = texts((text, { redactFile }) => redactFile(text));
-const sentence = texts((text, { redactSentence }) => redactSentence(text));
+const address = eachText(redactAddress);
+const value = eachText((text, { redact }) => redact(text));
+const name = eachText((text, { redactName }) => redactName(text));
+const file = eachText((text, { redactFile }) => redactFile(text));
+const sentence = eachText((text, { redactSentence }) => redactSentence(text));
 const data: Rule = (member, redactor) => redactFields(member as Fields, redactor);
-const samples = each({ name: file, data });
+const samples = eachElement({ name: file, data });
 
 /** By the name of the member. All others hold idops' own words, or what the configuration says, and stay. */
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
@@ -85,10 +85,10 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
       Array.isArray(member)
         ? member.map(({ operation, params }) => ({ operation, params: name(params, redactor) }))
         : redactReport(member, redactor),
-    files: each({ path: file }),
-    objects: each({ name: value }),
-    others: each({ id: name, name: value }),
-    grants: each({ id: name, name: value, via: value }),
+    files: eachElement({ path: file }),
+    objects: eachElement({ name: value }),
+    others: eachElement({ id: name, name: value }),
+    grants: eachElement({ id: name, name: value, via: value }),
     samples: (member, redactor) =>
       member instanceof Map
         ? new Map([...member].map(([key, named]) => [redactAddress(key, redactor), samples(named, redactor)]))
@@ -126,9 +126,9 @@ function redactDifference(field: Difference, redactor: Redactor): Difference {
   const before = field.before === undefined ? undefined : redactValue(field.before, redactor);
   const after = redactValue(field.after, redactor);
   // The API's name of the field stays; after it there may be a key of a map.
-  const [own = ''] = /^\w*/.exec(field.path) ?? [];
-  const rest = field.path.slice(own.length);
-  const path = own + (field.type === 'map' ? redactor.redactKey(rest) : redactor.redactName(rest));
+  const [fieldName = ''] = /^\w*/.exec(field.path) ?? [];
+  const rest = field.path.slice(fieldName.length);
+  const path = fieldName + (field.type === 'map' ? redactor.redactKey(rest) : redactor.redactName(rest));
   const hidden = before !== undefined && same(before, after) && !same(field.before ?? null, field.after);
   const drift = redactDrift(field, before, redactor);
   return { ...field, path, before, after, sensitive: field.sensitive || hidden, ...drift };
@@ -166,12 +166,12 @@ export function redactValue(value: Value, redactor: Redactor): Value {
   if (!isMap(value)) return value;
   let isSame = true;
   const members: [string, Value][] = [];
-  const taken = new Set<string>();
+  const usedKeys = new Set<string>();
   for (const [key, member] of Object.entries(value)) {
     const shown = redactor.redactKey(key);
     let unique = shown;
-    for (let number = 2; taken.has(unique); number += 1) unique = `${shown} ${number}`;
-    taken.add(unique);
+    for (let number = 2; usedKeys.has(unique); number += 1) unique = `${shown} ${number}`;
+    usedKeys.add(unique);
     const redacted = redactValue(member, redactor);
     isSame &&= unique === key && redacted === member;
     members.push([unique, redacted]);

@@ -1,17 +1,17 @@
 import { isUuid } from '../base/identifiers.js';
-import { layersOf, lowered, squeezed, squeezedOffsets } from './decode.js';
+import { compact, compactOffsets, decodingsOf, lowerCase } from './decode.js';
 import { Needles } from './needles.js';
 
 /** What is shown in place of a secret. */
 export const mask = '(sensitive)';
 /** Shorter secrets aren't masked: they would match innocent words. */
-export const leastSecret = 4;
+export const minSecretLength = 4;
 /** Shorter ones are found only in their own case, and not by single lines. */
-const leastFolded = 8;
+const minAnyCaseLength = 8;
 /** Shorter ones are found only without anything between their characters. */
-const leastSqueezed = 12;
+const minCompactLength = 12;
 /** Parts of shorter tokens aren't looked for. */
-const leastLong = 20;
+const minPartialLength = 20;
 
 /**
  * - `token`: what idops signs in with; also any 12 characters of a long one.
@@ -66,43 +66,43 @@ export interface ResettableRedactor extends Redactor {
 
 /** A redactor that knows `initial` tokens, also after a reset. */
 export function resettableRedactor(initial: readonly string[]): ResettableRedactor {
-  let known = new Known(initial);
+  let known = new KnownSecrets(initial);
   const masked = (clean: 'values' | 'keys', text: string, short: boolean): string =>
-    known[clean].unless(text, () => replaced(text, found(known.credentials, text, short)));
+    known[clean].cached(text, () => maskRanges(text, findRanges(known.credentials, text, short)));
   return {
     add: (secret, kind) => known.add(secret, kind),
     redact: (text) => masked('values', text, true),
     redactKey: (text) => masked('keys', text, false),
     redactName: (text) => {
-      const { names, ofOwn } = known;
+      const { names, ownLists } = known;
       const isSpared = (one: string) => isUuid(one) && !known.isToken(one);
-      return names.unless(text, () => replaced(text, found(ofOwn, text, false), isSpared));
+      return names.cached(text, () => maskRanges(text, findRanges(ownLists, text, false), isSpared));
     },
-    redactFile: (text) => replaced(text, found([known.lists.token], text, false)),
+    redactFile: (text) => maskRanges(text, findRanges([known.lists.token], text, false)),
     redactSentence(text) {
-      const own = found(known.ofOwn, text, true);
-      const quoted = within(found([known.lists.answer], text, true), quotations(text));
-      return replaced(text, [...own, ...quoted], (one) => isWord(one) && !known.isToken(one));
+      const own = findRanges(known.ownLists, text, true);
+      const quoted = rangesWithin(findRanges([known.lists.answer], text, true), quotations(text));
+      return maskRanges(text, [...own, ...quoted], (one) => isWord(one) && !known.isToken(one));
     },
-    redactEcho: (text) => replaced(text, found(Object.values(known.lists), text, true)),
+    redactEcho: (text) => maskRanges(text, findRanges(Object.values(known.lists), text, true)),
     holds: (text) => known.short.has(text.trim()) || masked('keys', text, false) !== text,
     reset: () => {
-      known = new Known(initial);
+      known = new KnownSecrets(initial);
     },
   };
 }
 
 /** All that a redactor knows. */
-class Known {
+class KnownSecrets {
   readonly lists = {
-    token: new Secrets(),
-    variable: new Secrets(),
-    answer: new Secrets(),
-    declared: new Secrets(),
+    token: new SecretList(),
+    variable: new SecretList(),
+    answer: new SecretList(),
+    declared: new SecretList(),
   };
   /** What idops itself was given. */
-  readonly ofOwn = [this.lists.token, this.lists.variable];
-  readonly credentials = [...this.ofOwn, this.lists.answer];
+  readonly ownLists = [this.lists.token, this.lists.variable];
+  readonly credentials = [...this.ownLists, this.lists.answer];
   /** Credentials that are found only as a whole value. */
   readonly short = new Set<string>();
   readonly #tokens = new Set<string>();
@@ -117,7 +117,7 @@ class Known {
   add(secret: string, kind: SecretKind = 'token'): void {
     for (const clean of [this.values, this.keys, this.names]) clean.clear();
     const trimmed = secret.trim();
-    const isShort = trimmed.length < leastFolded;
+    const isShort = trimmed.length < minAnyCaseLength;
     const isCredential = kind !== 'declared' && !(kind === 'answer' && isShort);
     this.lists[isCredential ? kind : 'declared'].add(secret, kind === 'token');
     if (isCredential && isShort && trimmed !== '') this.short.add(trimmed);
@@ -130,19 +130,19 @@ class Known {
 }
 
 /** How many texts are remembered, and how long they may be. */
-const mostCleanTexts = 4096;
-const longestCleanText = 256;
+const maxCleanTexts = 4096;
+const maxCleanTextLength = 256;
 
 /** Remembers texts without secrets, since most objects share names, words and ids. */
 class CleanTexts {
   readonly #texts = new Set<string>();
 
   /** The text if it is known to hold nothing, otherwise the result of `work`. */
-  unless(text: string, work: () => string): string {
+  cached(text: string, work: () => string): string {
     if (this.#texts.has(text)) return text;
     const result = work();
-    if (result === text && text.length <= longestCleanText) {
-      if (this.#texts.size === mostCleanTexts) this.#texts.clear();
+    if (result === text && text.length <= maxCleanTextLength) {
+      if (this.#texts.size === maxCleanTexts) this.#texts.clear();
       this.#texts.add(text);
     }
     return result;
@@ -162,7 +162,7 @@ function quotations(text: string): MaskedRange[] {
 }
 
 /** The ranges that are within one of the others. */
-function within(ranges: readonly MaskedRange[], others: readonly MaskedRange[]): MaskedRange[] {
+function rangesWithin(ranges: readonly MaskedRange[], others: readonly MaskedRange[]): MaskedRange[] {
   return ranges.filter(({ from, to }) => others.some((other) => other.from <= from && to <= other.to));
 }
 
@@ -172,14 +172,14 @@ interface MaskedRange {
 }
 
 /** The ranges of secrets of several lists in a text; `short` includes short secrets. */
-function found(lists: readonly Secrets[], text: string, short: boolean): MaskedRange[] {
+function findRanges(lists: readonly SecretList[], text: string, short: boolean): MaskedRange[] {
   const sought = lists.filter((list) => list.has(short));
-  if (text.length < leastSecret || sought.length === 0) return [];
+  if (text.length < minSecretLength || sought.length === 0) return [];
   const ranges: MaskedRange[] = [];
-  for (const layer of layersOf(text)) {
-    const narrow = squeezed(layer.text);
+  for (const layer of decodingsOf(text)) {
+    const compactText = compact(layer.text);
     for (const list of sought) {
-      list.find(layer.text, narrow, short, (from, to) => {
+      list.find(layer.text, compactText, short, (from, to) => {
         ranges.push({ from: layer.from?.[from] ?? from, to: layer.to?.[to - 1] ?? to });
       });
     }
@@ -188,46 +188,46 @@ function found(lists: readonly Secrets[], text: string, short: boolean): MaskedR
 }
 
 /** Secrets in all their encodings. */
-class Secrets {
+class SecretList {
   /** In their own case. */
-  readonly #exact = new Needles(leastSecret);
+  readonly #exact = new Needles(minSecretLength);
   /** In any case. */
-  readonly #lowered = new Needles(leastFolded);
+  readonly #anyCase = new Needles(minAnyCaseLength);
   /** In any case, with invisible characters between theirs. */
-  readonly #squeezed = new Needles(leastSqueezed);
+  readonly #compact = new Needles(minCompactLength);
   readonly #known = new Set<string>();
 
-  add(secret: string, runs: boolean): void {
-    const key = `${runs} ${secret}`;
+  add(secret: string, findsParts: boolean): void {
+    const key = `${findsParts} ${secret}`;
     if (this.#known.has(key)) return;
     this.#known.add(key);
     const trimmed = secret.trim();
-    if (trimmed.length < leastSecret) return;
+    if (trimmed.length < minSecretLength) return;
     const frame = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
     const lines = trimmed.split(/\r?\n/).map((line) => line.trim());
     // The frame of a PEM block is public.
     const own = lines.filter((line) => !frame.test(line));
-    for (const text of new Set([trimmed, ...own.filter(({ length }) => length >= leastFolded)])) {
+    for (const text of new Set([trimmed, ...own.filter(({ length }) => length >= minAnyCaseLength)])) {
       this.#addForms(text);
     }
     if (secret !== trimmed) this.#addExact(secret);
-    if (!runs || trimmed.length < leastLong) return;
+    if (!findsParts || trimmed.length < minPartialLength) return;
     // The first line of a PEM block says the type of the key, as in public keys.
     for (const line of own.length < lines.length ? own.slice(1) : own) this.#addRuns(line);
   }
 
   /** Whether there is anything to look for. */
   has(short: boolean): boolean {
-    return !this.#lowered.isEmpty || !this.#squeezed.isEmpty || (short && !this.#exact.isEmpty);
+    return !this.#anyCase.isEmpty || !this.#compact.isEmpty || (short && !this.#exact.isEmpty);
   }
 
-  /** Finds them in a text, whose squeezed form is `narrow`. */
-  find(text: string, narrow: string, short: boolean, onFound: (from: number, to: number) => void): void {
+  /** Finds them in a text, whose squeezed form is `compactText`. */
+  find(text: string, compactText: string, short: boolean, onFound: (from: number, to: number) => void): void {
     if (short) this.#exact.find(text, onFound);
-    if (!this.#lowered.isEmpty) this.#lowered.find(lowered(text), onFound);
+    if (!this.#anyCase.isEmpty) this.#anyCase.find(lowerCase(text), onFound);
     let offsets: number[] | undefined;
-    this.#squeezed.find(narrow, (from, to, edges) => {
-      offsets ??= squeezedOffsets(text);
+    this.#compact.find(compactText, (from, to, edges) => {
+      offsets ??= compactOffsets(text);
       const first = offsets[from] ?? 0;
       const last = (offsets[to - 1] ?? 0) + 1;
       onFound(
@@ -238,13 +238,13 @@ class Secrets {
   }
 
   #addForms(text: string): void {
-    for (const { text: decoded } of layersOf(text)) {
+    for (const { text: decoded } of decodingsOf(text)) {
       this.#add(decoded);
       // As in HTML forms.
       if (decoded.includes(' ')) this.#add(decoded.replaceAll(' ', '+'));
     }
     const bytes = Buffer.from(text, 'utf8');
-    if (text.length < leastFolded) {
+    if (text.length < minAnyCaseLength) {
       this.#addExact(bytes.toString('base64').replace(/=+$/, ''));
       return;
     }
@@ -260,31 +260,31 @@ class Secrets {
         .toString('base64')
         .slice(before ? offset + 1 : 0, Math.floor((whole.length * 8) / 6));
       const edges = { before, after: true };
-      this.#squeezed.add(squeezed(core), edges);
-      this.#squeezed.add(squeezed(core.replaceAll('+', '-').replaceAll('/', '_')), edges);
+      this.#compact.add(compact(core), edges);
+      this.#compact.add(compact(core.replaceAll('+', '-').replaceAll('/', '_')), edges);
     }
   }
 
   #add(text: string): void {
     // A part of the mask can't be masked.
     if (mask.includes(text.toLowerCase())) return;
-    const narrow = squeezed(text);
-    if (narrow.length >= leastSqueezed) this.#squeezed.add(narrow);
-    else if (text.length >= leastFolded) this.#lowered.add(lowered(text));
+    const compactText = compact(text);
+    if (compactText.length >= minCompactLength) this.#compact.add(compactText);
+    else if (text.length >= minAnyCaseLength) this.#anyCase.add(lowerCase(text));
     else this.#addExact(text);
   }
 
   #addExact(text: string): void {
-    if (text.trim().length >= leastSecret && !mask.includes(text)) this.#exact.add(text);
+    if (text.trim().length >= minSecretLength && !mask.includes(text)) this.#exact.add(text);
   }
 
   /** All parts of a line that look random. */
   #addRuns(line: string): void {
-    const narrow = squeezed(line);
-    const offsets = squeezedOffsets(line);
-    for (let from = 0; from + leastSqueezed <= narrow.length; from += 1) {
-      const written = line.slice(offsets[from], (offsets[from + leastSqueezed - 1] ?? 0) + 1);
-      if (isRandom(written)) this.#squeezed.add(narrow.slice(from, from + leastSqueezed));
+    const compactText = compact(line);
+    const offsets = compactOffsets(line);
+    for (let from = 0; from + minCompactLength <= compactText.length; from += 1) {
+      const written = line.slice(offsets[from], (offsets[from + minCompactLength - 1] ?? 0) + 1);
+      if (isRandom(written)) this.#compact.add(compactText.slice(from, from + minCompactLength));
     }
   }
 }
@@ -312,23 +312,23 @@ function isWord(text: string): boolean {
 }
 
 /** A text with each range masked unless it is spared. */
-function replaced(
+function maskRanges(
   text: string,
   ranges: MaskedRange[],
   isSpared: (found: string) => boolean = () => false,
 ): string {
   let clean = '';
   let end = 0;
-  for (const { from, to } of joined(text, ranges)) {
-    const found = text.slice(from, to);
-    clean += text.slice(end, from) + (isSpared(found) ? found : mask);
+  for (const { from, to } of mergeRanges(text, ranges)) {
+    const findRanges = text.slice(from, to);
+    clean += text.slice(end, from) + (isSpared(findRanges) ? findRanges : mask);
     end = to;
   }
   return clean + text.slice(end);
 }
 
 /** Sorted ranges, merged if they touch; no surrogate pair is split. */
-function joined(text: string, ranges: MaskedRange[]): MaskedRange[] {
+function mergeRanges(text: string, ranges: MaskedRange[]): MaskedRange[] {
   const all: { from: number; to: number }[] = [];
   for (const range of ranges.sort((one, other) => one.from - other.from)) {
     const from = inPair(text, range.from) ? range.from - 1 : range.from;

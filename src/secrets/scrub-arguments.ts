@@ -2,7 +2,7 @@ import { isUuid } from '../base/identifiers.js';
 import type { Problem } from '../base/problems.js';
 import type { Redactor } from './redactor.js';
 
-const leastWord = 4;
+const minWordLength = 4;
 
 /**
  * Returns a function that hides credentials in messages that repeat arguments: `words` are the arguments; the redactor knows some
@@ -45,18 +45,18 @@ function partsOf(word: string): string[] {
     const split = bare.indexOf('=');
     return split < 0 ? [bare] : [bare, bare.slice(split + 1)];
   });
-  return parts.filter(({ length }) => length >= leastWord);
+  return parts.filter(({ length }) => length >= minWordLength);
 }
 
 /** The name of a run or of its shard, or the beginning of one. */
-const run = /^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
+const runName = /^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
 const fileName = /\.[a-z]{2,8}$/;
 
 /** Whether a word is a JSON Web Token, or too long and mixed to be a name. */
 export function looksRandom(word: string): boolean {
   if (/^eyJ[\w-]{9,}/.test(word)) return true;
   if (!/^[\w+=.~-]{20,}$/.test(word) && !/^[\w+=][\w+=/]{39,}$/.test(word)) return false;
-  if (isUuid(word) || run.test(word) || fileName.test(word)) return false;
+  if (isUuid(word) || runName.test(word) || fileName.test(word)) return false;
   const digits = word.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length ?? 0;
   const cases = word.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0;
   // Words in camelCase change case once a word, and have few digits.

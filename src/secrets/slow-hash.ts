@@ -19,18 +19,18 @@ interface WantedHash {
 }
 
 /** Every slow hash of this process, by a keyed hash of the secret. */
-const known = new Map<string, Buffer>();
-const underWay = new Map<string, Promise<void>>();
+const computed = new Map<string, Buffer>();
+const inProgress = new Map<string, Promise<void>>();
 const ownKey = randomBytes(32);
 
 /** The hashes that the attempted work lacks; undefined outside of an attempt. */
-let lacking: Map<string, WantedHash> | undefined;
+let missingHashes: Map<string, WantedHash> | undefined;
 
 /** Placeholder for an unknown hash; the work is repeated once it is known. */
-export const notYet = Buffer.alloc(LENGTH);
+export const pendingHash = Buffer.alloc(LENGTH);
 
 /** How often work is attempted, since one hash may decide whether the next is needed, before it computes the rest synchronously. */
-const TRIES = 8;
+const MAX_ATTEMPTS = 8;
 
 /**
  * The slow hash of a text, computed once for each salt. An unknown one is computed synchronously, except within
@@ -38,16 +38,16 @@ const TRIES = 8;
  */
 export function slowHash(salt: string, text: string): Buffer {
   const key = keyOf(salt, text);
-  const before = known.get(key);
+  const before = computed.get(key);
   if (before !== undefined) return before;
-  if (lacking === undefined) return keep(key, scryptSync(text, salt, LENGTH, COST));
-  lacking.set(key, { salt, text });
-  return notYet;
+  if (missingHashes === undefined) return keep(key, scryptSync(text, salt, LENGTH, COST));
+  missingHashes.set(key, { salt, text });
+  return pendingHash;
 }
 
 /** Computes slow hashes in the background; an aborted signal skips those that haven't started. */
 export async function prepareSlowHashes(wanted: Iterable<WantedHash>, signal?: AbortSignal): Promise<void> {
-  await Promise.all([...wanted].map((one) => prepared(one, signal)));
+  await Promise.all([...wanted].map((one) => prepareOne(one, signal)));
 }
 
 /**
@@ -72,37 +72,37 @@ export async function eachWithSlowHashes<T, R>(
 
 /** The same for one piece of work. */
 export async function withSlowHashes<R>(work: () => R): Promise<R> {
-  for (let tries = 1; tries < TRIES; tries += 1) {
-    const lacks = new Map<string, WantedHash>();
-    lacking = lacks;
+  for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const missing = new Map<string, WantedHash>();
+    missingHashes = missing;
     try {
       const result = work();
-      if (lacks.size === 0) return result;
+      if (missing.size === 0) return result;
     } catch (failure) {
-      if (lacks.size === 0) throw failure;
+      if (missing.size === 0) throw failure;
     } finally {
-      lacking = undefined;
+      missingHashes = undefined;
     }
-    await prepareSlowHashes(lacks.values());
+    await prepareSlowHashes(missing.values());
   }
   return work();
 }
 
-async function prepared(one: WantedHash, signal: AbortSignal | undefined): Promise<void> {
+async function prepareOne(one: WantedHash, signal: AbortSignal | undefined): Promise<void> {
   const key = keyOf(one.salt, one.text);
-  if (known.has(key)) return;
-  let work = underWay.get(key);
+  if (computed.has(key)) return;
+  let work = inProgress.get(key);
   if (work === undefined) {
     work = limit(async () => {
       if (signal?.aborted !== true) keep(key, await scryptAsync(one.text, one.salt, LENGTH, COST));
-    }).finally(() => underWay.delete(key));
-    underWay.set(key, work);
+    }).finally(() => inProgress.delete(key));
+    inProgress.set(key, work);
   }
   await work;
 }
 
 function keep(key: string, hash: Buffer): Buffer {
-  known.set(key, hash);
+  computed.set(key, hash);
   return hash;
 }
 

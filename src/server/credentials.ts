@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { error, type Place, type Problem, ProblemsError, problemError } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
-import { leastSecret, type OnSecret } from '../secrets/redactor.js';
+import { minSecretLength, type OnSecret } from '../secrets/redactor.js';
 import type { Scope } from './operations.js';
 import { runTokenCommand, type TokenCommand, type TokenCommandOptions } from './token-command.js';
 
@@ -163,11 +163,11 @@ function whyNoToken(token: string): string | null {
   if (token === '') return 'is empty';
   if (/\s/.test(token)) return 'has white space in it';
   if (/[^\x21-\x7e]/.test(token)) return 'has characters in it that are not visible ASCII';
-  return token.length < leastSecret ? tooShort : null;
+  return token.length < minSecretLength ? tooShort : null;
 }
 
 /** It could not be redacted without damaging other words. */
-const tooShort = `has fewer than ${leastSecret} characters`;
+const tooShort = `has fewer than ${minSecretLength} characters`;
 
 /** Headers of the transport, and those that idops sets. */
 const takenHeaders: ReadonlySet<string> = new Set([
@@ -199,6 +199,6 @@ export function wrongInHeader(
     return { part: 'value', why: 'is empty, or has characters in it that are not visible ASCII' };
   }
   // After the scheme, if there is one.
-  const isShort = value.slice(value.indexOf(' ') + 1).length < leastSecret;
+  const isShort = value.slice(value.indexOf(' ') + 1).length < minSecretLength;
   return isShort ? { part: 'value', why: tooShort } : null;
 }

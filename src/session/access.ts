@@ -38,7 +38,7 @@ interface Holder {
 }
 
 /** Who has what, as the server or the state knows it. */
-interface Known extends Pick<ShownAccess, 'server' | 'source' | 'asOf' | 'notes'> {
+interface AccessData extends Pick<ShownAccess, 'server' | 'source' | 'asOf' | 'notes'> {
   readonly holders: readonly Holder[];
   readonly references: References;
   readonly manifests: LoadedManifests;
@@ -59,12 +59,12 @@ export async function access(
   const redactor = options.redactor ?? createRedactor();
   const { profile } = await project.server(options).catch(() => project);
   const known = given.listed(profile)
-    ? await live(project, { ...options, redactor })
-    : await recorded(project, options, redactor);
+    ? await accessFromServer(project, { ...options, redactor })
+    : await accessFromState(project, options, redactor);
   const { server, source, asOf, holders, references, state, manifests } = known;
   const { since, notes } = await grantOrigins(project, state, redactor);
   const { privileged } = project.safety();
-  const { declared, notes: undeclared } = expanded(manifests.declared, references);
+  const { declared, notes: undeclared } = expandDocuments(manifests.declared, references);
   const documents = new Map(declared.map((one) => [identifierKey(one.identity.id ?? ''), one]));
   const rows = holders.flatMap(({ id, fields }) => {
     const document = documents.get(identifierKey(id));
@@ -97,7 +97,7 @@ export async function access(
       };
     });
   });
-  refuse(unknownNames(request, known, rows));
+  refuse(unknownNameProblems(request, known, rows));
   const isWhole = Object.values(request).every((names) => names.length === 0);
   return {
     server,
@@ -114,7 +114,7 @@ export async function access(
 }
 
 /** The users of the server. */
-async function live(project: Project, options: SessionOptions): Promise<Known> {
+async function accessFromServer(project: Project, options: SessionOptions): Promise<AccessData> {
   return await withPullContext(
     project,
     options,
@@ -143,7 +143,11 @@ async function live(project: Project, options: SessionOptions): Promise<Known> {
 }
 
 /** The users of the state. No request is sent. */
-async function recorded(project: Project, { signal }: SessionOptions, redactor: Redactor): Promise<Known> {
+async function accessFromState(
+  project: Project,
+  { signal }: SessionOptions,
+  redactor: Redactor,
+): Promise<AccessData> {
   const backend = await backendOf(project, redactor.add);
   await backend.check('read');
   const state = await backend.saved();
@@ -156,7 +160,7 @@ async function recorded(project: Project, { signal }: SessionOptions, redactor: 
   }));
   const times = records.map(({ recorded_at }) => Date.parse(recorded_at));
   const ids = new Set(holders.map(({ id }) => identifierKey(id)));
-  const unwritten = expanded(manifests.declared, {})
+  const unrecorded = expandDocuments(manifests.declared, {})
     .declared.map(({ identity: { id = '' } }) => id)
     .filter((id) => !ids.has(identifierKey(id)));
   return {
@@ -169,7 +173,9 @@ async function recorded(project: Project, { signal }: SessionOptions, redactor: 
     state,
     notes: [
       `the server can't list users with the profile ${project.profile.name}: what idops never wrote or what others changed since is not known`,
-      ...(unwritten.length === 0 ? [] : [`declared and never recorded, so unknown: ${firstFew(unwritten)}`]),
+      ...(unrecorded.length === 0
+        ? []
+        : [`declared and never recorded, so unknown: ${firstFew(unrecorded)}`]),
       ...given.fields(project.profile).flatMap((field) => {
         const without = holders.filter(({ fields }) => fields[field] === undefined).map(({ id }) => id);
         return without.length === 0 ? [] : [`${field} unknown: ${firstFew(without)}`];
@@ -193,20 +199,20 @@ async function grantOrigins(project: Project, state: State | undefined, redactor
 }
 
 /** The place of the element that declares a grant; null if the document doesn't declare it. */
-function placeOf(document: Declared, { path }: Grant): Place | null {
+function placeOf(document: Declared, grant: Grant): Place | null {
   let fields: Fields = document.fields;
-  const at: (string | number)[] = [];
-  for (const { field, element } of path) {
+  const path: (string | number)[] = [];
+  for (const { field, element } of grant.path) {
     const [found] = listsOf(fields[field]).flatMap(({ path: part, list }) => {
       const index = part.includes('remove') ? -1 : list.findIndex((declared) => declares(declared, element));
       const { [index]: declared } = list;
       return declared === undefined ? [] : [{ declared, part: [...part, index] }];
     });
     if (found === undefined) return null;
-    at.push(field, ...found.part);
+    path.push(field, ...found.part);
     fields = isMap(found.declared) ? found.declared : {};
   }
-  return document.places.of(...at);
+  return document.places.of(...path);
 }
 
 /** When a grant ends, if its user received it with an end. */
@@ -217,7 +223,7 @@ function endIn(ends: NonNullable<ResourceRecord['until']>, { path: [outermost] }
 }
 
 /** The documents about single users; a note if it isn't known whom a document covers. */
-function expanded(documents: readonly Declared[], references: References) {
+function expandDocuments(documents: readonly Declared[], references: References) {
   const own = documents.filter((one) => one.kind === kind.name);
   try {
     return { declared: expand(own, references, { safety: { protect: [] } }).declared, notes: [] };
@@ -254,7 +260,11 @@ function isWanted({ user, ...targets }: AccessRequest, row: ShownGrant): boolean
 }
 
 /** Problems of names and ids that nothing has; patterns may match nothing. */
-function unknownNames(request: AccessRequest, known: Known, rows: readonly ShownGrant[]): Problem[] {
+function unknownNameProblems(
+  request: AccessRequest,
+  known: AccessData,
+  rows: readonly ShownGrant[],
+): Problem[] {
   const { references, holders, source } = known;
   const lists = { organization: references.organizations, scope: references.scopes, role: references.roles };
   const isKnown = (type: keyof AccessRequest, name: string): boolean => {

@@ -15,7 +15,7 @@ import { withJournalBuffer } from '../state/journal-buffer.js';
 import { shownPath } from '../yaml/source-file.js';
 
 /** The folder of journal lines that could not be written to a remote backend. */
-const KEPT = '.idops/kept';
+const JOURNAL_BUFFER = '.idops/kept';
 
 /**
  * The backend of a project's state, with the journal buffer. `onSecret` receives the credentials in its settings. Throws a ProblemsError
@@ -23,7 +23,7 @@ const KEPT = '.idops/kept';
  */
 export async function backendOf(project: Project, onSecret: OnSecret): Promise<StateBackend> {
   const backend = await backendWithoutBuffer(project, onSecret);
-  const kept = join(project.root, KEPT);
+  const kept = join(project.root, JOURNAL_BUFFER);
   // A file needs no buffer; lines may be left from when the state was kept elsewhere.
   return project.state().in === 'file' && !existsSync(kept) ? backend : withJournalBuffer(backend, kept);
 }
@@ -32,13 +32,13 @@ export async function backendWithoutBuffer(project: Project, onSecret: OnSecret)
   const settings = project.state();
   if (settings.in === 'file') return await fileBackend(settings);
   return settings.in === 'git'
-    ? await onBranch(project, settings, onSecret)
-    : await inDatabase(project, settings, onSecret);
+    ? await backendInGit(project, settings, onSecret)
+    : await backendInPostgres(project, settings, onSecret);
 }
 
-async function onBranch(
+async function backendInGit(
   project: Project,
-  { remote, branch, path: configured }: Extract<StateSettings, { in: 'git' }>,
+  { remote, branch, path: configuredPath }: Extract<StateSettings, { in: 'git' }>,
   onSecret: OnSecret,
 ): Promise<StateBackend> {
   const { root: folder, file, environment } = project;
@@ -52,11 +52,11 @@ async function onBranch(
   }
   for (const secret of [...credentialsIn(remote), ...(await configuredSecrets(root))]) onSecret(secret);
   const { gitBackend } = await import('../state/git/index.js');
-  const path = configured ?? pathOnBranch(environment, folder, root);
+  const path = configuredPath ?? pathOnBranch(environment, folder, root);
   return gitBackend({ root, remote, branch, path });
 }
 
-async function inDatabase(
+async function backendInPostgres(
   { cwd, environment }: Project,
   { url: address, name, files }: Extract<StateSettings, { in: 'postgres' }>,
   onSecret: OnSecret,
@@ -81,8 +81,8 @@ async function inDatabase(
 /** The credentials in git's configuration of remotes: a server may repeat them in a message. */
 async function configuredSecrets(root: string): Promise<string[]> {
   const keys = '^(http\\..*extraheader|remote\\..*url|url\\..*)$';
-  const said = await git(root, ['config', '--get-regexp', keys]).catch(() => '');
-  return said
+  const output = await git(root, ['config', '--get-regexp', keys]).catch(() => '');
+  return output
     .toString()
     .split('\n')
     .flatMap((line) => [...line.split(/\s+/).flatMap(credentialsIn), ...headerSecrets(line)]);
@@ -90,10 +90,10 @@ async function configuredSecrets(root: string): Promise<string[]> {
 
 /** The credential in `http.extraheader AUTHORIZATION: basic …`, and the password in it. */
 function headerSecrets(line: string): string[] {
-  const word = /^http\..*?\s\S+:\s*(?:\S+\s+)?(\S{4,})$/i.exec(line)?.[1];
-  if (word === undefined) return [];
-  const [, password = ''] = Buffer.from(word, 'base64').toString('utf8').split(':');
-  return [word, ...(password.length > 3 ? [password] : [])];
+  const credential = /^http\..*?\s\S+:\s*(?:\S+\s+)?(\S{4,})$/i.exec(line)?.[1];
+  if (credential === undefined) return [];
+  const [, password = ''] = Buffer.from(credential, 'base64').toString('utf8').split(':');
+  return [credential, ...(password.length > 3 ? [password] : [])];
 }
 
 function credentialsIn(remote: string): string[] {
@@ -106,7 +106,7 @@ function credentialsIn(remote: string): string[] {
 }
 
 /** Whether files written here are lost when the CI job ends. */
-export function isThrownAway({ CI = '', RUNNER_ENVIRONMENT }: NodeJS.ProcessEnv): boolean {
+export function isEphemeralRunner({ CI = '', RUNNER_ENVIRONMENT }: NodeJS.ProcessEnv): boolean {
   return CI !== '' && RUNNER_ENVIRONMENT !== 'self-hosted';
 }
 

@@ -32,18 +32,18 @@ export interface SettleOptions extends Omit<ResumeOptions, 'runs'> {
 }
 
 /** Takes the lock, loads the state and settles what killed runs left unfinished. The caller releases the lock. */
-export async function holdForRun(
+export async function lockAndLoadState(
   home: StateHome,
   command: string,
   options: SettleOptions,
 ): Promise<CurrentState & { readonly lock: Lock }> {
   const { shard } = options;
-  const settling = new Settling(home, options);
-  const lock = await settling.lock(shard === undefined ? command : `${command} --shard ${shardText(shard)}`);
+  const loader = new StateLoader(home, options);
+  const lock = await loader.lock(shard === undefined ? command : `${command} --shard ${shardText(shard)}`);
   try {
-    const state = await settling.settle();
+    const state = await loader.settle();
     // A run of the whole goes on from all that shards did.
-    return { ...settling.result(shard === undefined ? joinedState(state) : state), lock };
+    return { ...loader.result(shard === undefined ? joinedState(state) : state), lock };
   } catch (failure) {
     await lock.release();
     throw failure;
@@ -54,24 +54,24 @@ export async function holdForRun(
  * Loads the state and writes nothing. What killed runs left unfinished is settled in memory, for this plan alone. If a run is writing the
  * state, returns it as it is.
  */
-export async function settleForPlan(home: StateHome, options: SettleOptions): Promise<CurrentState> {
+export async function loadStateForPlan(home: StateHome, options: SettleOptions): Promise<CurrentState> {
   const { backend } = home;
-  const settling = new Settling(home, options);
-  const state = await settling.load();
+  const loader = new StateLoader(home, options);
+  const state = await loader.load();
   const found = await unfinishedRuns(state, home, options.shard);
-  if (found.length === 0) return settling.result(state);
+  if (found.length === 0) return loader.result(state);
   const running = found.find(isRunning);
   const holder = (await backend.holder()) ?? (running && describeRun(running.run));
-  if (holder === undefined) return settling.result(await settling.settleInMemory(state, found));
-  settling.notes.push(`the state is being written: ${holder}`);
-  return settling.result(state);
+  if (holder === undefined) return loader.result(await loader.settleInMemory(state, found));
+  loader.notes.push(`the state is being written: ${holder}`);
+  return loader.result(state);
 }
 
 /** Thrown if another shard changed the state since it was loaded: nothing is saved, and the state is loaded again. */
 const changedMeanwhile = problemError('locked', 'another shard changed the state');
 
 /** Brings a state up to what killed runs did. */
-class Settling {
+class StateLoader {
   readonly notes: string[] = [];
   readonly #home: StateHome;
   readonly #options: SettleOptions;
@@ -155,7 +155,7 @@ class Settling {
       state = await this.#save(state, resumed);
       if (isSaved) continue;
       await resumed.finish();
-      this.notes.push(...notesOf(content, resumed, into(content)));
+      this.notes.push(...notesOf(content, resumed, targetOf(content)));
     }
     return state;
   }
@@ -190,7 +190,7 @@ class Settling {
     for (const content of found) {
       const one = await this.#resume(content, heirOf(after, content.run));
       resumed.push(one);
-      findings.push(...notesOf(content, one, into(content)));
+      findings.push(...notesOf(content, one, targetOf(content)));
       after = one.state;
     }
     const runs = resumed.map(({ run }) => run);
@@ -220,15 +220,15 @@ function isUnchanged(now: StateHead | undefined, { serial, lineage }: State): bo
   return now === undefined ? serial === 0 : now.serial === serial && now.lineage === lineage;
 }
 
-function into({ ended }: JournalContent): string {
+function targetOf({ ended }: JournalContent): string {
   return ended ? 'it' : 'the state';
 }
 
 /** The notes about a run that was settled. */
-function notesOf({ ended }: JournalContent, { run, settled, findings }: Resumed, where: string): string[] {
+function notesOf({ ended }: JournalContent, { run, settled, findings }: Resumed, target: string): string[] {
   const why = ended ? 'is newer than the state' : 'had not ended';
   return [
-    `run ${run} ${why}: ${settled === 0 ? 'none' : settled} of its answers ${settled === 1 ? 'was' : 'were'} taken into ${where}`,
+    `run ${run} ${why}: ${settled === 0 ? 'none' : settled} of its answers ${settled === 1 ? 'was' : 'were'} taken into ${target}`,
     ...findings,
   ];
 }

@@ -33,7 +33,7 @@ export function explain(
     }
     const isOtherwise = named.some((one) => {
       const own = addressOf(kind, one);
-      return isById(own) === (by === 'id') && within(own) === within(address);
+      return isById(own) === (by === 'id') && afterName(own) === afterName(address);
     });
     if (naming !== undefined && names.size === 1 && isOtherwise) count += 1;
     return [];
@@ -58,7 +58,7 @@ function isById(address: string): boolean {
 }
 
 /** The part of an address behind its id or name, such as the type of a template. */
-function within(address: string): string {
+function afterName(address: string): string {
   return address.split('/').slice(2).join('/');
 }
 

@@ -10,7 +10,7 @@ const hints: { readonly [kind in FailureKind]?: string } = {
 
 /** Everything that went wrong, as problems. */
 export function problemsOf(failure: unknown): Problem[] {
-  return distinct(failuresIn(failure).flatMap(problemsOfOne));
+  return withoutDuplicates(failuresIn(failure).flatMap(problemsOfOne));
 }
 
 /** The same for mistakes in the input alone. Throws what is a mistake of idops, or comes after an interruption. */
@@ -21,7 +21,7 @@ export function inputProblems(failure: unknown, signal: AbortSignal | undefined)
 }
 
 /** Several requests may fail for one cause, such as a refused token: it is reported once. */
-function distinct(problems: readonly Problem[]): Problem[] {
+function withoutDuplicates(problems: readonly Problem[]): Problem[] {
   const cause = (problem: Problem): string =>
     problem.code === 'server-unauthorized' ? problem.code : JSON.stringify(problem);
   const first = new Map(problems.map((problem) => [cause(problem), problem] as const).reverse());

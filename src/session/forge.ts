@@ -30,9 +30,9 @@ export async function forgeOf(
 ): Promise<Forge | undefined> {
   const checkout = env.GITHUB_ACTIONS === 'true' ? onGithub(env, sha) : onGitlab(env);
   if (checkout === undefined || !plainAddress.test(checkout.files)) return undefined;
-  const here = await realpath(folder).catch(() => folder);
-  const root = await rootOf(here, checkout);
-  const inRoot = root === undefined ? '..' : relative(root, here);
+  const realFolder = await realpath(folder).catch(() => folder);
+  const root = await rootOf(realFolder, checkout);
+  const inRoot = root === undefined ? '..' : relative(root, realFolder);
   return inRoot.split(sep)[0] === '..' || isAbsolute(inRoot)
     ? undefined
     : { files: checkout.files, folder: inRoot.split(sep).join('/') };
@@ -79,12 +79,12 @@ export function eventPayload(env: Environment): unknown {
 
 /** The commit of a run; for a pull request the last one of its branch, not the merge. Empty if unknown. */
 export function headCommit(env: Environment, payload: unknown): string {
-  const sha = at(payload, 'pull_request', 'head', 'sha');
+  const sha = memberOf(payload, 'pull_request', 'head', 'sha');
   return typeof sha === 'string' ? sha : (env.GITHUB_SHA ?? '');
 }
 
 /** A member inside of an unknown value; undefined if there is none. */
-export function at(value: unknown, ...path: string[]): unknown {
+export function memberOf(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(
     (part, name) =>
       typeof part === 'object' && part !== null ? (part as { [name: string]: unknown })[name] : undefined,

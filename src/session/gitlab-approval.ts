@@ -6,9 +6,9 @@ import type { Environment } from './forge.js';
 export interface PipelineApproval {
   readonly approval: Approval;
   /** When the merge request's plan was made; null if none approves. */
-  readonly made: Date | null;
+  readonly plannedAt: Date | null;
   /** When the pipeline began; null if GitLab doesn't say. */
-  readonly since: Date | null;
+  readonly pipelineStartedAt: Date | null;
 }
 
 /**
@@ -37,8 +37,8 @@ export function pipelineApproval(
   const pull_request = request === undefined ? null : Number(request);
   return {
     approval: { pull_request, head, plan_run, environment, digest, workflow_run: id, url },
-    made: timeOf(made),
-    since: timeOf(began),
+    plannedAt: timeOf(made),
+    pipelineStartedAt: timeOf(began),
   };
 }
 

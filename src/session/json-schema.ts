@@ -30,9 +30,9 @@ export function jsonSchema(name: SchemaName): object {
       if (name !== 'manifest' && name !== 'config') return;
       allowVariables(part);
       // zod drops them from a value that is transformed, such as a file reference.
-      const { examples, default: usual } = z.globalRegistry.get(zodSchema) ?? {};
+      const { examples, default: defaultValue } = z.globalRegistry.get(zodSchema) ?? {};
       if (Array.isArray(examples)) part.examples = examples;
-      if (usual !== undefined) part.default = usual as typeof part.default;
+      if (defaultValue !== undefined) part.default = defaultValue as typeof part.default;
     },
   });
   if (name === 'config') withoutDefaults(schema.properties?.environments);
@@ -51,16 +51,16 @@ function withoutDefaults(part: unknown): void {
 
 /** Allows `${NAME}` in the place of anything but a free string. */
 function allowVariables(part: z.core.JSONSchema.BaseSchema): void {
-  const narrow =
+  const isRestricted =
     part.type === 'boolean' ||
     part.type === 'integer' ||
     part.type === 'number' ||
     (part.type === 'string' &&
       (part.format !== undefined || part.pattern !== undefined || part.enum !== undefined));
-  if (!narrow || part.const !== undefined) return;
+  if (!isRestricted || part.const !== undefined) return;
   const { description, examples, default: usual, ...rest } = part;
-  const said = { description, examples, default: usual };
+  const annotations = { description, examples, default: usual };
   for (const key of Object.keys(part)) delete part[key];
-  for (const [key, value] of Object.entries(said)) if (value !== undefined) part[key] = value;
+  for (const [key, value] of Object.entries(annotations)) if (value !== undefined) part[key] = value;
   part.anyOf = [rest, { type: 'string', pattern: '\\$\\{' }];
 }

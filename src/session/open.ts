@@ -8,9 +8,9 @@ import { labelResult } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
 import { createRedactor, type OnSecret } from '../secrets/redactor.js';
 import type { Lock } from '../state/backend.js';
-import { backendOf, isThrownAway, notSharedWarning, stateLossWarning } from './backend.js';
+import { backendOf, isEphemeralRunner, notSharedWarning, stateLossWarning } from './backend.js';
 import { DEFAULT_CONCURRENCY, openConnection } from './connection.js';
-import { type CurrentState, holdForRun, settleForPlan } from './current-state.js';
+import { type CurrentState, loadStateForPlan, lockAndLoadState } from './current-state.js';
 import { originOf } from './origin.js';
 import { findOrphanedState } from './orphaned-state.js';
 import { Planner } from './planner.js';
@@ -42,14 +42,14 @@ export async function openForWriting(
 /** Works in a session and closes it. `tell` gets its warnings and notes first, and in the end the warnings of closing it. */
 export async function withSession<S extends Session, T>(
   session: S,
-  tell: (problems: readonly Problem[], notes: readonly string[]) => void,
+  report: (problems: readonly Problem[], notes: readonly string[]) => void,
   work: (session: S) => Promise<T>,
 ): Promise<T> {
   try {
-    tell(session.warnings, session.notes);
+    report(session.warnings, session.notes);
     return await work(session);
   } finally {
-    tell(await session.close(), []);
+    report(await session.close(), []);
   }
 }
 
@@ -60,11 +60,12 @@ async function open(
 ): Promise<WritingSession> {
   const { concurrency = DEFAULT_CONCURRENCY } = options;
   const progress = safeProgress(options.progress ?? noProgress);
-  const life = new Lifecycle(async () => {
+  const lifecycle = new Lifecycle(async () => {
     await connection.close();
     return (await lock?.release()) ?? [];
   });
-  const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
+  const signal =
+    options.signal === undefined ? lifecycle.signal : AbortSignal.any([options.signal, lifecycle.signal]);
   const redactor = options.redactor ?? createRedactor();
   const { server, manifests, warnings } = await loadAll(project, options, redactor.add);
   const backend = await backendOf(project, redactor.add);
@@ -83,49 +84,49 @@ async function open(
   const shared = { reader, profile: server.profile, concurrency, progress, signal, pause: options.pause };
   const home = { backend, environment: project.environment };
   const settling = { ...shared, server: server.baseUrl, shard, holds: redactor.holds };
-  const held: CurrentState & { readonly lock?: Lock } = await (command === undefined
-    ? settleForPlan(home, settling)
-    : holdForRun(home, command, settling)
+  const current: CurrentState & { readonly lock?: Lock } = await (command === undefined
+    ? loadStateForPlan(home, settling)
+    : lockAndLoadState(home, command, settling)
   ).catch(async (failure) => {
     await connection.close();
     throw failure;
   });
-  const { lock } = held;
-  const orphaned = await findOrphanedState(project, held.state);
+  const { lock } = current;
+  const orphaned = await findOrphanedState(project, current.state);
   if (orphaned !== null && command !== undefined) {
-    await life.end();
+    await lifecycle.end();
     throw new ProblemsError([orphaned]);
   }
   const { safety = project.safety({ limits: command !== undefined }), approvable = false } = options;
   const guards = approvable ? safety : { ...safety, approvers: [] };
   const planner = new Planner(
     { project, server, manifests, home, redactor, reading: shared, shard, safety: guards, asOf: options.now },
-    held.state,
-    held.read,
+    current.state,
+    current.read,
   );
   return {
     project,
     warnings: [
       ...(shard !== undefined && options.ofJob === true ? notSharedWarning(project, backend) : []),
-      ...(command !== undefined && isThrownAway(process.env) ? stateLossWarning(project, declared) : []),
+      ...(command !== undefined && isEphemeralRunner(process.env) ? stateLossWarning(project, declared) : []),
       ...warnings,
     ],
-    notes: orphaned === null ? held.notes : [...held.notes, `${orphaned.message}: ${orphaned.hint}`],
+    notes: orphaned === null ? current.notes : [...current.notes, `${orphaned.message}: ${orphaned.hint}`],
     declared,
     files: manifests.files,
-    plan: (asked) => life.run(() => planner.plan(asked)),
-    storePlan: (made) => life.run(() => planner.store(made)),
-    planStored: (stored, left) => life.run(() => planner.stored(stored, left)),
-    lastRun: () => life.run(() => lastRun(backend.runs, planner.state)),
-    planUndo: (run, { force = false } = {}) => life.run(() => planner.undo(run, force)),
-    planRegeneration: (clientId) => life.run(() => planner.regeneration(clientId)),
-    close: () => life.end(),
+    plan: (asked) => lifecycle.run(() => planner.plan(asked)),
+    storePlan: (made) => lifecycle.run(() => planner.store(made)),
+    planStored: (stored, left) => lifecycle.run(() => planner.stored(stored, left)),
+    lastRun: () => lifecycle.run(() => lastRun(backend.runs, planner.state)),
+    planUndo: (run, { force = false } = {}) => lifecycle.run(() => planner.undo(run, force)),
+    planRegeneration: (clientId) => lifecycle.run(() => planner.regeneration(clientId)),
+    close: () => lifecycle.end(),
     approvalHistory: () => planner.state,
     apply: (approved, approval) =>
-      life.runAlone(async () => {
+      lifecycle.runAlone(async () => {
         if (!isApproved(approved))
           throw new TypeError('this plan was not approved: approve(plan, limits) does it');
-        const made = planner.find(approved.plan);
+        const made = planner.recipeOf(approved.plan);
         if (made === undefined) {
           throw new TypeError(
             'this plan was made in another session, or before something was applied in this one, and what is there may have ' +
@@ -148,7 +149,7 @@ async function open(
           command: made.command,
           origin: () => originOf(process.env, project.root, options.message, redactor),
           redactor,
-        }).finally(() => planner.forget());
+        }).finally(() => planner.invalidatePlans());
         planner.state = applied.state;
         const { plan } = approved;
         const labelled = labelResult(result, plan, answers);
@@ -203,7 +204,7 @@ async function loadAll(
 /** The work of a session: it ends once, after all work that is under way, and applies one plan at a time. */
 class Lifecycle {
   readonly #stop = new AbortController();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #running = new Set<Promise<unknown>>();
   readonly #end: () => Promise<readonly Problem[]>;
   #ended: Promise<readonly Problem[]> | undefined;
   #applying = false;
@@ -218,9 +219,9 @@ class Lifecycle {
   /** Does work that the end of the session waits for. Throws a TypeError if it has ended. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#ended !== undefined) throw new TypeError('this session is closed');
-    const doing = work();
-    this.#underWay.add(doing);
-    return await doing.finally(() => this.#underWay.delete(doing));
+    const running = work();
+    this.#running.add(running);
+    return await running.finally(() => this.#running.delete(running));
   }
 
   /** Does work of which only one may run at a time. Throws a TypeError if one is running. */
@@ -235,7 +236,7 @@ class Lifecycle {
   /** Starts nothing more, waits until work under way is finished and recorded, and releases all; returns warnings. */
   async end(): Promise<readonly Problem[]> {
     this.#stop.abort();
-    this.#ended ??= Promise.allSettled([...this.#underWay]).then(() => this.#end());
+    this.#ended ??= Promise.allSettled([...this.#running]).then(() => this.#end());
     return await this.#ended;
   }
 }

@@ -3,7 +3,7 @@ import { git } from '../base/git.js';
 import { findWorkTree } from '../base/paths.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { Origin } from '../state/journal.js';
-import { at, type Environment, eventPayload, gitlabCommit, headCommit, isCommit } from './forge.js';
+import { type Environment, eventPayload, gitlabCommit, headCommit, isCommit, memberOf } from './forge.js';
 
 /**
  * Who runs idops, for the journal: what GitHub or GitLab CI says in its variables `env`; elsewhere the newest commit of the project's git
@@ -30,7 +30,7 @@ function onGithub(env: Environment): Texts | undefined {
   if (env.GITHUB_ACTIONS !== 'true') return undefined;
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '', GITHUB_RUN_ID: id = '' } = env;
   const payload = eventPayload(env);
-  const number = at(payload, 'pull_request', 'number');
+  const number = memberOf(payload, 'pull_request', 'number');
   const commit = headCommit(env, payload);
   return {
     // The person who re-ran it, who may not be the one who started it.

@@ -26,9 +26,9 @@ export async function findOrphanedState(project: Project, state: State): Promise
     ...(await formerBranches(project)),
   ]) {
     // Ignore a state that was moved or can't be read.
-    const there = await read().catch(() => undefined);
-    const records = Object.keys(there?.resources ?? {}).length;
-    if (there?.server !== state.server || records === 0) continue;
+    const former = await read().catch(() => undefined);
+    const records = Object.keys(former?.resources ?? {}).length;
+    if (former?.server !== state.server || records === 0) continue;
     const [what, them] = records === 1 ? ['a record', 'it'] : [`${records} records`, 'them'];
     return error(
       'state-elsewhere',
@@ -43,12 +43,13 @@ export async function findOrphanedState(project: Project, state: State): Promise
 async function formerFiles(project: Project): Promise<FormerPlace[]> {
   const { root, environment } = project;
   const settings = project.state();
-  const own = environment === null ? [] : [`.idops/${environment}.json`, `.idops/${environment}/state.json`];
+  const environmentFiles =
+    environment === null ? [] : [`.idops/${environment}.json`, `.idops/${environment}/state.json`];
   // If the configuration names a file, the default state may belong to objects managed without an environment.
   const isNamed = settings.in === 'file' && settings.path !== resolve(root, defaultState(environment));
-  const usual = isNamed && environment !== null ? [] : [DEFAULT_STATE];
+  const defaultFiles = isNamed && environment !== null ? [] : [DEFAULT_STATE];
   return await Promise.all(
-    [...usual, ...own]
+    [...defaultFiles, ...environmentFiles]
       .map((path) => resolve(root, path))
       .filter((path) => settings.in !== 'file' || path !== settings.path)
       .map(async (path) => {

@@ -6,7 +6,7 @@ import { isOfState } from '../manifests/access.js';
 import { matchGlobs } from '../manifests/find-manifests.js';
 import { loadManifests } from '../manifests/load.js';
 import { isInside } from '../manifests/symlinks.js';
-import type { Guarded, Project } from '../project/index.js';
+import type { PrivateInputs, Project } from '../project/index.js';
 import { shownPath } from '../yaml/source-file.js';
 
 /** A project, and the manifests and bodies that were read. */
@@ -20,16 +20,16 @@ export interface Inputs {
  * (`wrong-option`).
  */
 export async function refuseDuplicates(outputs: readonly string[]): Promise<void> {
-  const met = new Map<string, string>();
+  const seen = new Map<string, string>();
   const problems: Problem[] = [];
   for (const output of outputs) {
     const path = resolve(output);
     const there = await stat(path).catch(() => undefined);
     // A device or a pipe takes several outputs.
     if (there !== undefined && !there.isFile()) continue;
-    const names = await namesOf(path);
-    const other = names.map((name) => met.get(name)).find((name) => name !== undefined);
-    for (const name of names) met.set(name, output);
+    const names = await outputIdentities(path);
+    const other = names.map((name) => seen.get(name)).find((name) => name !== undefined);
+    for (const name of names) seen.set(name, output);
     if (other === undefined) continue;
     const which = other === output ? `${output} is named twice` : `${other} and ${output} are one file`;
     problems.push(error('wrong-option', which, [], 'name a file of its own for each output'));
@@ -47,14 +47,14 @@ export async function refuseInputs(
   known: Inputs | (() => Promise<Project>),
   areManifests = false,
 ): Promise<void> {
-  const { files, states, isManifest } = await guardedIn(known);
-  const inputs = new Set((await Promise.all([resolve(config), ...files].map(identity))).flat());
-  const kept = (await Promise.all(states.map(namesOf))).flat();
+  const { files, states, isManifest } = await inputsOf(known);
+  const inputs = new Set((await Promise.all([resolve(config), ...files].map(fileIdentities))).flat());
+  const stateFiles = (await Promise.all(states.map(outputIdentities))).flat();
   const problems: Problem[] = [];
   for (const output of outputs) {
-    const names = await namesOf(resolve(output));
+    const names = await outputIdentities(resolve(output));
     if (names.some((name) => inputs.has(name))) problems.push(refusal(output, 'idops reads it'));
-    else if (names.some((name) => kept.some((state) => isOfState(name, state))))
+    else if (names.some((name) => stateFiles.some((state) => isOfState(name, state))))
       problems.push(refusal(output, 'it is a state, or belongs to one'));
     else if (!areManifests && names.some(isManifest))
       problems.push(refusal(output, 'a glob of the configuration would make it a manifest'));
@@ -62,13 +62,13 @@ export async function refuseInputs(
   refuse(problems);
 }
 
-async function guardedIn(
+async function inputsOf(
   known: Inputs | (() => Promise<Project>),
-): Promise<Pick<Guarded, 'files' | 'states'> & { isManifest(path: string): boolean }> {
+): Promise<Pick<PrivateInputs, 'files' | 'states'> & { isManifest(path: string): boolean }> {
   try {
     const project = typeof known === 'function' ? await known() : known.project;
     const read = typeof known === 'function' ? await loadManifests(project, { lenient: true }) : known;
-    const { files, states } = project.guarded();
+    const { files, states } = project.privateInputs();
     const isManifest = (path: string): boolean =>
       isInside(path, project.root) && matchGlobs(project, [shownPath(path, project.root)]).size > 0;
     return { files: [...files, ...read.files], states, isManifest };
@@ -84,13 +84,13 @@ function refusal(output: string, why: string): Problem {
 }
 
 /** The names of a file: its path, and its device and inode, since links and letter case may lead to it too. */
-async function identity(path: string): Promise<string[]> {
+async function fileIdentities(path: string): Promise<string[]> {
   const there = await stat(path).catch(() => undefined);
   return there?.isFile() === true ? [path, `${there.dev}:${there.ino}`] : [path];
 }
 
 /** The same for a file that may not exist yet: also in the real folder, and at the end of links. */
-async function namesOf(path: string): Promise<string[]> {
+async function outputIdentities(path: string): Promise<string[]> {
   const inFolder = join(await realPath(dirname(path)), basename(path));
-  return [...(await identity(path)), inFolder, await realPath(path)];
+  return [...(await fileIdentities(path)), inFolder, await realPath(path)];
 }

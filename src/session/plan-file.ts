@@ -28,16 +28,16 @@ export async function storedPlanText(
   options: StoredOptions,
   redactor: Redactor,
 ): Promise<string> {
-  const shown = storedJson(redactPlan(plan, redactor));
+  const name = storedJson(redactPlan(plan, redactor));
   // The seal is of the plan before redaction: what is redacted depends on the secrets that are known.
-  const stored = { ...shown, apply: await seal(plan, options, redactor.redactName) };
+  const stored = { ...name, apply: await seal(plan, options, redactor.redactName) };
   const read = parseJson(jsonText(stored)) as Parameters<typeof planHash>[0];
   return jsonText({ ...stored, apply: { ...stored.apply, whole: planHash(read) } });
 }
 
 /** Reads a stored plan from a file. Throws a ProblemsError if there is none that can be applied. */
-export async function readPlanFile(path: string, shown = path): Promise<StoredPlan> {
-  return readStoredPlan(await readText(path, shown), shown);
+export async function readPlanFile(path: string, name = path): Promise<StoredPlan> {
+  return readStoredPlan(await readText(path, name), name);
 }
 
 async function readText(path: string, shown: string): Promise<string> {

@@ -44,13 +44,13 @@ export interface PlannerOptions {
 }
 
 /** How a plan is rebuilt when it is applied, and which command applies it. */
-interface Made {
+interface PlanRecipe {
   readonly replan: Replan;
   readonly command: WritingCommand;
 }
 
 /** Milliseconds for which a list that was read to settle a killed run can be used for a plan. */
-const JUST_BEFORE = 5000;
+const MAX_LIST_AGE = 5000;
 
 /** Makes the plans of a session, and knows which of them may still be applied. */
 export class Planner {
@@ -60,9 +60,9 @@ export class Planner {
   /** For the first plan only. */
   #read: ReadLists | undefined;
   /** The plans that may be applied: none that was begun before an apply ended. */
-  #current = new WeakMap<Plan, Made>();
-  readonly #madeWith = new WeakMap<Plan, StoredOptions>();
-  #probed: Promise<Probed> | undefined;
+  #applicable = new WeakMap<Plan, PlanRecipe>();
+  readonly #storedOptions = new WeakMap<Plan, StoredOptions>();
+  #probe: Promise<Probed> | undefined;
 
   /** `read` are the lists that were read to settle killed runs. */
   constructor(options: PlannerOptions, state: State, read: ReadLists | undefined) {
@@ -73,26 +73,26 @@ export class Planner {
 
   /** Asks the server once what it is; if that fails, the next plan asks again. */
   readonly recognise: NonNullable<PlanHeader['recognise']> = (scope) => {
-    this.#probed ??= probe(this.#options.reading.reader, scope).catch((failure: unknown) => {
-      this.#probed = undefined;
+    this.#probe ??= probe(this.#options.reading.reader, scope).catch((failure: unknown) => {
+      this.#probe = undefined;
       throw failure;
     });
-    return this.#probed;
+    return this.#probe;
   };
 
   /** Undefined for a plan that may not be applied. */
-  find(plan: Plan): Made | undefined {
-    return this.#current.get(plan);
+  recipeOf(plan: Plan): PlanRecipe | undefined {
+    return this.#applicable.get(plan);
   }
 
   /** After an apply no earlier plan may be applied. */
-  forget(): void {
-    this.#current = new WeakMap();
+  invalidatePlans(): void {
+    this.#applicable = new WeakMap();
   }
 
   /** A plan of what manifests declare. */
   async plan(asked: PlanOptions = {}): Promise<Plan> {
-    const plans = this.#current;
+    const plans = this.#applicable;
     const { shard, manifests } = this.#options;
     const { targets = [], kinds = [], prune = false, assert = false, ended = false } = asked;
     if (prune && ended) {
@@ -111,15 +111,15 @@ export class Planner {
       assert,
       ...(shard === undefined ? {} : { shard }),
     };
-    const made = { ...built.plan, again: [...againOf(given), ...(ended ? ['--ended'] : [])] };
+    const made = { ...built.plan, again: [...argumentsOf(given), ...(ended ? ['--ended'] : [])] };
     plans.set(made, { replan: built.replan, command: 'apply' });
-    this.#madeWith.set(made, given);
+    this.#storedOptions.set(made, given);
     return made;
   }
 
   /** The text of a plan that this session made. Throws a TypeError for another plan. */
   async store(plan: Plan): Promise<string> {
-    const given = this.#madeWith.get(plan);
+    const given = this.#storedOptions.get(plan);
     if (given === undefined)
       throw new TypeError('only a plan that this session made of the manifests can be stored');
     return await storedPlanText(plan, given, this.#options.redactor);
@@ -136,8 +136,8 @@ export class Planner {
 
   /** A plan that restores what a run changed, and what it leaves as it is. */
   async undo(run: string, force: boolean): Promise<UndoPlan> {
-    this.#ofAll();
-    const plans = this.#current;
+    this.#requireNoShard();
+    const plans = this.#applicable;
     const { home, server } = this.#options;
     const content = await findRun(home.backend.runs, run);
     if (content.run.server !== server.baseUrl) {
@@ -172,11 +172,11 @@ export class Planner {
 
   /** A plan that regenerates one client's DID. */
   async regeneration(clientId: string): Promise<Plan> {
-    this.#ofAll();
+    this.#requireNoShard();
     const { redactor, reading } = this.#options;
     if (!identifier().safeParse(clientId).success)
       throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);
-    const plans = this.#current;
+    const plans = this.#applicable;
     const made = await regenerationPlan(clientId, { ...reading, ...this.#header(), state: this.state });
     const plan = labelPlan(made, this.state);
     plans.set(plan, { replan: made.replan, command: 'regenerate-did' });
@@ -189,7 +189,7 @@ export class Planner {
     this.#read = undefined;
     const made = await buildPlan({
       ...reading,
-      read: read !== undefined && performance.now() - read.at < JUST_BEFORE ? read : undefined,
+      read: read !== undefined && performance.now() - read.at < MAX_LIST_AGE ? read : undefined,
       state: this.state,
       hasher: new Hasher(this.state, redactor.holds),
       selection: { targets: [], kinds: [] },
@@ -220,14 +220,14 @@ export class Planner {
     };
   }
 
-  #ofAll(): void {
+  #requireNoShard(): void {
     if (this.#options.shard !== undefined)
       throw new TypeError('a session of a shard plans what manifests declare, and nothing else');
   }
 }
 
 /** The command that plans the same again. */
-function againOf({ targets, kinds, prune, assert, shard }: StoredOptions): readonly string[] {
+function argumentsOf({ targets, kinds, prune, assert, shard }: StoredOptions): readonly string[] {
   return [
     'apply',
     ...targets.flatMap((target) => ['--target', target]),

@@ -55,12 +55,12 @@ export interface PullRequest {
 }
 
 /** The result of a pull; nothing is written yet. */
-export interface Pulling extends Omit<PullResult, 'settled'> {
+export interface PreparedPull extends Omit<PullResult, 'settled'> {
   /** The base URL. */
   readonly server: string;
   readonly profile: ProfileName;
   /** Whether the files are a fresh set that the configuration doesn't name. */
-  readonly apart: boolean;
+  readonly isUnconfigured: boolean;
   /** Throws what `write` would throw, as far as that can be known before. */
   check(): Promise<void>;
   /**
@@ -78,7 +78,7 @@ export async function pull(
   project: Project,
   options: SessionOptions,
   { force = false, ...request }: PullRequest & { readonly out?: string; readonly force?: boolean },
-): Promise<Pulling> {
+): Promise<PreparedPull> {
   const { borutaFile, out = borutaFile === undefined ? undefined : newFolder(project) } = request;
   return await withPullContext(project, options, request, async (context) => {
     const { server, manifests, look, wishes, notes, state, record, leftOut } = context;
@@ -91,7 +91,7 @@ export async function pull(
       return {
         ...shared,
         ...pulled,
-        apart: false,
+        isUnconfigured: false,
         notes: [...notes, ...pulled.notes],
         check: () => checkFiles(pulled.files, project.root, project.cwd),
         async write() {
@@ -107,9 +107,9 @@ export async function pull(
     }
     const folder = await realPath(resolve(project.cwd, out));
     refuseHidden(folder, project.root);
-    const fresh = placed(await pullFresh(wishes, look), folder, project);
-    const { apart } = fresh;
-    if (!apart && manifests.declared.length > 0) {
+    const fresh = placeInProject(await pullFresh(wishes, look), folder, project);
+    const { isUnconfigured } = fresh;
+    if (!isUnconfigured && manifests.declared.length > 0) {
       const [what, instead] =
         borutaFile === undefined
           ? [
@@ -125,18 +125,18 @@ export async function pull(
     }
     const files = await filesInFolder(fresh.files, folder, project.cwd);
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
-    const isThere = written.length === 0;
+    const isUnchanged = written.length === 0;
     const config = resolve(project.cwd, project.file);
     await refuseInputs(written, config, { project, files: manifests.files }, true);
     // Files that no configuration names are not in the state.
-    const recordFresh = async () => (apart ? [] : await record(fresh.seen, files));
+    const recordFresh = async () => (isUnconfigured ? [] : await record(fresh.seen, files));
     return {
       ...shared,
       ...fresh,
       files,
-      added: isThere ? 0 : fresh.documents.length,
+      added: isUnchanged ? 0 : fresh.documents.length,
       updated: 0,
-      unchanged: isThere ? fresh.documents.length : 0,
+      unchanged: isUnchanged ? fresh.documents.length : 0,
       covered: 0,
       left: [],
       leftOut: [...leftOut, ...fresh.leftOut],
@@ -144,7 +144,7 @@ export async function pull(
       check: () => checkFiles(files, folder, project.cwd),
       async write() {
         if (options.signal?.aborted) throw interruptedBefore();
-        if (isThere) return await recordFresh();
+        if (isUnchanged) return await recordFresh();
         const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
           const hint = 'name a folder that can be made; nothing was written';
           throw notWritable(folder, project.cwd, failure, hint);
@@ -166,7 +166,7 @@ export async function pullReadable(
   project: Project,
   options: SessionOptions,
   request: PullRequest & { readonly out?: string },
-): Promise<Pulling & { readonly refused: readonly Problem[] }> {
+): Promise<PreparedPull & { readonly refused: readonly Problem[] }> {
   try {
     return { ...(await pull(project, options, request)), refused: [] };
   } catch (failure) {
@@ -344,10 +344,14 @@ export function wishesOf({
   return { kinds: kinds.filter(isWanted), asked, builtIn, by, declaredOnly: declared };
 }
 
-/** A fresh set of files, with the head of new manifests if they are in the project; `apart` if no glob of the configuration names them. */
-function placed(fresh: FreshPull, folder: string, project: Project): FreshPull & { apart: boolean } {
+/** A fresh set of files, with the head of new manifests if they are in the project; `isUnconfigured` if no glob of the configuration names them. */
+function placeInProject(
+  fresh: FreshPull,
+  folder: string,
+  project: Project,
+): FreshPull & { isUnconfigured: boolean } {
   const { root } = project;
-  if (folder !== root && !isInside(folder, root)) return { ...fresh, apart: true };
+  if (folder !== root && !isInside(folder, root)) return { ...fresh, isUnconfigured: true };
   const head = manifestHead(root);
   const inProject = (path: string): string => posix.join(shownPath(folder, root), path);
   const files = fresh.files.map(({ path, text }) => ({
@@ -358,7 +362,7 @@ function placed(fresh: FreshPull, folder: string, project: Project): FreshPull &
     project,
     files.map(({ path }) => inProject(path)),
   );
-  return { ...fresh, files, apart: matched.size === 0 };
+  return { ...fresh, files, isUnconfigured: matched.size === 0 };
 }
 
 function refuseHidden(folder: string, root: string): void {

@@ -10,7 +10,7 @@ import { storedJson } from '../report/stored.js';
 import type { Redactor } from '../secrets/redactor.js';
 
 /** How many differences are listed. */
-const SHOWN = 20;
+const MAX_LISTED = 20;
 
 /**
  * What a stored plan shows differently from the plan that would be applied for it. Places of declarations, times and the run since which
@@ -30,14 +30,17 @@ export function storedPlanDiff(
   );
   const only = left === undefined ? undefined : sending;
   const found = read.success
-    ? differences(formOf(read.data, only), formOf(made, only))
+    ? differences(reviewedParts(read.data, only), reviewedParts(made, only))
     : [`${read.error.issues[0]?.path.map(String).join('.')} isn't there, or is something else`];
   if (found.length === 0) return [];
-  const told = found.length > SHOWN ? [...found.slice(0, SHOWN), `and ${found.length - SHOWN} more`] : found;
+  const listed =
+    found.length > MAX_LISTED
+      ? [...found.slice(0, MAX_LISTED), `and ${found.length - MAX_LISTED} more`]
+      : found;
   return [
     error(
       'plan-altered',
-      `the stored plan shows something else than applying it would do: ${told.join('; ')}`,
+      `the stored plan shows something else than applying it would do: ${listed.join('; ')}`,
       [],
       'nothing was sent; make a new one with idops plan --out FILE and review it',
     ),
@@ -45,22 +48,22 @@ export function storedPlanDiff(
 }
 
 /** What people judge a plan by, in canonical form, by the name of each part in messages. */
-type Form = ReadonlyMap<string, string>;
+type ReviewedParts = ReadonlyMap<string, string>;
 
 /** Prefix of the part that is an object's label. */
-const NAME = 'the name of ';
+const LABEL_PREFIX = 'the name of ';
 
-function differences(shown: Form, now: Form): string[] {
+function differences(shown: ReviewedParts, now: ReviewedParts): string[] {
   // A label may have become known since then.
-  const isAll = (part: string): boolean => shown.has(part) || !part.startsWith(NAME);
+  const isAll = (part: string): boolean => shown.has(part) || !part.startsWith(LABEL_PREFIX);
   const parts = new Set([...shown.keys(), ...now.keys()].filter(isAll));
   return [...parts].filter((part) => shown.get(part) !== now.get(part));
 }
 
-function formOf(
+function reviewedParts(
   { profile, summary, required_scopes: scopes, warnings, changes }: PlanJson,
   only: ReadonlySet<string> | undefined,
-): Form {
+): ReviewedParts {
   const { drift: _, ...counts } = summary;
   const planned = changes.filter(({ address, action }) => only?.has(address) ?? action !== 'unchanged');
   const parts = planned.flatMap((change) => {
@@ -76,10 +79,10 @@ function formOf(
     } = change;
     return [
       [address, { ...rest, kind, warnings: warningKeys(told) }],
-      ...(label === undefined ? [] : [[`${NAME}${address}`, label]]),
+      ...(label === undefined ? [] : [[`${LABEL_PREFIX}${address}`, label]]),
       ...fields
         .filter(({ drift }) => drift?.declared !== 'nowhere')
-        .map((field) => [`${address}: ${field.path}`, fieldForm(kind, field)]),
+        .map((field) => [`${address}: ${field.path}`, reviewedField(kind, field)]),
     ] as [string, unknown][];
   });
   const whole = { profile, summary: counts, scopes: [...scopes].sort(), warnings: warningKeys(warnings) };
@@ -91,7 +94,10 @@ function formOf(
 }
 
 /** A field of a change: sets in one order, without its drift. */
-function fieldForm(kind: PlanJson['changes'][number]['kind'], field: { readonly [part: string]: unknown }) {
+function reviewedField(
+  kind: PlanJson['changes'][number]['kind'],
+  field: { readonly [part: string]: unknown },
+) {
   const { path, before, after, drift: _, places: _places, ...rest } = field as { [part: string]: Json };
   const types = kindOf(kind).fields;
   const type = typeof path === 'string' && Object.hasOwn(types, path) ? types[path] : undefined;

@@ -25,12 +25,12 @@ export function undoPlan(plan: Plan, given: readonly Left[], content: JournalCon
         .filter(({ action }) => action !== 'blocked')
         .map((change) => ({ ...change, declaredAt: null, apply: { ...change.apply, managed: [] } })),
     },
-    left: asPlanned(left, plan, content),
+    left: withPlanLabels(left, plan, content),
   };
 }
 
 /** What is left, with the address and the label that the plan has for each object. */
-function asPlanned(left: readonly Left[], { changes }: Plan, content: JournalContent): readonly Left[] {
+function withPlanLabels(left: readonly Left[], { changes }: Plan, content: JournalContent): readonly Left[] {
   const entries = entriesOf(content);
   const names = namesInJournal(entries);
   const past = new Map(entries.map((entry) => [entry.sending.address, entry]));

@@ -45,7 +45,7 @@ export async function validateProject(
       ? checkDeclaredTemplates(
           loaded.declared,
           await bodyChecks(project, loaded.declared),
-          await recordedIn(project, loaded.declared, onSecret),
+          await recordedBodies(project, loaded.declared, onSecret),
         )
       : [];
     const ignored = loaded.declared.flatMap((one) => ignoredProblems(one, kindOf(one.kind), project.profile));
@@ -83,7 +83,7 @@ export function keepProblems(project: Project, profile: Profile): readonly Probl
  * What the state records of declared templates, if the server's mails are known. Undefined if the state isn't a file, since nothing is
  * asked of the network, or if it can't be read.
  */
-async function recordedIn(
+async function recordedBodies(
   project: Project,
   declared: readonly Declared[],
   onSecret: OnSecret,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { listen, type Paths } from '../../src/cli/listen.js';
+import { listen, type Routes } from '../../src/cli/listen.js';
 import { afterwards } from '../cleanups.js';
 
 type Listening = Awaited<ReturnType<typeof listen>>;
@@ -9,12 +9,12 @@ type Listening = Awaited<ReturnType<typeof listen>>;
 const request = (path: string, headers = 'Connection: close\r\n', method = 'GET'): string =>
   `${method} ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 
-const paths: Paths = {
+const paths: Routes = {
   '/there': () => ({ status: 200, type: 'text/plain', body: 'here ö\n' }),
   '/broken': () => Promise.reject(new Error('no')),
 };
 
-async function listening(more: Paths = {}): Promise<Listening> {
+async function listening(more: Routes = {}): Promise<Listening> {
   const made = await listen({ host: '127.0.0.1', port: 0 }, { ...paths, ...more });
   afterwards(() => made.close());
   return made;

@@ -25,8 +25,8 @@ function planned(of: Plan, declared: CyclePlan['declared'] = []): CyclePlan {
 }
 
 function turn(parts: Partial<Cycle>): Cycle {
-  const took = { plan: 0.3, apply: null };
-  return { outcome: 'drift', plan: null, result: null, problems: [], notes: [], took, ...parts };
+  const durations = { plan: 0.3, apply: null };
+  return { outcome: 'drift', plan: null, result: null, problems: [], notes: [], durations, ...parts };
 }
 
 async function linesOf(metrics: Metrics): Promise<string[]> {
@@ -51,23 +51,23 @@ describe('metrics', () => {
 
   it('tell what the last plan would change, and keep that while there is no plan', async () => {
     const metrics = new Metrics(300);
-    metrics.planned(planned(plan(one, drifted)));
-    metrics.ended(turn({ plan: plan(one, drifted) }), 1_800_000_000);
-    metrics.ended(turn({ outcome: 'failed', took: { plan: null, apply: null } }), 1_800_000_300);
+    metrics.recordPlan(planned(plan(one, drifted)));
+    metrics.recordCycle(turn({ plan: plan(one, drifted) }), 1_800_000_000);
+    metrics.recordCycle(turn({ outcome: 'failed', durations: { plan: null, apply: null } }), 1_800_000_300);
     const lines = await linesOf(metrics);
     expect(lines).toContain('idops_pending_changes{kind="Organization",action="update"} 2');
     expect(lines).toContain('idops_drifted_objects{kind="Organization"} 1');
     expect(lines).toContain('idops_last_success_timestamp_seconds 1800000000');
     expect(lines).toContain('idops_turns_total{outcome="failed"} 1');
     expect(lines).toContain('idops_turn_duration_seconds_count{phase="plan"} 1');
-    metrics.planned(planned(plan()));
-    metrics.ended(turn({ outcome: 'unchanged', plan: plan() }), 1_800_000_600);
+    metrics.recordPlan(planned(plan()));
+    metrics.recordCycle(turn({ outcome: 'unchanged', plan: plan() }), 1_800_000_600);
     expect(await linesOf(metrics)).toContain('idops_pending_changes{kind="Organization",action="update"} 0');
   });
 
   it('tell what a plan would change, and what is declared, before it is applied', async () => {
     const metrics = new Metrics(300);
-    metrics.planned(planned(plan(one, drifted), [{ kind: 'Organization' }, { kind: 'Organization' }]));
+    metrics.recordPlan(planned(plan(one, drifted), [{ kind: 'Organization' }, { kind: 'Organization' }]));
     const lines = await linesOf(metrics);
     expect(lines).toContain('idops_pending_changes{kind="Organization",action="update"} 2');
     expect(lines).toContain('idops_drifted_objects{kind="Organization"} 1');
@@ -75,7 +75,7 @@ describe('metrics', () => {
     expect(lines).toContain('idops_declared_objects{kind="User"} 0');
     expect(lines).toContain('idops_turn_duration_seconds_count{phase="plan"} 1');
     expect(lines).toContain('idops_turns_total{outcome="drift"} 0');
-    metrics.planned(planned(plan()));
+    metrics.recordPlan(planned(plan()));
     expect(await linesOf(metrics)).toContain('idops_declared_objects{kind="Organization"} 0');
   });
 
@@ -83,8 +83,12 @@ describe('metrics', () => {
     const metrics = new Metrics(300);
     const { address } = drifted;
     const results = [resultOf(), resultOf({ address, status: 'failed' })];
-    const ended = { outcome: 'failed', plan: plan(one, drifted), took: { plan: 0.2, apply: 12 } } as const;
-    metrics.ended(turn({ ...ended, result: { run: 'r', results, interrupted: false } }), 1);
+    const ended = {
+      outcome: 'failed',
+      plan: plan(one, drifted),
+      durations: { plan: 0.2, apply: 12 },
+    } as const;
+    metrics.recordCycle(turn({ ...ended, result: { run: 'r', results, interrupted: false } }), 1);
     const lines = await linesOf(metrics);
     expect(lines).toContain('idops_pending_changes{kind="Organization",action="update"} 1');
     expect(lines).toContain('idops_changes_total{kind="Organization",status="applied"} 1');
@@ -96,10 +100,10 @@ describe('metrics', () => {
   it('count tries by operation, method and class of status', async () => {
     const metrics = new Metrics(300);
     const tried = { path: '/secret', reason: null, milliseconds: 1, attempt: 1 };
-    metrics.tried({ ...tried, operation: 'updateUser', method: 'PATCH', status: 204 });
-    metrics.tried({ ...tried, operation: 'updateUser', method: 'PATCH', status: 299 });
-    metrics.tried({ ...tried, operation: null, method: 'POST', status: null });
-    metrics.retried();
+    metrics.countAttempt({ ...tried, operation: 'updateUser', method: 'PATCH', status: 204 });
+    metrics.countAttempt({ ...tried, operation: 'updateUser', method: 'PATCH', status: 299 });
+    metrics.countAttempt({ ...tried, operation: null, method: 'POST', status: null });
+    metrics.countRetry();
     const text = await metrics.text();
     expect(text).toContain('idops_requests_total{operation="updateUser",method="PATCH",status="2xx"} 2');
     expect(text).toContain('idops_requests_total{operation="other",method="POST",status="none"} 1');
@@ -110,7 +114,7 @@ describe('metrics', () => {
   it('count errors by their code, and no warnings', async () => {
     const metrics = new Metrics(300);
     const problems = [error('locked', 'by ada@acme.example'), warning('unset-variable', 'x')];
-    metrics.ended(turn({ outcome: 'failed', problems }), 1);
+    metrics.recordCycle(turn({ outcome: 'failed', problems }), 1);
     const lines = (await linesOf(metrics)).filter((line) => line.startsWith('idops_problems_total'));
     expect(lines).toEqual(['idops_problems_total{code="locked"} 1']);
   });

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/base/problems.js';
-import { Ended, endQuietly, formatsAsked, misuse } from '../../src/cli/misuse.js';
+import { CommanderExit, formatsInArguments, throwInsteadOfExit, usageError } from '../../src/cli/misuse.js';
 
 function never(): never {
   throw new InvalidArgumentError('It must be a number.');
@@ -24,7 +24,7 @@ function program(): Command {
     .argument('<run>')
     .action(() => {});
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  endQuietly(idops, { stdout: nowhere, stderr: nowhere });
+  throwInsteadOfExit(idops, { stdout: nowhere, stderr: nowhere });
   return idops;
 }
 
@@ -32,7 +32,7 @@ async function found(...words: string[]): Promise<Problem[]> {
   try {
     await program().parseAsync(words, { from: 'user' });
   } catch (failure) {
-    if (failure instanceof Ended) return [...(misuse(failure)?.problems ?? [])];
+    if (failure instanceof CommanderExit) return [...(usageError(failure)?.problems ?? [])];
     throw failure;
   }
   throw new Error('it was taken');
@@ -77,5 +77,5 @@ it.each([
   [[], ['plan', '--', '--format', 'github']],
   [[], ['plan', '--format']],
 ])('the formats %j are asked for: %j', (asked, words) => {
-  expect(formatsAsked(words)).toEqual(asked);
+  expect(formatsInArguments(words)).toEqual(asked);
 });

@@ -11,7 +11,7 @@ describe('output', () => {
     const { stdout, stderr, output } = keptOutput({ debug: true });
     output.result('result');
     output.message('message s3cret\n');
-    output.beside('report');
+    output.report('report');
     output.debug('debug s3cret');
     output.problems([error('internal', 'problem s3cret')]);
     await output.flush();
@@ -26,7 +26,7 @@ describe('output', () => {
     output.result('result');
     output.message('message');
     output.debug('debug');
-    output.transient('working');
+    output.showStatus('working');
     output.problems([error('internal', 'problem')]);
     await output.flush();
     expect(stdout.text).toBe('result\n');
@@ -47,7 +47,7 @@ describe('output', () => {
     const { stdout, stderr, output } = keptOutput({ redactor });
     output.json({ action: 'x": "y' });
     output.result('::notice file=a::b\n```diff <script>');
-    output.beside('```diff');
+    output.report('```diff');
     output.problems([error('internal', 'it says error[')]);
     await output.flush();
     expect(stdout.text).toBe('{\n  "action": "x\\": \\"y"\n}\n::notice file=a::b\n```diff <script>\n');
@@ -56,10 +56,10 @@ describe('output', () => {
 
   it('takes a transient line away before anything else is said', async () => {
     const { stderr, output } = keptOutput({}, true);
-    output.transient('1/2');
-    output.transient('2/2');
+    output.showStatus('1/2');
+    output.showStatus('2/2');
     output.message('done');
-    output.transient(null);
+    output.showStatus(null);
     await output.flush();
     expect(stderr.text).toBe('\r1/2\u001b[K\r2/2\u001b[K\r\u001b[Kdone\n');
   });

@@ -5,7 +5,7 @@ function watched(parts: Partial<ProgressOptions> = {}) {
   const said: (string | null)[] = [];
   const clock = { time: 0 };
   const progress = createProgress({
-    output: { message: (text) => said.push(text), transient: (line) => said.push(line) },
+    output: { message: (text) => said.push(text), showStatus: (line) => said.push(line) },
     terminal: false,
     now: () => clock.time,
     ...parts,

@@ -71,7 +71,7 @@ describe('a single value', () => {
 
 describe('a secret that is known by its hash', () => {
   const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
-  const recorded = hasher.secret(hasher.hash('hush'));
+  const recorded = hasher.hashedSecret(hasher.hash('hush'));
 
   it('is the same where the wanted one has that hash', () => {
     expect(verdict(secret, new Sensitive('hush'), recorded)).toBe('same');
@@ -90,14 +90,14 @@ describe('a secret that is known by its hash', () => {
       { id: '2', name: 'b', label: 'hush' },
       { id: '1', name: 'a', label: 'hush' },
     ];
-    const whole = hasher.secret(hasher.hash([...scopes].reverse()));
+    const whole = hasher.hashedSecret(hasher.hash([...scopes].reverse()));
     const wanted = scopes.map((scope) => ({ ...scope, label: new Sensitive(scope.label) }));
     expect(verdict(set(), wanted, whole)).toBe('same');
     expect(verdict(set(), wanted.slice(1), whole)).toBe('different');
   });
 
   it('tells nothing of what holds another one', () => {
-    const whole = hasher.secret(hasher.hash([{ id: '1', label: 'hush' }]));
+    const whole = hasher.hashedSecret(hasher.hash([{ id: '1', label: 'hush' }]));
     expect(verdict(set(), [{ id: '1', label: recorded }], whole)).toBe('unknown');
   });
 
@@ -353,7 +353,7 @@ describe('what a map is to become', () => {
 
   it('can not be said where a key that stays is known by its hash alone', () => {
     const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
-    const hashed = hasher.secret(hasher.hash('hush'));
+    const hashed = hasher.hashedSecret(hasher.hash('hush'));
     expect(desired(map, { a: 1 }, { b: { value: hashed } }, false)).toBeUndefined();
     expect(desired(map, { a: 1, b: null }, { b: hashed }, false)).toEqual({ a: 1 });
   });

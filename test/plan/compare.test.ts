@@ -139,7 +139,7 @@ describe('a user', () => {
 
   it('shows no former secret if the manifest now declares another value', () => {
     const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
-    for (const group of [new Sensitive('hush'), hasher.secret(hasher.hash('hush'))]) {
+    for (const group of [new Sensitive('hush'), hasher.hashedSecret(hasher.hash('hush'))]) {
       const document = declared('User', identity, { group: 'staff' });
       const change = changeFor(document, { recorded: recorded({ group }) });
       expect(change.fields).toMatchObject([{ path: 'group', sensitive: true }]);
@@ -148,7 +148,7 @@ describe('a user', () => {
 
   it('is unchanged if its password has the recorded hash', () => {
     const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
-    const known = recorded({ backend: { smtp_password: hasher.secret(hasher.hash('hush')) } });
+    const known = recorded({ backend: { smtp_password: hasher.hashedSecret(hasher.hash('hush')) } });
     const document = (password: string) =>
       declared('User', identity, { backend: { smtp_password: new Sensitive(password) } });
     expect(changeFor(document('hush'), { recorded: known }).action).toBe('unchanged');

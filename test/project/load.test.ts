@@ -137,7 +137,7 @@ environments:
     const project = await own('a');
     expect(project.state()).toMatchObject({ path: join(project.root, '.idops/a/state.json') });
     const states = ['.idops/state.json', '.idops/a/state.json', '.idops/b/state.json'];
-    expect((await own('b')).guarded().states).toEqual(states.map((path) => join(project.root, path)));
+    expect((await own('b')).privateInputs().states).toEqual(states.map((path) => join(project.root, path)));
     expect(await codesOf(() => load('version: 1\nenvironments: {..: {}}\n'))).toEqual([
       'wrong-value idops.yaml:2:16',
     ]);

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Fields, HashedSecret, holdsSensitive, Sensitive, same } from '../../src/base/values.js';
-import { conceal, Hasher, restoreFields, storeFields } from '../../src/secrets/hash.js';
+import { Hasher, hideSecrets, restoreFields, storeFields } from '../../src/secrets/hash.js';
 
 const server = 'https://id.example.com';
 
@@ -21,13 +21,13 @@ describe('a hash', () => {
 
   it('tells whether a value is the one that was hashed, and nothing else', () => {
     const hasher = new Hasher({ server, salt: 'salt' });
-    const secret = hasher.secret(hasher.hash('hush'));
+    const secret = hasher.hashedSecret(hasher.hash('hush'));
     expect(secret.matches('hush')).toBe(true);
     expect(secret.matches('other')).toBe(false);
     expect(() => secret.reveal()).toThrow();
     expect(same(secret, new Sensitive('hush'))).toBe(true);
     expect(same('hush', secret)).toBe(true);
-    expect(same(secret, hasher.secret(hasher.hash('hush')))).toBe(true);
+    expect(same(secret, hasher.hashedSecret(hasher.hash('hush')))).toBe(true);
   });
 });
 
@@ -96,7 +96,7 @@ describe("the server's value", () => {
   it('is secret where what was asked is', () => {
     const asked = { value: new Sensitive('hush'), list: ['a', new Sensitive('hush')], other: 1 };
     const got = { value: 'hush', list: ['hush', 'a'], other: 2, more: 3 };
-    const concealed = conceal(got, asked);
+    const concealed = hideSecrets(got, asked);
     expect(JSON.stringify(concealed)).toBe(
       '{"value":{"sensitive":true},"list":{"sensitive":true},"other":2,"more":3}',
     );
@@ -104,9 +104,9 @@ describe("the server's value", () => {
 
   it('is as it was where nothing secret was asked', () => {
     const got = { a: [1, { b: 2 }] };
-    expect(conceal(got, { a: [1, { b: 2 }] })).toEqual(got);
-    expect(conceal(got, undefined)).toBe(got);
-    expect(holdsSensitive(conceal('other', new Sensitive('hush')))).toBe(true);
+    expect(hideSecrets(got, { a: [1, { b: 2 }] })).toEqual(got);
+    expect(hideSecrets(got, undefined)).toBe(got);
+    expect(holdsSensitive(hideSecrets('other', new Sensitive('hush')))).toBe(true);
   });
 });
 

@@ -112,7 +112,7 @@ test('a chain of hashes in which each decides about the next ends', async () => 
 test('a list of secrets is compared with its hashes at one go', async () => {
   const hasher = new Hasher(scope());
   const texts = Array.from({ length: 20 }, (_, at) => `hush ${at}`);
-  const recorded = texts.map((text) => hasher.secret(new Hasher(scope()).hash(text)));
+  const recorded = texts.map((text) => hasher.hashedSecret(new Hasher(scope()).hash(text)));
   made.onTheSpot = 0;
   expect(
     await withSlowHashes(() =>

@@ -5,7 +5,7 @@ import { currentProcess } from '../../src/base/process.js';
 import type { Shard } from '../../src/base/shard.js';
 import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
-import { type CurrentState, holdForRun, settleForPlan } from '../../src/session/current-state.js';
+import { type CurrentState, loadStateForPlan, lockAndLoadState } from '../../src/session/current-state.js';
 import type { StateBackend } from '../../src/state/backend.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import type { JournalLine } from '../../src/state/journal.js';
@@ -40,8 +40,8 @@ async function settled(backend: StateBackend, shard?: Shard, plans = false): Pro
   if (profile === undefined) throw new Error('there is such a profile');
   const home = { backend, environment: null };
   const options = { reader, profile, concurrency: 1, server, shard, holds: () => false };
-  if (plans) return await settleForPlan(home, options);
-  const { lock, ...held } = await holdForRun(home, 'apply', options);
+  if (plans) return await loadStateForPlan(home, options);
+  const { lock, ...held } = await lockAndLoadState(home, 'apply', options);
   await lock.release();
   return held;
 }

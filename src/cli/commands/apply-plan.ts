@@ -12,7 +12,7 @@ import { plural } from '../../report/words.js';
 import { type AllowOptions, limitsOf } from '../../session/options.js';
 import { planSamples } from '../../session/plan-samples.js';
 import type { WritingCommand, WritingSession } from '../../session/session.js';
-import type { About, Context, GlobalOptions } from '../context.js';
+import type { Context, GlobalOptions, SessionSettings } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import {
   annotate,
@@ -25,7 +25,7 @@ import {
 } from '../formats.js';
 import { type Question, withConsent } from './consent.js';
 
-export interface Made {
+export interface PreparedPlan {
   readonly plan: Plan;
   readonly approval?: Approval | undefined;
   /** Warnings of what the plan leaves undone; then the command fails. */
@@ -36,37 +36,38 @@ export interface Made {
 export interface ApplySteps {
   readonly command: WritingCommand;
   readonly formats: readonly Format[];
-  readonly about: About;
+  readonly about: SessionSettings;
   readonly yes: boolean;
   /** What replaces the limits of the project; without it there are none. */
   readonly allow?: AllowOptions;
   /** What to do instead of answering, if there is no terminal. */
-  readonly instead?: string;
-  make(session: WritingSession, project: Project): Promise<Made>;
+  readonly noTerminalHint?: string;
+  preparePlan(session: WritingSession, project: Project): Promise<PreparedPlan>;
   /** Another hint for a problem of the plan. */
-  explain?(problem: Problem): Problem;
+  adjustProblem?(problem: Problem): Problem;
 }
 
 /** Loads the project, takes the lock, plans, shows the plan, asks, applies it and shows the result. Returns the exit code. */
 export async function applyPlan(context: Context, steps: ApplySteps): Promise<ExitCode> {
   const { output, signal } = context;
-  const { command, formats, about, yes, explain = (problem) => problem } = steps;
+  const { command, formats, about, yes, adjustProblem = (problem) => problem } = steps;
   const project = await context.project();
-  return await context.writing(project, command, about, async (session) => {
+  return await context.writingSession(project, command, about, async (session) => {
     await context.refuseOutputs(filesOf(formats), { project, files: session.files });
-    const { plan, approval, left = [], question } = await steps.make(session, project);
-    const asks = !yes && changesServer(plan);
-    await showPlan(plan, formats, context, asks);
+    const { plan, approval, left = [], question } = await steps.preparePlan(session, project);
+    const needsConsent = !yes && changesServer(plan);
+    await showPlan(plan, formats, context, needsConsent);
     output.problems(left);
     const limits = steps.allow === undefined ? unlimited : limitsOf(project.safety(), steps.allow);
-    refuse(refusalsOf(plan, limits).map(explain));
-    const asking = { ...questionOf(question, plan), instead: steps.instead };
-    return await withConsent(asking, !asks, context, async (asked) => {
+    refuse(refusalsOf(plan, limits).map(adjustProblem));
+    const asking = { ...questionOf(question, plan), instead: steps.noTerminalHint };
+    return await withConsent(asking, !needsConsent, context, async (asked) => {
       if (signal.aborted) return exit.interrupted;
       const { result, problems } = await session.apply(approve(plan, { ...limits, asked }), approval);
-      const samples = await samplesOrNone(plan, project, formats, context);
+      const samples = await readSamplesOrWarn(plan, project, formats, context);
       await show(formats, resultReport, { result, plan, samples }, context);
-      for (const sentence of nextAfter(result, plan, context.options)) output.message(escapeText(sentence));
+      for (const sentence of nextStepLines(result, plan, context.options))
+        output.message(escapeText(sentence));
       output.problems(problems);
       if (problems.length > 0 && formats.some(({ name, file }) => name === 'github' && file === undefined))
         await annotate(context, problems);
@@ -89,22 +90,22 @@ async function showPlan(
     output.result(await renderText(planReport, 'text', shown, renderOptionsOf(context)));
   }
   // Whoever answers the question must have seen the plan.
-  if (!showsText(formats) || (asks && prompt.available && !output.resultIsSeen)) {
-    output.beside(await renderText(planReport, 'text', shown, plainRenderOptionsOf(context)));
+  if (!showsText(formats) || (asks && prompt.available && !output.isResultOnTerminal)) {
+    output.report(await renderText(planReport, 'text', shown, plainRenderOptionsOf(context)));
   }
 }
 
 /** The question before a plan is applied; a destructive or privileged plan needs more than a yes. */
-function questionOf(text: string, plan: Plan): Pick<Question, 'text' | 'word'> {
+function questionOf(text: string, plan: Plan): Pick<Question, 'text' | 'confirmation'> {
   const destructions = countDestructions(plan);
   const privileged = countPrivileged(plan);
   if (destructions + privileged === 0) return { text };
-  const word = plan.environment ?? new URL(plan.server).host;
+  const confirmation = plan.environment ?? new URL(plan.server).host;
   const count = [
     ...(privileged > 0 ? [plural(privileged, 'privileged change')] : []),
     ...(destructions > 0 ? [plural(destructions, 'destructive change')] : []),
   ].join(' and ');
-  return { text: `${text}\nThis includes ${count}: type ${word} to continue`, word };
+  return { text: `${text}\nThis includes ${count}: type ${confirmation} to continue`, confirmation };
 }
 
 /** Sample data for changed templates, which only HTML reports show. */
@@ -121,7 +122,7 @@ export async function readSamples(
 }
 
 /** Samples for the result; if they can't be read that is a warning, since the result must be shown. */
-async function samplesOrNone(
+async function readSamplesOrWarn(
   ...asked: Parameters<typeof readSamples>
 ): Promise<ReadonlyMap<string, readonly NamedSample[]>> {
   try {
@@ -135,7 +136,7 @@ async function samplesOrNone(
 }
 
 /** Suggestions after a run, each ending with a command. */
-export function nextAfter(
+export function nextStepLines(
   result: Result,
   plan: Pick<Plan, 'undoes' | 'again' | 'environment'>,
   options: GlobalOptions,

@@ -14,7 +14,7 @@ import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
 import { applyPlan } from './apply-plan.js';
-import { where } from './consent.js';
+import { serverAndEnvironment } from './consent.js';
 import type { PlanningOptions } from './plan.js';
 
 interface Options extends PlanningOptions, AllowOptions {
@@ -42,23 +42,23 @@ export async function apply(
     about: { ...shardOptions(shard, process.env), now: options.now, message: options.message },
     yes: stored !== undefined || options.yes === true,
     allow: options,
-    instead: ', or apply a plan that was stored with idops plan --out',
-    async make(session, project) {
+    noTerminalHint: ', or apply a plan that was stored with idops plan --out',
+    async preparePlan(session, project) {
       const inFile = project.state().in === 'file';
       const approved = stored === undefined ? undefined : pipelineApproval(process.env, stored, inFile);
       const plan =
         stored === undefined
           ? await session.plan(planOptionsOf(options))
           : await planAgain(session, stored, approved);
-      const question = `Apply ${sendsText(plan)} to ${where(plan)}?`;
+      const question = `Apply ${sendsText(plan)} to ${serverAndEnvironment(plan)}?`;
       return { plan, approval: approved?.approval, question };
     },
-    ...(stored === undefined ? {} : { explain: ofStored }),
+    ...(stored === undefined ? {} : { adjustProblem: withStoredPlanHint }),
   });
 }
 
 /** A stored plan can't be narrowed, so blocked changes need another hint. */
-function ofStored(problem: Problem): Problem {
+function withStoredPlanHint(problem: Problem): Problem {
   if (problem.code !== 'blocked' || problem.hint === undefined) return problem;
   return {
     ...problem,
@@ -75,7 +75,7 @@ async function planAgain(
   const left = approved === undefined ? undefined : usedBy(history, approved.approval)?.left;
   const { plan, problems } = await session.planStored(stored, left);
   if (approved !== undefined && changesServer(plan)) {
-    const used = whyUsedUp(history, approved.approval, approved.since, approved.made);
+    const used = whyUsedUp(history, approved.approval, approved.pipelineStartedAt, approved.plannedAt);
     if (used !== undefined) {
       const hint =
         'nothing was sent: run a new pipeline for the last commit; if its plan is right, start its job with its digest as IDOPS_DIGEST';

@@ -35,20 +35,20 @@ complete -c idops -f -a '(__idops)'
 };
 
 /** `idops completion`: the script for a shell; with words, completions of the last one. */
-export function completionOf(program: Command) {
+export function completionCommand(program: Command) {
   return async (
     { output }: Context,
     _options: object,
     shell: Shell,
     words: readonly string[],
   ): Promise<ExitCode> => {
-    const lines = words.length === 0 ? [] : offered(program, words, shell);
+    const lines = words.length === 0 ? [] : completionsOf(program, words, shell);
     output.result(words.length === 0 ? scripts[shell] : lines.map((line) => `${line}\n`).join(''));
     return exit.done;
   };
 }
 
-function offered(program: Command, typed: readonly string[], shell: Shell): string[] {
+function completionsOf(program: Command, typed: readonly string[], shell: Shell): string[] {
   // bash splits "--option=value" itself.
   const isBash = shell === 'bash';
   const words = typed.flatMap((word, index) => {
@@ -69,7 +69,7 @@ function offered(program: Command, typed: readonly string[], shell: Shell): stri
     if (!takesValue) command = command.commands.find((one) => one.name() === word) ?? command;
   }
   const separator = { bash: undefined, zsh: ':', fish: '\t' }[shell];
-  return following(command, option, current)
+  return candidates(command, option, current)
     .filter(([word = '']) => word.startsWith(current))
     .map(([word = '', says = '']) =>
       separator === undefined || says === '' ? prefix + word : `${prefix}${word}${separator}${says}`,
@@ -77,11 +77,11 @@ function offered(program: Command, typed: readonly string[], shell: Shell): stri
 }
 
 /** Completions and their descriptions, after a command or an option that takes a value. */
-function following(command: Command, option: Option | undefined, current: string): (readonly string[])[] {
+function candidates(command: Command, option: Option | undefined, current: string): (readonly string[])[] {
   if (option?.required === true) return (option.argChoices ?? []).map((choice) => [choice]);
   if (current.startsWith('-')) return optionsOf(command).map((one) => [one.long ?? '', one.description]);
-  const below = command.createHelp().visibleCommands(command);
-  if (below.length > 0) return below.map((one) => [one.name(), one.description()]);
+  const subcommands = command.createHelp().visibleCommands(command);
+  if (subcommands.length > 0) return subcommands.map((one) => [one.name(), one.description()]);
   return (command.registeredArguments[0]?.argChoices ?? []).map((choice) => [choice]);
 }
 

@@ -9,7 +9,7 @@ import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 
 /** The server, environment and shard, for a question. */
-export function where({
+export function serverAndEnvironment({
   server,
   environment,
   shard,
@@ -20,14 +20,14 @@ export function where({
 
 export interface Question {
   readonly text: string;
-  readonly word?: string;
-  readonly otherwise?: string;
-  readonly instead?: string | undefined;
+  readonly confirmation?: string;
+  readonly declinedMessage?: string;
+  readonly noTerminalHint?: string | undefined;
 }
 
 /** Asks, unless `yes`, then works. `asked`: when the answer came, by `performance.now()`; 0 without a question. Throws a ProblemsError without a terminal. */
 export async function withConsent(
-  { text, word, otherwise = 'Nothing was sent.', instead = '' }: Question,
+  { text, confirmation, declinedMessage = 'Nothing was sent.', noTerminalHint = '' }: Question,
   yes: boolean | undefined,
   { prompt, output }: Context,
   work: (asked: number) => Promise<ExitCode>,
@@ -37,12 +37,12 @@ export async function withConsent(
     throw problemError(
       'no-terminal',
       'the command asks a question, and there is no terminal',
-      `use --yes to continue without a question${instead}`,
+      `use --yes to continue without a question${noTerminalHint}`,
     );
   }
-  const answer = await prompt.confirm(text, word);
+  const answer = await prompt.confirm(text, confirmation);
   if (answer === 'yes') return await work(performance.now());
-  output.message(otherwise);
+  output.message(declinedMessage);
   return answer === 'aborted' ? exit.interrupted : exit.failed;
 }
 
@@ -52,14 +52,14 @@ export async function openState(
   use?: Use,
 ): Promise<StateHome & { readonly project: Project }> {
   const project = await context.project();
-  await context.learnTokens();
+  await context.addConfiguredTokens();
   const backend = await backendOf(project, context.redactor.add);
   if (use !== undefined) await backend.check(use);
   return { project, backend, environment: project.environment };
 }
 
 /** Works with the lock of a state held; a failure to release it is a warning. */
-export async function holding<T>(
+export async function withLock<T>(
   backend: StateBackend,
   command: string,
   { output }: Context,

@@ -15,7 +15,7 @@ export interface InitOptions extends GlobalOptions {
 }
 
 /** Why a text is no name of a variable; never repeats the text, which may be a token. */
-function wrongInName(name: string): string | undefined {
+function variableNameError(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     return 'the name of a variable has only letters, digits and "_"';
   const resemblesToken = name.length > 30 && !name.includes('_') && /\d/.test(name) && /[A-Za-z]/.test(name);
@@ -28,7 +28,7 @@ function wrongInName(name: string): string | undefined {
 export async function askAddress(
   { prompt }: Context,
   { baseUrl }: InitOptions,
-  asks: boolean,
+  canAsk: boolean,
 ): Promise<string | null> {
   const given = baseUrl ?? process.env.IDOPS_BASE_URL ?? '';
   const check = (text: string) => checkBaseUrl(text.trim(), { allowInsecureHttp: false });
@@ -38,7 +38,7 @@ export async function askAddress(
     return `${checked.message}: ${checked.hint ?? ''}`;
   };
   const question = 'What is the address of the server? Leave this empty if there is none yet.';
-  const typed = given === '' && asks ? await prompt.text(question, wrong, 'https://id.example.com') : given;
+  const typed = given === '' && canAsk ? await prompt.text(question, wrong, 'https://id.example.com') : given;
   if (typed === null || typed.trim() === '') return typed === null ? null : '';
   const checked = check(typed);
   if (isBaseUrl(checked)) return checked.href;
@@ -55,7 +55,7 @@ export async function askToken(
     throw wrongOption("--token-env and --token-file can't be combined", 'use one of them');
   }
   if (tokenFile !== undefined) return { file: resolve(tokenFile) };
-  if (tokenEnv !== undefined && wrongInName(tokenEnv) !== undefined) {
+  if (tokenEnv !== undefined && variableNameError(tokenEnv) !== undefined) {
     throw wrongOption(
       '--token-env takes the name of a variable',
       'write --token-env IDOPS_TOKEN, never the token',
@@ -64,7 +64,11 @@ export async function askToken(
   const usual = 'IDOPS_TOKEN';
   if (tokenEnv !== undefined || !asks) return { variable: tokenEnv ?? usual };
   const question = `Which variable holds the token for the server? Leave this empty for ${usual}.`;
-  const name = await prompt.text(question, (text) => (text === '' ? undefined : wrongInName(text)), usual);
+  const name = await prompt.text(
+    question,
+    (text) => (text === '' ? undefined : variableNameError(text)),
+    usual,
+  );
   return name === null ? null : { variable: name || usual };
 }
 
@@ -78,7 +82,7 @@ export async function askCi({ prompt }: Context, { ci }: InitOptions, asks: bool
   ]);
 }
 
-export function refuseProject({ config, env }: InitOptions): void {
+export function refuseProjectOptions({ config, env }: InitOptions): void {
   if (config === undefined && env === undefined) return;
   throw wrongOption(
     `init takes no ${config === undefined ? '--env' : '--config'}: it creates a new idops.yaml`,

@@ -21,7 +21,7 @@ import { secretsOf, workflowsOf } from '../../session/init/templates.js';
 import { shownPath } from '../../yaml/source-file.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { askAddress, askCi, askToken, type InitOptions, refuseProject } from './init-questions.js';
+import { askAddress, askCi, askToken, type InitOptions, refuseProjectOptions } from './init-questions.js';
 
 /** `idops init`: asks everything before the first file, writes all files or none, and changes no existing one. */
 export async function init(
@@ -29,7 +29,7 @@ export async function init(
   options: InitOptions,
   folder: string | undefined = '.',
 ): Promise<ExitCode> {
-  refuseProject(options);
+  refuseProjectOptions(options);
   const { output, prompt, signal } = context;
   const cwd = process.cwd();
   const root = resolve(folder);
@@ -46,7 +46,7 @@ export async function init(
   const ci = await askCi(context, options, asks);
   if (ci === null) return stop();
   const pulls = isNew && (await readdir(join(root, MANIFESTS)).catch(() => [])).length === 0;
-  const inspected = isNew ? await inspect(context, options, address, token, pulls) : unseen;
+  const inspected = isNew ? await inspect(context, options, address, token, pulls) : notInspected;
   const { fits, fresh } = inspected;
   if (signal.aborted) return stop();
   // An address from a variable may change, so it isn't written down.
@@ -67,7 +67,7 @@ export async function init(
     output.result(`${action === 'write' ? 'wrote' : 'added to'} ${shown(path)}`);
   for (const path of kept) output.message(`${shown(join(root, path))} exists already and stays unchanged`);
   output.problems(await inspected.record(root, written));
-  const made = workflows.filter(({ path }) => !kept.includes(path));
+  const newWorkflows = workflows.filter(({ path }) => !kept.includes(path));
   const top = findWorkTree(root);
   const todo = [
     ...(baseUrl === null && isNew
@@ -83,20 +83,20 @@ export async function init(
     ...(fresh?.toSet ?? []).map(
       ({ name, address: object, path }) => `set ${name}, here and in CI, to the secret ${path} of ${object}`,
     ),
-    ...(made.length === 0 ? [] : workflowsText(made, baseUrl)),
-    ...(made.length > 0 && top !== undefined && top !== root
+    ...(newWorkflows.length === 0 ? [] : workflowsText(newWorkflows, baseUrl)),
+    ...(newWorkflows.length > 0 && top !== undefined && top !== root
       ? [
           'move the workflows to the root of the repository, where CI expects them, and name this folder in them',
         ]
       : []),
   ];
-  const go = folder === '.' ? '' : `cd ${shellWord(folder)} && `;
+  const changeFolder = folder === '.' ? '' : `cd ${shellWord(folder)} && `;
   const next =
     fresh !== null && fresh.files.length > 0 && !toSet.some((name) => !process.env[name]) ? 'plan' : 'doctor';
   output.message(
     [
       ...(todo.length === 0 ? [] : ['To do:', ...todo.map((one) => `  - ${one}`)]),
-      `Next: ${go}idops ${next}`,
+      `Next: ${changeFolder}idops ${next}`,
     ].join('\n'),
   );
   return exit.done;
@@ -110,7 +110,7 @@ function workflowsText(made: readonly NewFile[], baseUrl: string | null): string
   ];
 }
 
-const unseen: InspectedServer = { fits: null, fresh: null, problems: [], record: async () => [] };
+const notInspected: InspectedServer = { fits: null, fresh: null, problems: [], record: async () => [] };
 
 async function inspect(
   context: Context,
@@ -125,7 +125,7 @@ async function inspect(
     const lack =
       'variable' in token && baseUrl !== '' ? `${token.variable} is not set` : 'no address is given';
     output.message(`The server was not read, since ${lack}: run idops pull later.`);
-    return unseen;
+    return notInspected;
   }
   const tokenFile = 'file' in token ? token.file : undefined;
   const inspected = await inspectServer({ baseUrl, tokenFile, token: value, profile, by }, pulls, {
@@ -170,7 +170,7 @@ async function write(
     const path = join(root, name);
     const there = await lstat(path).catch(() => undefined);
     if (there !== undefined && !there.isFile()) kept.push(name);
-    else wanted.push(...withLines(path, there && (await readFile(path, 'utf8')), needed));
+    else wanted.push(...withMissingLines(path, there && (await readFile(path, 'utf8')), needed));
   }
   try {
     return { written: await writeFiles(wanted, root, cwd), kept };
@@ -181,7 +181,7 @@ async function write(
 }
 
 /** A file with the missing lines at its end; none if it has them all. */
-function withLines(path: string, before: string | undefined, needed: readonly string[]): PulledFile[] {
+function withMissingLines(path: string, before: string | undefined, needed: readonly string[]): PulledFile[] {
   const plain = (line: string): string => line.trim().replace(/^\/|\/$/g, '');
   const had = new Set((before ?? '').split('\n').map(plain));
   const missing = needed.filter((line) => !had.has(plain(line)));

@@ -35,7 +35,7 @@ export async function plan(
     refuse(planFileConflicts(options));
     await refuseDuplicates([planFile, ...filesOf(formats)]);
     const stored = await readShownPlan(planFile);
-    await context.learnTokens();
+    await context.addConfiguredTokens();
     await show(formats, planReport, { plan: stored }, context, { ...shown, stored: true });
     return exitOf(stored, options);
   }

@@ -79,16 +79,22 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
     })),
   );
   const checks = await bodyChecks(project, loaded.declared);
-  const names = await namesAtHand(project, context.redactor);
+  const names = await recordedNames(project, context.redactor);
   return {
     templates: declared.map(({ template, email }) => {
       const label = names.get(template.identity[kindOf(template.kind).within ?? ''] ?? '');
       const layout = layoutOf(email, template.identity);
-      const around =
+      const layoutTemplate =
         layout &&
         declared.find(({ template: one }) => one.kind === template.kind && same(one.identity, layout));
       return {
-        ...galleryTemplate(template, email, checks, context.redactor, around?.template.fields[email.html]),
+        ...galleryTemplate(
+          template,
+          email,
+          checks,
+          context.redactor,
+          layoutTemplate?.template.fields[email.html],
+        ),
         ...(label === undefined ? {} : { label }),
         samples: samples.found.get(addressOf(template.kind, template.identity)) ?? [],
       };
@@ -98,7 +104,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
 }
 
 /** Names of backends from the last 10 runs in a state file; a preview needs no network, so it reads no other state. */
-async function namesAtHand(project: Project, { add }: Redactor): Promise<Names> {
+async function recordedNames(project: Project, { add }: Redactor): Promise<Names> {
   try {
     if (project.state().in !== 'file') return new Map();
     const { runs } = await backendOf(project, add);
@@ -157,7 +163,7 @@ const settleMilliseconds = 100;
 async function serveGallery(context: Context, port: number): Promise<ExitCode> {
   const { output, signal } = context;
   const project = await context.project();
-  const waiting = new Set<ServerResponse>();
+  const listeners = new Set<ServerResponse>();
   let page = await renderServed(context);
   const server = createServer((request, response) => {
     // Refuses DNS rebinding.
@@ -173,8 +179,8 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page);
     } else if (request.url === changesPath) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
-      waiting.add(response);
-      response.on('close', () => waiting.delete(response));
+      listeners.add(response);
+      response.on('close', () => listeners.delete(response));
     } else response.writeHead(404).end();
   });
   const address = await listen(server, port);
@@ -185,7 +191,7 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
     if (next === page) return;
     page = next;
     output.message('A file changed: the page was rendered again.');
-    for (const response of waiting) response.write('event: change\ndata:\n\n');
+    for (const response of listeners) response.write('event: change\ndata:\n\n');
   };
   const watcher = watch(project.root, {
     ignoreInitial: true,
@@ -205,7 +211,7 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
   await untilAborted(signal);
   clearTimeout(timer);
   await watcher.close();
-  for (const response of waiting) response.end();
+  for (const response of listeners) response.end();
   server.closeAllConnections();
   await new Promise<void>((resolve) => server.close(() => resolve()));
   return exit.done;

@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../base/values.js';
 import { pullReport } from '../../report/formats.js';
 import type { ShownPull } from '../../report/pull.js';
 import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
-import { type Pulling, pull as pullFrom, pullReadable } from '../../session/pull.js';
+import { type PreparedPull, pull as pullFrom, pullReadable } from '../../session/pull.js';
 import { shownPath } from '../../yaml/source-file.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -36,7 +36,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     force,
     ...withoutUndefined({ out, borutaFile }),
   };
-  const pulling: Pulling & { readonly refused?: readonly Problem[] } = await (check
+  const pulling: PreparedPull & { readonly refused?: readonly Problem[] } = await (check
     ? pullReadable(project, context.sessionOptions(), request)
     : pullFrom(project, context.sessionOptions(), request)
   ).catch((failure: unknown) => {
@@ -57,7 +57,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   if (!check) output.problems(await pulling.write());
   else if (changes) await pulling.check();
   if (pulling.leftOut.length > 0) {
-    const unmanaged = ({ address, reason }: Pulling['leftOut'][number]): Problem =>
+    const unmanaged = ({ address, reason }: PreparedPull['leftOut'][number]): Problem =>
       warning('left-out', `${address} is not fully managed: ${reason}`);
     output.problems(pulling.leftOut.map(unmanaged));
   }
@@ -75,7 +75,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   return failed || (check && (changes || problems.length > 0)) ? exit.failed : exit.done;
 }
 
-function nothingToPull({ notes }: Pulling): ProblemsError {
+function nothingToPull({ notes }: PreparedPull): ProblemsError {
   const why = notes[0] === undefined ? '' : ': see above';
   return problemError(
     'nothing-to-pull',
@@ -85,24 +85,28 @@ function nothingToPull({ notes }: Pulling): ProblemsError {
 }
 
 function asShown(
-  pulling: Pulling,
+  pulling: PreparedPull,
   { root, cwd }: { readonly root: string; readonly cwd: string },
   check: boolean,
 ): ShownPull {
   const files = pulling.files.map(({ path, action }) => {
     const shown = shownPath(path, cwd);
-    return { shown, path: pulling.apart ? shown : relative(root, path).split(sep).join('/'), action };
+    return {
+      shown,
+      path: pulling.isUnconfigured ? shown : relative(root, path).split(sep).join('/'),
+      action,
+    };
   });
   const left = [...pulling.left, ...pulling.missing];
   return { ...pulling, check, files, left, next: nextOf(pulling, check) };
 }
 
-function nextOf({ files, left, missing, apart }: Pulling, check: boolean): string | null {
+function nextOf({ files, left, missing, isUnconfigured }: PreparedPull, check: boolean): string | null {
   const changes = files.some(({ action }) => action !== 'unchanged');
   if (check) return changes ? 'idops pull, without --check, writes this' : null;
   if (left.length + missing.length > 0) return 'fix the problems above, then idops plan';
   if (files.length === 0) return null;
-  return apart
+  return isUnconfigured
     ? 'name the folder under "manifests" of a configuration, then idops plan'
     : 'idops plan, which finds nothing to do for what was pulled';
 }

@@ -6,7 +6,7 @@ import type { ExitCode } from '../exit.js';
 import { parseFormats } from '../formats.js';
 import { wrongOption } from '../misuse.js';
 import { applyPlan } from './apply-plan.js';
-import { where } from './consent.js';
+import { serverAndEnvironment } from './consent.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -28,11 +28,14 @@ export async function regenerateDid(
     formats,
     about: { manifests: false },
     yes: options.yes === true,
-    async make(session) {
+    async preparePlan(session) {
       const plan = await session.planRegeneration(id);
       const [label] = plan.changes.flatMap(({ label }) => label ?? []);
       const called = labelBeside({ label: label === undefined ? label : context.redactor.redact(label) });
-      return { plan, question: `Regenerate the DID of client ${id}${called} on ${where(plan)}?` };
+      return {
+        plan,
+        question: `Regenerate the DID of client ${id}${called} on ${serverAndEnvironment(plan)}?`,
+      };
     },
   });
 }

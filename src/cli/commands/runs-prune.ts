@@ -5,7 +5,7 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { wrongOption } from '../misuse.js';
-import { holding, openState, withConsent } from './consent.js';
+import { openState, withConsent, withLock } from './consent.js';
 
 interface Options {
   readonly keep?: number;
@@ -25,7 +25,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
   }
   const { backend } = await openState(context, 'write');
   const now = new Date();
-  return await holding(backend, 'runs prune', context, async (lock) => {
+  return await withLock(backend, 'runs prune', context, async (lock) => {
     const state = await backend.saved();
     // Without a state it is unknown which journals it needs.
     const pruning =
@@ -37,7 +37,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
     for (const { run, why } of needed) {
       context.output.message(`Run ${run.run} is kept: ${why}.`);
     }
-    if (options.yes !== true) context.output.beside(journalLines(remove).join('\n'));
+    if (options.yes !== true) context.output.report(journalLines(remove).join('\n'));
     const count = remove.length === 1 ? 'one journal' : `${remove.length} journals`;
     const which = `of the runs from ${remove[0]?.at} to ${remove.at(-1)?.at}`;
     const question = {

@@ -15,7 +15,7 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { wrongOption } from '../misuse.js';
-import { holding, openState, where, withConsent } from './consent.js';
+import { openState, serverAndEnvironment, withConsent, withLock } from './consent.js';
 
 interface ShowOptions {
   readonly format: readonly string[];
@@ -34,17 +34,18 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
   const formats = parseFormats(options.format, address === undefined ? runsReport : historyReport);
   const home = await openState(context);
   const isOther = await othersOf(await home.backend.identity(), home);
-  const strangers = await home.backend.runs.otherFiles();
-  context.output.problems(strangers.map((name) => noJournal(name, home.backend.place)));
+  const otherFiles = await home.backend.runs.otherFiles();
+  context.output.problems(otherFiles.map((name) => otherFileWarning(name, home.backend.place)));
   const state = await home.backend.saved().catch(() => undefined);
   const { runs: found, problems } = await readRuns(home.backend.runs, state);
   const others = found.map(({ contents: [{ run }] }) => run).filter(isOther);
   const own = found.filter(({ contents: [{ run }] }) => !isOther(run));
   // The history of an object needs all names that it had.
-  const wanted = address === undefined ? own.filter(({ contents: [{ run }] }) => isOf(run, options)) : own;
+  const wanted =
+    address === undefined ? own.filter(({ contents: [{ run }] }) => matchesFilter(run, options)) : own;
   const runs: PastRun[] = [];
   for (const one of wanted) runs.push(await pastRun(one));
-  if (others.length > 0) context.output.message(leftOut(others));
+  if (others.length > 0) context.output.message(otherRunsText(others));
   const { kind: kinds } = options;
   const isOfKind = ({ change }: PastChange): boolean => kinds.length === 0 || kinds.includes(change.kind);
   if (address === undefined) {
@@ -58,14 +59,14 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
     );
   } else {
     const past = pastOf(address, runs, state, problems);
-    const shown = past.filter(({ run, change }) => isOf(run, options) && isOfKind(change));
+    const shown = past.filter(({ run, change }) => matchesFilter(run, options) && isOfKind(change));
     await show(formats, historyReport, { address, past: shown }, context);
   }
   context.output.problems(problems);
   return problems.length === 0 ? exit.done : exit.failed;
 }
 
-function isOf(run: RunLine, { actor, since, until }: Omit<ListOptions, 'format' | 'kind'>): boolean {
+function matchesFilter(run: RunLine, { actor, since, until }: Omit<ListOptions, 'format' | 'kind'>): boolean {
   const at = new Date(run.at);
   return (
     (actor === undefined || namesOf(run).includes(actor.toLowerCase())) &&
@@ -127,7 +128,7 @@ export async function settleRun(
     throw wrongOption('use either --done or --not-done', 'look at the object on the server first');
   }
   const { backend } = await openState(context, 'write');
-  await holding(backend, 'runs settle', context, async () => {
+  await withLock(backend, 'runs settle', context, async () => {
     const { contents } = await findParts(backend.runs, name);
     const content = contents.findLast((one) => isAbout(one, address)) ?? contents[0];
     await settleRegeneration({
@@ -149,11 +150,11 @@ export async function forgetRun(
   name: string,
 ): Promise<ExitCode> {
   const { backend, environment } = await openState(context, 'write');
-  return await holding(backend, 'runs forget', context, async (lock) => {
+  return await withLock(backend, 'runs forget', context, async (lock) => {
     const runs = await unusableJournals(backend.runs, name);
     const which = runs.join(' and ');
     const question = {
-      text: `Remove the unreadable journal of run ${which}, for ${await whose(backend, environment)}? What the run did is lost unless the state has it: a DID that it regenerated may be regenerated again.`,
+      text: `Remove the unreadable journal of run ${which}, for ${await serverOf(backend, environment)}? What the run did is lost unless the state has it: a DID that it regenerated may be regenerated again.`,
       otherwise: 'Nothing was removed.',
     };
     return await withConsent(question, options.yes, context, async () => {
@@ -177,7 +178,7 @@ export async function unlock(
     return exit.done;
   }
   const question = {
-    text: `Remove the lock of ${lock.holder}, for ${await whose(backend, environment)}? Make sure that its process has ended.`,
+    text: `Remove the lock of ${lock.holder}, for ${await serverOf(backend, environment)}? Make sure that its process has ended.`,
     otherwise: 'The lock stays.',
   };
   return await withConsent(question, options.yes, context, async () => {
@@ -188,12 +189,12 @@ export async function unlock(
 }
 
 /** The server of a state, for a question; the place of a state that can't be read. */
-async function whose(backend: StateBackend, environment: string | null): Promise<string> {
+async function serverOf(backend: StateBackend, environment: string | null): Promise<string> {
   const state = await backend.saved().catch(() => undefined);
-  return where({ server: state?.server ?? backend.place, environment });
+  return serverAndEnvironment({ server: state?.server ?? backend.place, environment });
 }
 
-function noJournal(name: string, place: string): Problem {
+function otherFileWarning(name: string, place: string): Problem {
   return warning(
     'journal-unreadable',
     `${JSON.stringify(name)} among the journals of ${place} is not the name of a run, so it is ignored`,
@@ -202,7 +203,7 @@ function noJournal(name: string, place: string): Problem {
   );
 }
 
-function leftOut(runs: readonly RunLine[]): string {
+function otherRunsText(runs: readonly RunLine[]): string {
   const files = [...new Set(runs.flatMap(({ state }) => state?.file ?? []))].sort();
   const count =
     runs.length === 1

@@ -8,7 +8,7 @@ import { fileBackend } from '../../state/file/index.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { wrongOption } from '../misuse.js';
-import { holding, where, withConsent } from './consent.js';
+import { serverAndEnvironment, withConsent, withLock } from './consent.js';
 
 interface Options {
   readonly from?: string;
@@ -17,9 +17,9 @@ interface Options {
 
 export async function migrateState(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const project = await context.project();
-  await context.learnTokens();
+  await context.addConfiguredTokens();
   const to = await backendWithoutBuffer(project, context.redactor.add);
-  const from = await formerPlace(project, options.from, context);
+  const from = await formerBackend(project, options.from, context);
   if (from.place === to.place) {
     throw wrongOption(
       `the state is at ${to.place} already`,
@@ -28,20 +28,20 @@ export async function migrateState(context: Context, options: Options & GlobalOp
   }
   await from.check('write');
   await to.check('write');
-  return await holding(from, 'state migrate', context, (held) =>
-    holding(to, 'state migrate', context, async (taken) => {
+  return await withLock(from, 'state migrate', context, (fromLock) =>
+    withLock(to, 'state migrate', context, async (toLock) => {
       const { environment } = project;
       const server = await project.server(context.sessionOptions()).catch(() => undefined);
       const migration = await planMigration({ backend: from, environment }, to, server?.baseUrl);
       const { state, journals } = migration;
       const what = `${plural(Object.keys(state.resources).length, 'record')} and ${plural(journals.length, 'journal')}`;
       const question = {
-        text: `Move the state of ${where({ server: state.server, environment })}, ${what}, from ${from.place} to ${to.place}?`,
+        text: `Move the state of ${serverAndEnvironment({ server: state.server, environment })}, ${what}, from ${from.place} to ${to.place}?`,
         otherwise: 'Nothing was moved.',
       };
       return await withConsent(question, options.yes, context, async () => {
         // A lock may have been removed during the question.
-        await Promise.all([held.confirm(), taken.confirm()]);
+        await Promise.all([fromLock.confirm(), toLock.confirm()]);
         await migrate(migration, from, to);
         context.output.message(
           `Moved ${what} to ${to.place}. idops refuses what is left at ${from.place}; remove it.`,
@@ -53,7 +53,7 @@ export async function migrateState(context: Context, options: Options & GlobalOp
 }
 
 /** The current backend: that of `--from`, or the default file. */
-async function formerPlace(
+async function formerBackend(
   project: Project,
   from: string | undefined,
   context: Context,

@@ -11,7 +11,7 @@ import type { State } from '../../state/state.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
-import { holding, openState, where, withConsent } from './consent.js';
+import { openState, serverAndEnvironment, withConsent, withLock } from './consent.js';
 
 /** `idops state show`: shows what the state has recorded, of all or some objects; no network. */
 export async function showState(
@@ -48,7 +48,7 @@ export async function removeRecords(
 ): Promise<ExitCode> {
   const home = await openState(context, 'write');
   const { project, backend, environment } = home;
-  return await holding(backend, 'state rm', context, async (lock) => {
+  return await withLock(backend, 'state rm', context, async (lock) => {
     const saved = await backend.saved();
     if (saved === undefined) throw noState(backend.place);
     // If the project's server is known, the state of another server is refused.
@@ -66,7 +66,7 @@ export async function removeRecords(
       .map(({ address }) => quoteIfNeeded(redactAddress(address, context.redactor)))
       .join(', ');
     const question = {
-      text: `Remove ${what} of ${which} from the state, for ${where({ server: state.server, environment })}? Values that the server doesn't show are unknown then; nothing is deleted or regenerated.`,
+      text: `Remove ${what} of ${which} from the state, for ${serverAndEnvironment({ server: state.server, environment })}? Values that the server doesn't show are unknown then; nothing is deleted or regenerated.`,
       otherwise: 'Nothing was removed.',
     };
     return await withConsent(question, options.yes, context, async () => {

@@ -9,7 +9,7 @@ import type { ExitCode } from '../exit.js';
 import { parseFormats } from '../formats.js';
 import { wrongOption } from '../misuse.js';
 import { applyPlan } from './apply-plan.js';
-import { where } from './consent.js';
+import { serverAndEnvironment } from './consent.js';
 
 interface Options extends AllowOptions {
   readonly last?: boolean;
@@ -34,10 +34,10 @@ export async function undo(
     about: { manifests: false, message: options.message },
     yes: options.yes === true,
     allow: options,
-    async make(session) {
+    async preparePlan(session) {
       const run = given ?? (await session.lastRun());
       const { plan, left } = await session.planUndo(run, { force: options.force === true });
-      const question = `Undo run ${run} with ${sendsText(plan)} to ${where(plan)}?`;
+      const question = `Undo run ${run} with ${sendsText(plan)} to ${serverAndEnvironment(plan)}?`;
       return { plan, left: leftWarnings(left), question };
     },
   });

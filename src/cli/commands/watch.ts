@@ -16,7 +16,7 @@ import { realClock, repeat } from '../../session/watch/repeat.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats, renderOptionsOf } from '../formats.js';
-import type { Serving } from '../metrics.js';
+import type { MetricsServer } from '../metrics.js';
 import { wrongOption } from '../misuse.js';
 import type { ListenAddress } from '../option-values.js';
 import type { PlanningOptions } from './plan.js';
@@ -32,7 +32,7 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const { interval, listen, timeout = DEFAULT_TIMEOUT } = options;
   const { output, signal, clock = realClock } = context;
   const isJson = formatOf(options) === 'json';
-  const apply = applyingOf(options);
+  const apply = applyOptionsOf(options);
   refuseAddress(options.baseUrl);
   const health = new Health({ interval, timeout, now: () => clock.now() / 1000 });
   const serving =
@@ -41,43 +41,43 @@ export async function watch(context: Context, options: Options & GlobalOptions):
   const changes = new CycleChanges();
   // A shared run ends; a watch doesn't.
   const { sharedRun: _, ...shard } = shardOptions(options.shard, process.env);
-  let isRead = true;
+  let isOutputOpen = true;
 
-  const take = async (number: number, ending: AbortSignal): Promise<boolean> => {
+  const runOne = async (number: number, ending: AbortSignal): Promise<boolean> => {
     const [time, began] = [new Date().toISOString(), clock.now()];
     health.start();
     // The context reports requests in flight itself.
     ending.addEventListener('abort', () => {
-      if (context.lastWords() === null) output.message('Stopping: nothing new will start.');
+      if (context.unfinishedRequests() === null) output.message('Stopping: nothing new will start.');
     });
     // Each cycle reads its secrets again.
-    context.forget();
+    context.resetRedactor();
     const cycle = await runCycle({
       project: context.project,
-      session: { ...watched(context, health, serving, ending), ...shard },
+      session: { ...cycleSessionOptions(context, health, serving, ending), ...shard },
       plan: planOptionsOf(options),
       apply,
-      onPlan: (made) => serving?.metrics.planned(made),
+      onPlan: (made) => serving?.metrics.recordPlan(made),
       now: clock.now,
     });
-    health.finish(succeeded(cycle.outcome) ? null : wrongIn(cycle));
-    serving?.metrics.ended(cycle);
+    health.finish(succeeded(cycle.outcome) ? null : failureReason(cycle));
+    serving?.metrics.recordCycle(cycle);
     const seconds = (clock.now() - began) / 1000;
     await showCycle({ ...cycle, number, time, seconds }, changes, isJson, context);
     // If standard output is closed, stop with an error.
     await output.flush().catch(() => {
-      isRead = false;
+      isOutputOpen = false;
     });
-    return isRead;
+    return isOutputOpen;
   };
 
   try {
-    const turns = await repeat(take, interval * 1000, signal, clock);
+    const turns = await repeat(runOne, interval * 1000, signal, clock);
     output.message(`Stopped after ${turns === 1 ? '1 turn' : `${turns} turns`}.`);
   } finally {
     await serving?.close();
   }
-  return isRead ? exit.interrupted : exit.failed;
+  return isOutputOpen ? exit.interrupted : exit.failed;
 }
 
 function formatOf({ format }: Options): string {
@@ -88,7 +88,7 @@ function formatOf({ format }: Options): string {
   return formats[0]?.name ?? 'text';
 }
 
-function applyingOf({ apply = false, ...options }: Options): AllowOptions | undefined {
+function applyOptionsOf({ apply = false, ...options }: Options): AllowOptions | undefined {
   if (apply) return options;
   const [given] = allowOptions().filter((option) => option.attributeName() in options);
   if (given !== undefined) throw wrongOption(`${given.long} needs --apply`, 'add --apply');
@@ -101,10 +101,10 @@ function refuseAddress(baseUrl: string | undefined): void {
 }
 
 /** Session options of a cycle: they count requests, and log no phases. */
-function watched(
+function cycleSessionOptions(
   context: Context,
   health: Health,
-  serving: Serving | undefined,
+  serving: MetricsServer | undefined,
   signal: AbortSignal,
 ): SessionOptions & { readonly signal: AbortSignal } {
   const { progress, network = {}, ...given } = context.sessionOptions();
@@ -117,20 +117,20 @@ function watched(
     },
     retry: () => {
       health.progress();
-      serving?.metrics.retried();
+      serving?.metrics.countRetry();
     },
     end: (how) => progress?.end(how),
   };
   const onTry: (typeof network)['onTry'] = (made) => {
     health.progress();
-    serving?.metrics.tried(made);
+    serving?.metrics.countAttempt(made);
     network.onTry?.(made);
   };
   return { ...given, signal, progress: counting, network: { ...network, onTry } };
 }
 
 /** Why a cycle failed, for health checks: only codes and counts, since anybody may read them. */
-function wrongIn({ outcome, problems, result }: Cycle): string {
+function failureReason({ outcome, problems, result }: Cycle): string {
   const codes: string[] = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
   const why = [...new Set(codes)];
   if (result !== null && !isComplete(result)) {
@@ -154,7 +154,7 @@ async function showCycle(
   context: Context,
 ): Promise<void> {
   const { output, redactor } = context;
-  const { failure, took: _, ...rest } = cycle;
+  const { failure, durations: _, ...rest } = cycle;
   const problems = cycle.problems.length === 0 ? [] : await context.scrubProblems(cycle.problems);
   const news = changes.changesIn({ ...cycle, problems });
   const shown = cycleReport.redact({ ...rest, problems, news }, redactor);

@@ -32,14 +32,19 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
   const project = await attempt(load);
   if (project === undefined) return { server: null, configured: null, fits: null, checks };
   const server = await attempt(() => project.server(options));
-  const looked = server && (await attempt(() => checkServer(project, server, options)));
-  checks.push(...(looked?.checks ?? []));
+  const serverDiagnosis = server && (await attempt(() => checkServer(project, server, options)));
+  checks.push(...(serverDiagnosis?.checks ?? []));
   const { baseUrl = null } = server ?? {};
-  const beside = await attempt(async () =>
+  const stateChecks = await attempt(async () =>
     checkState(await backendOf(project, options.redactor.add), project, baseUrl),
   );
-  checks.push(...(beside ?? []));
-  return { server: baseUrl, configured: server?.profile.name ?? null, fits: looked?.fits ?? null, checks };
+  checks.push(...(stateChecks ?? []));
+  return {
+    server: baseUrl,
+    configured: server?.profile.name ?? null,
+    fits: serverDiagnosis?.fits ?? null,
+    checks,
+  };
 }
 
 async function checkServer(

@@ -18,10 +18,10 @@ export async function checkState(
     await backend.check('write');
     const saved = await backend.saved();
     const loaded = server === null ? saved : await backend.load(server);
-    const behind =
+    const orphaned =
       saved !== undefined || loaded === undefined ? null : await findOrphanedState(project, loaded);
     state = loaded;
-    if (behind !== null) return [failedCheck('state', behind)];
+    if (orphaned !== null) return [failedCheck('state', orphaned)];
     if (saved === undefined)
       return [ok('state', `there is none at ${backend.place} yet: the first apply writes it`)];
     const count = Object.keys(saved.resources).length;
@@ -58,8 +58,8 @@ function lockCheck(status: LockStatus): Check {
   const which = shard === undefined ? 'it' : `that of the shard ${shardText(shard)}`;
   const held = `${which} is held by ${holder}`;
   if (!readable) return fail('lock', held, 'if surely nothing runs, remove it with idops runs unlock');
-  const taken = 'the next run takes it over; idops runs unlock removes it';
-  if (end !== null) return warn('lock', `${which} was left by ${holder}, ${end}`, taken);
+  const takenOver = 'the next run takes it over; idops runs unlock removes it';
+  if (end !== null) return warn('lock', `${which} was left by ${holder}, ${end}`, takenOver);
   if (fate === 'alive') return warn('lock', held, 'wait until that has ended, or end it');
   return warn(
     'lock',
@@ -72,7 +72,7 @@ function lockCheck(status: LockStatus): Check {
 export function failedCheck(name: string, { code, message, hint, places: [place] }: Problem): Check {
   const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
   const explained = `docs/reference/errors.md explains ${code}`;
-  const cure =
+  const defaultHint =
     place === undefined ? explained : `correct it there; idops validate shows the line, ${explained}`;
-  return fail(name, `${message}${where}`, hint ?? cure, code);
+  return fail(name, `${message}${where}`, hint ?? defaultHint, code);
 }

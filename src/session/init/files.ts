@@ -48,7 +48,7 @@ export function configText({ baseUrl, profile, token, ci, hasRemote }: Choices, 
     `  profile: ${profile}`,
     '  auth:',
     'file' in token
-      ? `    token_file: ${scalar(shownFrom(root, token.file))}`
+      ? `    token_file: ${scalar(pathInProject(root, token.file))}`
       : `    token: \${${token.variable}}`,
     `manifests: [${MANIFESTS}/**/*.yaml]`,
     ...(variable === null || variable.startsWith('IDOPS_') ? [] : [`allow_env: [${variable}]`]),
@@ -92,7 +92,7 @@ const example = `# One document is one object of the server. This one is an exam
 
 /** What git ignores (the state and the token), and leaves unconverted: bodies are compared byte by byte. */
 export function gitLines({ token }: Choices, root: string): { [path: string]: readonly string[] } {
-  const file = 'file' in token ? shownFrom(root, token.file) : '';
+  const file = 'file' in token ? pathInProject(root, token.file) : '';
   const isPlain = /^[\w-][\w./-]*$/.test(file);
   return {
     '.gitignore': ['.idops/', ...(isPlain ? [`/${file}`] : [])],
@@ -101,7 +101,7 @@ export function gitLines({ token }: Choices, root: string): { [path: string]: re
 }
 
 /** A path relative to the root, if it is inside. */
-function shownFrom(root: string, file: string): string {
+function pathInProject(root: string, file: string): string {
   return isInside(file, root) ? shownPath(file, root) : file;
 }
 

@@ -1,7 +1,7 @@
 import type { Problem } from '../../base/problems.js';
 import { noProgress, type Progress } from '../../base/progress.js';
 import { loadProject } from '../../project/index.js';
-import { Settings } from '../../project/server.js';
+import { ServerSettingsBuilder } from '../../project/server.js';
 import { type FreshPull, pullFresh } from '../../pull/pull-fresh.js';
 import type { PulledFile } from '../../pull/write.js';
 import { diagnose } from '../../server/diagnose.js';
@@ -39,15 +39,15 @@ export async function inspectServer(
   options: ReaderOptions & { readonly progress?: Progress },
 ): Promise<InspectedServer> {
   const { concurrency = DEFAULT_CONCURRENCY, redactor, progress = noProgress, signal } = options;
-  const server = new Settings({
+  const server = new ServerSettingsBuilder({
     section: { data: {}, problems: [], notes: new Map() },
-    given: { ...given, aside: undefined, pinned: false },
+    given: { ...given, ignoredBaseUrl: undefined, pinned: false },
     environment: null,
     inEnvironments: () => undefined,
     variables: process.env,
     cwd: process.cwd(),
     root: process.cwd(),
-    key: [],
+    sectionPlaces: [],
     place: () => [],
   }).build();
   return await withReader(server, [], { ...options, concurrency }, async (reader) => {

@@ -10,7 +10,7 @@ import type { CiName } from './files.js';
 const workflowFolders = { github: '.github/workflows/idops-', gitlab: '' } as const;
 
 /** Not written: each replaces another workflow, and both would apply the same. */
-const alternatives: readonly string[] = ['shards.yml'];
+const skippedWorkflows: readonly string[] = ['shards.yml'];
 
 /** The workflows of the examples, with the server's address if it is known. Secrets named like `variables` are passed to them. */
 export async function workflowsOf(
@@ -21,7 +21,7 @@ export async function workflowsOf(
   if (ci === 'none') return [];
   const folder = join(examplesFolder(), ci);
   const names = (await readdir(folder))
-    .filter((name) => name.endsWith('.yml') && !alternatives.includes(name))
+    .filter((name) => name.endsWith('.yml') && !skippedWorkflows.includes(name))
     .sort();
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
   return texts.map((text, index) => ({

@@ -35,7 +35,7 @@ export interface Cycle extends Omit<ShownCycle, 'number' | 'time' | 'seconds' | 
   /** What was thrown, for --debug. */
   readonly failure?: unknown;
   /** Seconds from the beginning to the plan, and for applying it; null for what was not done. */
-  readonly took: { readonly plan: number | null; readonly apply: number | null };
+  readonly durations: { readonly plan: number | null; readonly apply: number | null };
 }
 
 export function succeeded(outcome: Outcome): boolean {
@@ -56,9 +56,9 @@ export async function runCycle(options: CycleOptions): Promise<Cycle> {
     result: null,
     problems: [],
     notes: [],
-    took: { plan: null, apply: null },
+    durations: { plan: null, apply: null },
   };
-  const note = (problems: readonly Problem[]): void => {
+  const addFirst = (problems: readonly Problem[]): void => {
     known = { ...known, problems: [...problems, ...known.problems] };
   };
   try {
@@ -75,11 +75,11 @@ export async function runCycle(options: CycleOptions): Promise<Cycle> {
       const { declared } = session;
       const plan = await session.plan(options.plan);
       const took = seconds();
-      known = { ...known, plan, took: { plan: took, apply: null } };
+      known = { ...known, plan, durations: { plan: took, apply: null } };
       options.onPlan?.({ plan, declared, seconds: took });
       const limits = apply === undefined ? unlimited : limitsOf(project.safety(), apply);
       const refusals = refusalsOf(plan, limits);
-      note(refusals);
+      addFirst(refusals);
       if (refusals.length > 0) return 'refused';
       if (session.apply === undefined)
         return plan.changes.some(isDrifted) ? 'drift' : changesServer(plan) ? 'changes' : 'unchanged';
@@ -88,14 +88,14 @@ export async function runCycle(options: CycleOptions): Promise<Cycle> {
       const { result, problems } = await session.apply(approve(plan, limits));
       // If there was nothing to do, no run was made.
       if (result.run !== null)
-        known = { ...known, result, took: { ...known.took, apply: seconds() - applying } };
-      note(problems);
+        known = { ...known, result, durations: { ...known.durations, apply: seconds() - applying } };
+      addFirst(problems);
       return outcomeOf(result, problems);
     });
     return { ...known, outcome };
   } catch (failure) {
     // An interruption that was asked for is no problem.
-    note(problemsOf(failure).filter(({ code }) => !signal.aborted || code !== 'interrupted'));
+    addFirst(problemsOf(failure).filter(({ code }) => !signal.aborted || code !== 'interrupted'));
     return { ...known, outcome: signal.aborted ? 'interrupted' : 'failed', failure };
   }
 }

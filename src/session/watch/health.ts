@@ -1,7 +1,7 @@
 /** How many intervals may pass without a cycle that succeeded. */
-const INTERVALS = 3;
+const MAX_MISSED_INTERVALS = 3;
 /** Seconds without a sign of life after which a cycle hangs, however short the interval is: no pause between tries is that long. */
-const SILENCE = 600;
+const MIN_HANG_TIME = 600;
 
 export type Verdict = { readonly fine: true } | { readonly fine: false; readonly reason: string };
 
@@ -20,9 +20,9 @@ export class Health {
   /** When a cycle succeeded for the last time, or when the process began. */
   #since: number;
   /** Seconds that this cycle took. */
-  #took = 0;
+  #lastDuration = 0;
   #hadSuccess = false;
-  #wrong: string | null = null;
+  #lastFailure: string | null = null;
   #cycle: { readonly began: number; sign: number } | null = null;
 
   constructor(options: HealthOptions) {
@@ -41,14 +41,14 @@ export class Health {
   }
 
   /** Ends the cycle; `wrong` is why it failed, in words that anybody may read, or null. */
-  finish(wrong: string | null): void {
+  finish(failure: string | null): void {
     const now = this.#options.now();
-    if (wrong === null) {
+    if (failure === null) {
       this.#since = now;
-      this.#took = this.#cycle === null ? 0 : now - this.#cycle.began;
+      this.#lastDuration = this.#cycle === null ? 0 : now - this.#cycle.began;
       this.#hadSuccess = true;
     }
-    this.#wrong = wrong;
+    this.#lastFailure = failure;
     this.#cycle = null;
   }
 
@@ -57,9 +57,9 @@ export class Health {
     const { interval, now } = this.#options;
     const age = now() - this.#since;
     // If cycles take longer than the interval, the next one can't be expected earlier.
-    if (age <= INTERVALS * Math.max(interval, this.#took)) return this.alive();
+    if (age <= MAX_MISSED_INTERVALS * Math.max(interval, this.#lastDuration)) return this.alive();
     const since = this.#hadSuccess ? `no turn went well for ${Math.round(age)} s` : 'no turn went well yet';
-    const why = this.#wrong ?? 'one is under way';
+    const why = this.#lastFailure ?? 'one is under way';
     return { fine: false, reason: `${since}: ${why}` };
   }
 
@@ -67,7 +67,8 @@ export class Health {
   alive(): Verdict {
     const { interval, timeout, now } = this.#options;
     const silence = this.#cycle === null ? 0 : now() - this.#cycle.sign;
-    if (silence <= Math.max(INTERVALS * interval, 2 * timeout, SILENCE)) return { fine: true };
+    if (silence <= Math.max(MAX_MISSED_INTERVALS * interval, 2 * timeout, MIN_HANG_TIME))
+      return { fine: true };
     return { fine: false, reason: `a turn gives no sign of life for ${Math.round(silence)} s` };
   }
 }

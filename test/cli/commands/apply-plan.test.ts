@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Result } from '../../../src/apply/result.js';
-import { commandLine, nextAfter } from '../../../src/cli/commands/apply-plan.js';
+import { commandLine, nextStepLines } from '../../../src/cli/commands/apply-plan.js';
 import { resultOf } from '../../report/plans.js';
 
 type Part = Pick<Result['results'][number], 'status' | 'action'>;
@@ -46,12 +46,12 @@ describe('what to do after a run', () => {
     ['of undo that failed', ofParts(failed), undone, ['To put back what is left: idops undo r0']],
     ['with nothing to do', { ...ofParts(), run: null }, here, []],
   ])('%s', (_, result, plan, sentences) => {
-    expect(nextAfter(result, plan, global)).toEqual(sentences);
+    expect(nextStepLines(result, plan, global)).toEqual(sentences);
   });
 
   it('names the environment and the options that find the project again', () => {
     const options = { ...global, config: "it's/idops.yaml", baseUrl: 'https://id.example.com' };
-    expect(nextAfter(ofParts(updated), { environment: 'production' }, options)).toEqual([
+    expect(nextStepLines(ofParts(updated), { environment: 'production' }, options)).toEqual([
       `To undo this run: idops undo r1 --config 'it'\\''s/idops.yaml' --env production --base-url https://id.example.com`,
     ]);
   });
@@ -64,7 +64,7 @@ test('a command is printed as a shell takes it', () => {
 
 test('what goes on with the rest of a plan leaves out what it left out', () => {
   const again = ['apply', '--target', 'Organization/acme', '--target', 'User/*', '--kind', 'User', '--prune'];
-  expect(nextAfter(ofParts(failed), { environment: 'eu', again }, global)).toEqual([
+  expect(nextStepLines(ofParts(failed), { environment: 'eu', again }, global)).toEqual([
     "To send what is left, after a new plan: idops apply --target Organization/acme --target 'User/*' --kind User --prune --env eu",
   ]);
 });

@@ -49,18 +49,18 @@ async function run(
     output,
     redactor,
     prompt,
-    lastWords: () => null,
+    unfinishedRequests: () => null,
     signal: new AbortController().signal,
     clock: undefined,
     project: unused,
-    learnTokens: async () => {},
-    forget: () => {},
+    addConfiguredTokens: async () => {},
+    resetRedactor: () => {},
     scrubProblems: async (found) => [...found],
     scrub: (text) => text,
     refuseOutputs: async () => {},
     sessionOptions: () => ({}),
     session: unused,
-    writing: unused,
+    writingSession: unused,
   };
   const code = await init(context, { color: false, ...options }, join(folder, 'new'));
   await output.flush();

@@ -18,8 +18,8 @@ function result(status: 'applied' | 'failed', run: string): Result {
 }
 
 function turn(parts: Partial<Cycle>): Cycle {
-  const took = { plan: null, apply: null };
-  return { outcome: 'unchanged', plan: null, result: null, problems: [], notes: [], took, ...parts };
+  const durations = { plan: null, apply: null };
+  return { outcome: 'unchanged', plan: null, result: null, problems: [], notes: [], durations, ...parts };
 }
 
 it('is a plan that differs from the one before, whatever failed in between', () => {

@@ -1,11 +1,11 @@
 import { resolve as resolvePath } from 'node:path';
 import { BadVariable, parseVariables, type VariableText } from '../yaml/interpolation.js';
 import { find, type Node, type ScalarNode } from '../yaml/tree.js';
-import type { Layer } from './layers.js';
+import type { EnvironmentConfig } from './layers.js';
 import { defaultState } from './state.js';
 
 /** What no manifest may read, since it could send it anywhere. */
-export interface Guarded {
+export interface PrivateInputs {
   /** The variables in the credentials of any environment. */
   readonly variables: ReadonlySet<string>;
   /** The configuration, and the credential files of all environments; absolute. */
@@ -15,7 +15,7 @@ export interface Guarded {
 }
 
 /** What must be guarded in all environments. */
-export function guardedOf(layers: readonly Layer[], root: string): Guarded {
+export function privateInputs(layers: readonly EnvironmentConfig[], root: string): PrivateInputs {
   const files = new Set<string>();
   const states = new Set<string>();
   const variables = new Set(['IDOPS_TOKEN']);
