@@ -4,12 +4,12 @@ import { hostileBody, hostileElements } from '../browser/hostile-bodies.js';
 import { emailsIn, treeOf } from '../report/trees.js';
 import { mails } from './mails.js';
 
-describe('emails in reports make no connection', () => {
+describe('emails in reports open no connection', () => {
   const url = 'https://canary.example';
 
-  it('hold no element that runs, loads, embeds or leads anywhere, in the plan and in the preview', async () => {
+  it('the plan and the preview contain no element that runs code, loads, embeds or links', async () => {
     const bodies = [...fc.sample(hostileBody, { numRuns: 200, seed: 11 }), ...hostileElements].map((of) =>
-      // No server can keep a NUL, so it is refused before.
+      // No server accepts a NUL, so it is refused earlier.
       of(url).replaceAll('\0', ''),
     );
     const at = await mails([bodies.slice(0, 150).join('\n'), ...bodies.slice(150)]);

@@ -12,23 +12,23 @@ const secret = 'sup3rs3cretval';
 const config = (server: string): string =>
   `version: 1\nserver:\n  base_url: https://id.example.com\n${server}\nmanifests: [m.yaml]\n`;
 
-/** What is said of a configuration and a manifest, as data and as a person sees it. */
-async function saidOf(
+/** The problems of a configuration and a manifest, as data and as text. */
+async function problemsIn(
   server: string,
   manifest: string,
-): Promise<{ problems: readonly Problem[]; said: string }> {
+): Promise<{ problems: readonly Problem[]; shown: string }> {
   const cwd = await temporaryFolder('broken');
   await writeFile(join(cwd, 'idops.yaml'), config(server));
   await writeFile(join(cwd, 'm.yaml'), manifest);
   const { problems } = await validateProject(() => loadProject({ cwd, variables: {}, above: false }), {
     onSecret: () => {},
   });
-  return { problems, said: `${JSON.stringify(problems)}\n${problemsText(problems, { color: false })}` };
+  return { problems, shown: `${JSON.stringify(problems)}\n${problemsText(problems, { color: false })}` };
 }
 
 const good = '  auth:\n    token: ${IDOPS_TOKEN}';
 
-describe('no secret of a broken configuration is shown', () => {
+describe('problems of a broken configuration show no secret', () => {
   test.each([
     `  auth:\n    header:\n      name: X-Api-Key\n      vlaue: ${secret}`,
     `  auth:\n    header:\n      name: X-Api-Key\n      key: "${secret}"`,
@@ -72,13 +72,13 @@ describe('no secret of a broken configuration is shown', () => {
     `server: {auth: {header: {vlaue: ${secret}}}}`,
     `environments:\n  a:\n    server:\n      auth:\n        header:\n          vlaue: ${secret}`,
   ])('%j', async (server) => {
-    const { problems, said } = await saidOf(server, '');
+    const { problems, shown } = await problemsIn(server, '');
     expect(problems.filter(({ severity }) => severity === 'error')).not.toEqual([]);
-    expect(said).not.toContain(secret);
+    expect(shown).not.toContain(secret);
   });
 });
 
-describe('no secret of a broken manifest is shown', () => {
+describe('problems of a broken manifest show no secret', () => {
   test.each([
     `backend: {smtp_password:${secret}}`,
     `backend: {smtp_password :${secret}}`,
@@ -110,21 +110,21 @@ describe('no secret of a broken manifest is shown', () => {
     `"smtp_password:${secret}": x`,
     `metadata: {"smtp_password:${secret}": 1, "smtp_password:${secret}": {}}`,
   ])('%j', async (fields) => {
-    const { problems, said } = await saidOf(good, `kind: User\nusername: a@example.com\n${fields}\n`);
+    const { problems, shown } = await problemsIn(good, `kind: User\nusername: a@example.com\n${fields}\n`);
     expect(problems.filter(({ severity }) => severity === 'error')).not.toEqual([]);
-    expect(said).not.toContain(secret);
+    expect(shown).not.toContain(secret);
   });
 });
 
-test('what tells no secret stays readable', async () => {
-  const { said } = await saidOf('  auth:\n    header: {name: X-Api-Key, vlaue: "${IDOPS_API_KEY}"}', '');
-  expect(said).toContain('did you mean \\"value\\"?');
+test('problems stay readable if they contain no secret', async () => {
+  const { shown } = await problemsIn('  auth:\n    header: {name: X-Api-Key, vlaue: "${IDOPS_API_KEY}"}', '');
+  expect(shown).toContain('did you mean \\"value\\"?');
   const manifest = 'kind: User\nbackend:\n  smtp_password ${SMTP_PASSWORD}\n  smtp_from: a\n';
-  expect((await saidOf(good, manifest)).said).toContain('smtp_password ${SMTP_PASSWORD}');
+  expect((await problemsIn(good, manifest)).shown).toContain('smtp_password ${SMTP_PASSWORD}');
 });
 
-test('a missing space after the colon of a secret field is said', async () => {
-  const { problems } = await saidOf(good, `kind: User\nbackend: {smtp_password:${secret}}\n`);
+test('a missing space after the colon of a secret field is reported', async () => {
+  const { problems } = await problemsIn(good, `kind: User\nbackend: {smtp_password:${secret}}\n`);
   expect(problems.map(({ message, hint }) => `${message} / ${hint}`)).toContain(
     'a space is missing after the colon of "smtp_password" in backend of User / write it as "smtp_password: …"',
   );

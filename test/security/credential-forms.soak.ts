@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/secrets/redactor.js';
 
-describe('time and memory are in proportion', () => {
+describe('time is proportional to size', () => {
   const long = (part: string, size: number): string =>
     part.repeat(Math.ceil(size / part.length)).slice(0, size);
   const key = randomBytes(6 * 1024)
@@ -24,7 +24,7 @@ describe('time and memory are in proportion', () => {
     for (let count = 0; count < 500; count += 1) redactor.add(randomBytes(20).toString('hex'), 'answer');
     const timeOf = (size: number): number => {
       const text = long(part, size);
-      // What this process worked: a busy machine takes no part in it.
+      // CPU time of this process, which other load doesn't change.
       const start = process.cpuUsage();
       redactor.redact(text);
       const { user, system } = process.cpuUsage(start);
@@ -34,7 +34,7 @@ describe('time and memory are in proportion', () => {
     timeOf(size / 10);
     const small = Math.min(timeOf(size), timeOf(size));
     const large = Math.min(timeOf(10 * size), timeOf(10 * size));
-    // In proportion would be 10; with the square of the size it would be 100.
+    // Proportional is 10; quadratic would be 100.
     expect(large).toBeLessThan(40 * Math.max(small, 20));
   });
 });

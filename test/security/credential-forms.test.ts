@@ -28,7 +28,7 @@ const named: { readonly [character: string]: string } = {
   ö: '&ouml;',
 };
 
-/** Every way in which a server, a proxy or a program may repeat a credential. */
+/** Every form in which a server, a proxy or a program may repeat a credential. */
 const forms: { readonly [form: string]: (secret: string) => string } = {
   'as it is': (secret) => secret,
   'in JSON': json,
@@ -52,7 +52,7 @@ const forms: { readonly [form: string]: (secret: string) => string } = {
     [...secret]
       .map((character, at, all) => {
         const name = /[&<>"ö]/.test(character) ? named[character] : undefined;
-        // A semicolon that follows would be taken for the name's.
+        // A semicolon that follows would end the name.
         return all[at + 1] === ';' ? (name ?? character) : (name?.slice(0, -1) ?? character);
       })
       .join(''),
@@ -87,21 +87,21 @@ describe.each<SecretKind>(['token', 'variable', 'answer'])('a credential that is
     const text = `before ${form(credential)} after`;
     expect(redact(text)).toBe('before (sensitive) after');
     expect(redactKey(text)).toBe('before (sensitive) after');
-    // A server can't take anything out of names by calling it a secret.
+    // A server can't hide names by declaring them secret.
     expect(redactName(text)).toBe(kind === 'answer' ? text : 'before (sensitive) after');
     expect(redactEcho(text)).toBe('before (sensitive) after');
     expect(holds(text)).toBe(true);
   });
 });
 
-/** What is left of a secret beside a mask: nothing that tells more than a character at each end. */
+/** What is left of a secret next to a mask: at most one character at each end. */
 function withoutMask(text: string): string {
   expect(text).toContain('(sensitive)');
   return text.replaceAll('(sensitive)', '');
 }
 
 it.each(['Bearer ', 'bearer:', 'id:', 'client-id:', 'a', 'ab', 'abc'])(
-  'a credential is masked in base64 after "%s", whatever stands behind it',
+  'a credential is masked in base64 after "%s", with any text after it',
   (before) => {
     const token = createHash('sha256').update(before).digest('base64url').slice(0, 32);
     const { redact } = redactorOf(token);
@@ -117,12 +117,12 @@ it.each(['Bearer ', 'bearer:', 'id:', 'client-id:', 'a', 'ab', 'abc'])(
   },
 );
 
-describe('any credential is masked, whatever it is made of,', () => {
+describe('random credentials are masked', () => {
   const unseen = String.raw`[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]`;
   const seen = (text: string): boolean => text.replace(new RegExp(unseen, 'gu'), '').length >= 12;
-  // What can't be seen at the ends of a secret tells nothing of it, and is left.
+  // Invisible characters at the ends of a secret reveal nothing, and are kept.
   const trimmed = (text: string): string => text.replace(new RegExp(`^${unseen}+|${unseen}+$`, 'gu'), '');
-  // What has no capitals or no place to be broken at says nothing about these.
+  // Secrets without upper case or line breaks don't test these forms.
   const general = Object.entries(forms).filter(
     ([form]) => !/capitals|small|with (tags|control|blanks)|lines/.test(form),
   );
@@ -147,7 +147,7 @@ describe('any credential is masked, whatever it is made of,', () => {
     );
   });
 
-  it('even if it looks as if it were encoded itself, in every form that is not within another one', () => {
+  it('if they look encoded, in every form that is not nested', () => {
     const part = fc.constantFrom(...'%41|\\n|\\u0041|&amp;|&#65;|\\|%|&|aB3|"|+| '.split('|'));
     check(
       fc.array(part, { minLength: 8, maxLength: 20 }).map((parts) => parts.join('')),
@@ -156,12 +156,12 @@ describe('any credential is masked, whatever it is made of,', () => {
   });
 });
 
-describe('a run of a long token', () => {
-  // Always the same one: in one of many a run looks like a word.
+describe('a part of a long token', () => {
+  // Always the same token: a part of a random one may look like a word.
   const part = (seed: string) => createHash('sha512').update(seed).digest('base64url');
   const token = `eyJhbGciOiJSUzI1NiJ9.${part('payload')}.${part('signature')}`;
 
-  it('of 12 characters and more is masked', () => {
+  it('is masked if it has 12 or more characters', () => {
     const { redact } = redactorOf(token);
     for (let from = 0; from + 12 <= token.length; from += 1) {
       const run = token.slice(from, from + 12);
@@ -172,14 +172,14 @@ describe('a run of a long token', () => {
     }
   });
 
-  it('is masked over lines and in other case as well', () => {
+  it('is masked across lines and in upper case', () => {
     const { redact } = redactorOf(token);
     expect(redact(`<${token.slice(30, 38)}\r\n\t${token.slice(38, 46).toUpperCase()}>`)).toBe(
       '<(sensitive)>',
     );
   });
 
-  it('leaves shorter ones, and what is made of words', () => {
+  it('is kept if it is shorter or consists of words', () => {
     const { redact } = redactorOf(token);
     expect(redact(token.slice(30, 41))).toBe(token.slice(30, 41));
     expect(redactorOf('admin-token-for-the-identity-provider').redact('the identity-provider')).toBe(
@@ -190,7 +190,7 @@ describe('a run of a long token', () => {
     );
   });
 
-  it('is looked for in tokens alone', () => {
+  it('is masked only for tokens, not for other secrets', () => {
     expect(redactorOf(token, 'variable').redact(token.slice(30, 60))).toBe(token.slice(30, 60));
     expect(redactorOf(token, 'answer').redact(token.slice(30, 60))).toBe(token.slice(30, 60));
   });
@@ -203,24 +203,24 @@ describe('a short secret', () => {
     ['hunter2', 'hunter2 Hunter2 hun ter2', '(sensitive) Hunter2 hun ter2'],
     ['hunter22', 'Hunter22 hunt er22', '(sensitive) hunt er22'],
     ['aaaa', 'a aa aaa', 'a aa aaa'],
-  ])('%s is masked where it can hardly stand by chance', (secret, text, shown) => {
+  ])('%s is masked only where it is unlikely by chance', (secret, text, shown) => {
     expect(redactorOf(secret).redact(text)).toBe(shown);
   });
 
-  it('of an answer is one of the server alone', () => {
+  it('of a response is masked only in text of the server', () => {
     expect(redactorOf('hunter2', 'answer').redact('hunter2')).toBe('hunter2');
     expect(redactorOf('hunter2', 'answer').redactEcho('hunter2')).toBe('(sensitive)');
   });
 });
 
-it('a declared secret is masked in what the server says, and nowhere else', () => {
+it('a declared secret is masked only in text of the server', () => {
   const { redact, redactName, redactEcho, holds } = redactorOf('https://example.com/reset', 'declared');
   const text = 'go to https://example.com/reset';
   expect([redact(text), redactName(text), holds(text)]).toEqual([text, text, false]);
   expect(redactEcho(text)).toBe('go to (sensitive)');
 });
 
-it('a mask leaves no half of a surrogate pair, and masks nothing twice', () => {
+it('a mask splits no surrogate pair, and is not masked again', () => {
   const high = 'secret-\ud83d';
   const { redact } = redactorOf(high);
   expect(redact('x secret-😀 y').isWellFormed()).toBe(true);

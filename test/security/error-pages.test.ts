@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest';
 import { problemCodes } from '../../src/base/problem-codes.js';
 import { failureKinds } from '../../src/server/failures.js';
 
-describe('the page of errors', () => {
-  test('has an entry for every code and for nothing else, in the order of the alphabet', async () => {
+describe('docs/reference/errors.md', () => {
+  test('has one entry for each code, in alphabetical order', async () => {
     const page = await readFile('docs/reference/errors.md', 'utf8');
     const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual([...problemCodes]);
     expect(headings).toEqual([...new Set(headings)].sort());
   });
 
-  test('says something in each', async () => {
+  test('explains each code', async () => {
     const page = await readFile('docs/reference/errors.md', 'utf8');
     for (const section of page.split(/^## /m).slice(1)) {
       const [, ...text] = section.split('\n');
@@ -21,7 +21,7 @@ describe('the page of errors', () => {
   });
 });
 
-test('every code is given by something in the sources', async () => {
+test('every code is used by a source file', async () => {
   const files = (await readdir('src', { recursive: true })).filter(
     (path) => path.endsWith('.ts') && !path.endsWith('problem-codes.ts') && !path.startsWith('sandbox/'),
   );

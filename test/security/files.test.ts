@@ -17,7 +17,7 @@ interface Given {
   readonly [path: string]: string | { readonly link: string };
 }
 
-/** A project in a folder of its own; a `link` is made as it is written. */
+/** A project in a new folder; a `link` is created with the given target. */
 async function folderOf(files: Given, name = ''): Promise<string> {
   const folder = join(await temporaryFolder('files'), name);
   const all: Given = { 'idops.yaml': 'version: 1\n', ...files };
@@ -48,7 +48,7 @@ const codesOf = (problems: readonly Problem[]): string[] => problems.map(({ code
 
 const stamp = '..2026_01_31_12_00_00.1234567890';
 
-/** A folder as Kubernetes mounts it: what is in it lies in a folder that is swapped as a whole. */
+/** A folder as Kubernetes mounts it: its files are in a folder that is swapped as a whole. */
 function mounted(folder: string, files: Files): Given {
   const at = folder === '' ? '' : `${folder}/`;
   const tops = new Set(Object.keys(files).map((path) => path.split('/')[0]));
@@ -59,7 +59,7 @@ function mounted(folder: string, files: Files): Given {
   ]);
 }
 
-/** Expects that each of so many uses of these files is refused, and nothing of them told. */
+/** Expects that each use of a private file is refused, and that its content is not shown. */
 async function expectPrivate(files: Given, code = 'manifest-private', uses = 1): Promise<void> {
   const { problems, codes, declared } = await found(files);
   expect(codes).toEqual(Array(uses).fill(code));
@@ -69,7 +69,7 @@ async function expectPrivate(files: Given, code = 'manifest-private', uses = 1):
 const template = (file: string, type: string): string =>
   `kind: EmailTemplate\nbackend_id: b\ntype: ${type}\ntxt_content: {file: ${file}}\n`;
 
-/** What is private, what the configuration says, where it lies and what is in it. */
+/** What is private, the configuration, the path and the content. */
 const secrets = (
   [
     ['a hidden file', '', '.env'],
@@ -77,11 +77,19 @@ const secrets = (
     ['a file in a hidden folder of a visible one', '', 'x/.ssh/id'],
     ['the state', '', '.idops/state.json'],
     ['a state of another environment', 'environments: {a: {state: {path: kept/a.json}}}', 'kept/a.json'],
-    ['its lock', 'state: {path: kept/a.json}', 'kept/a.json.lock'],
-    ['its journal', 'state: {path: kept/a.json}', 'kept/runs/r.jsonl'],
+    ['the lock of a state', 'state: {path: kept/a.json}', 'kept/a.json.lock'],
+    ['the journal of a state', 'state: {path: kept/a.json}', 'kept/runs/r.jsonl'],
     ['the token file', 'server: {auth: {token_file: secrets/token}}', 'secrets/token'],
-    ['that of another environment', 'environments: {a: {server: {auth: {token_file: s/t}}}}', 's/t'],
-    ['that of a variable', `vars: {place: s}\nserver: {auth: {token_file: "\${place}/t"}}`, 's/t'],
+    [
+      'the token file of another environment',
+      'environments: {a: {server: {auth: {token_file: s/t}}}}',
+      's/t',
+    ],
+    [
+      'a token file whose path has a variable',
+      `vars: {place: s}\nserver: {auth: {token_file: "\${place}/t"}}`,
+      's/t',
+    ],
     ['a private key', 'server: {tls: {client_key_file: tls/key.pem}}', 'tls/key.pem'],
     ...[
       ['cat', 'secrets/t'],
@@ -93,14 +101,14 @@ const secrets = (
     ].map(
       (argv) =>
         [
-          `what a token command is given in ${argv.at(-1)}`,
+          `the file that a token command names in ${argv.at(-1)}`,
           `server: {auth: {token_command: ${JSON.stringify(argv)}}}`,
           'secrets/t',
         ] as const,
     ),
     ['the configuration', `# ${canary}`, 'idops.yaml', `version: 1 # ${canary}\n`],
     ['a stored plan', '', 'kept/plan.json', `{"format_version":1,"changes":["${canary}"],"digest":"x"}`],
-    ['a journal that somebody kept', '', 'kept/x.txt', `{"type":"run","format_version":1,"x":"${canary}"}\n`],
+    ['a copied journal', '', 'kept/x.txt', `{"type":"run","format_version":1,"x":"${canary}"}\n`],
   ] as readonly (readonly [string, string, string, string?])[]
 ).map(([what, configured, path, content = canary]): [string, Given, string] => [
   what,
@@ -108,12 +116,12 @@ const secrets = (
   path,
 ]);
 
-describe('no file that is not for manifests is read through one', () => {
+describe('a private file is not read through a manifest', () => {
   it.each(secrets)('%s as the manifest', async (_, files, path) => {
     await expectPrivate({ ...files, 'manifests/x.yaml': { link: `../${path}` } });
   });
 
-  it.each(secrets)('%s as a body, named and through a link', async (_, files, path) => {
+  it.each(secrets)('%s as a body, by name and through a link', async (_, files, path) => {
     const used = {
       'bodies/x.txt': { link: `../${path}` },
       'manifests/all.yaml': `${template(`../${path}`, 'a')}---\n${template('../bodies/x.txt', 'b')}`,
@@ -133,11 +141,11 @@ describe('no file that is not for manifests is read through one', () => {
   });
 
   it.each([
-    ['a folder that is one', { far: { link: 'kept' } }, 'far/s.json', 'kept/s.json'],
-    ['its own', { 'far/s.json': { link: '../kept/s.json' } }, 'far/s.json', 'kept/s.json'],
-    ['a folder that is one, its lock', { far: { link: 'kept' } }, 'far/s.json', 'kept/s.json.lock'],
+    ['a linked folder', { far: { link: 'kept' } }, 'far/s.json', 'kept/s.json'],
+    ['a linked file', { 'far/s.json': { link: '../kept/s.json' } }, 'far/s.json', 'kept/s.json'],
+    ['a linked folder, the lock', { far: { link: 'kept' } }, 'far/s.json', 'kept/s.json.lock'],
   ] as readonly [string, Given, string, string][])(
-    'a state through a link, %s, by where it really lies',
+    'a state behind %s, by its real path',
     async (_, links, path, real) => {
       const configured = { 'idops.yaml': `version: 1\nstate: {path: ${path}}\n`, [real]: canary };
       const used = { 'manifests/all.yaml': template(`../${real}`, 'a') };
@@ -146,7 +154,7 @@ describe('no file that is not for manifests is read through one', () => {
   );
 });
 
-describe('a token file that only an option names is private for', () => {
+describe('a token file that only an option names is not read by', () => {
   const sent = (body: string): string =>
     `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: ${body}\n`;
 
@@ -163,7 +171,7 @@ describe('a token file that only an option names is private for', () => {
     expect(stdout + stderr).not.toContain(canary);
   });
 
-  it('preview, as sample data', async () => {
+  it('preview as sample data', async () => {
     const at = await project({
       'idops.yaml': config,
       'secrets/tok.yaml': `${canary}: abc\n`,
@@ -176,14 +184,14 @@ describe('a token file that only an option names is private for', () => {
   });
 });
 
-describe('no link tells what there is outside of the project', () => {
-  // A file, nothing, a folder, what lies in a file, what nobody but root may look for, and ways through each of them back.
+describe('links reveal nothing about files outside the project', () => {
+  // A file, nothing, a folder, a path below a file, a path only root may list, and paths that lead back through each.
   const places = [
     ...'/etc/passwd /etc/nowhere /etc /etc/passwd/x /root/x/y /proc/self/root/etc ../../../etc'.split(' '),
     '/nowhere/../etc/passwd',
   ];
 
-  /** What is said of links to each of these places, straight and through others, in the place of a file or a folder. */
+  /** The results for links to each of these places, direct and through others, at the path of a file or a folder. */
   async function answers(ask: (files: Given) => Promise<unknown>, path: string): Promise<string[]> {
     const said: string[] = [];
     for (const link of places) {
@@ -214,7 +222,7 @@ describe('no link tells what there is outside of the project', () => {
   it.each<[string, string, (files: Given) => Promise<unknown>, string]>([
     ['a manifest', 'manifests/x.yaml', problemsOf, 'manifest-outside'],
     ['the folder of manifests', 'manifests', problemsOf, 'manifest-outside'],
-    ['a folder in it, nor to --prune', 'manifests/sub', folders, 'linked-folder'],
+    ['a folder in it, also with --prune', 'manifests/sub', folders, 'linked-folder'],
     ['a body', 'bodies/x.txt', (files) => problemsOf({ ...bodies, ...files }), 'body-outside'],
     ['the folder of bodies', 'bodies', (files) => problemsOf({ ...bodies, ...files }), 'body-outside'],
     ['sample data', 'samples/tx_code.yaml', samples, 'manifest-outside'],
@@ -223,7 +231,7 @@ describe('no link tells what there is outside of the project', () => {
     expect(await answers(ask, path)).toEqual([expect.stringContaining(`"${code}"`)]);
   });
 
-  it('and a way out and back is followed where it is the one to the project itself', async () => {
+  it("a link out and back is followed only through the project's own path", async () => {
     const cwd = await folderOf({ 'kept/acme.yaml': acme, 'far/y.yaml': acme.replace('acme', 'other') });
     const name = basename(cwd);
     await mkdir(join(cwd, 'manifests'));
@@ -237,7 +245,7 @@ describe('no link tells what there is outside of the project', () => {
     ]);
   });
 
-  it('what leads nowhere in the project, or to itself, is said as it is', async () => {
+  it('broken links inside the project, and a link to itself, are reported as such', async () => {
     const { problems } = await found({
       'kept/file': '',
       'manifests/a.yaml': { link: '../kept/none.yaml' },
@@ -252,10 +260,10 @@ describe('no link tells what there is outside of the project', () => {
   });
 });
 
-describe('what Kubernetes mounts from a ConfigMap is read', () => {
+describe('a mounted ConfigMap is read', () => {
   const emails = { 'all.yaml': template('tx.txt', 'tx_code'), 'tx.txt': 'Hello {{ code }}' };
 
-  it('with its bodies and its folders, and --prune finds nothing missing', async () => {
+  it('with its bodies and folders, and --prune misses nothing', async () => {
     const { codes, declared, unread } = await found(
       mounted('manifests', { ...emails, 'deep/acme.yaml': acme }),
     );
@@ -264,7 +272,7 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
     expect(await unread()).toEqual([]);
   });
 
-  it('also where the whole project is one', async () => {
+  it('if the whole project is mounted', async () => {
     const { codes, declared } = await found({
       'idops.yaml': 'version: 1\nmanifests: ["*.yaml", "!idops.yaml"]\n',
       ...mounted('', emails),
@@ -273,7 +281,7 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
     expect(declared).toHaveLength(1);
   });
 
-  it('with its samples, nested or of a mount of their own, and bodies in another mount', async () => {
+  it('with nested samples, samples of another mount, and bodies of another mount', async () => {
     const body = (type: string) => template('../bodies/mails/tx.txt', type);
     const cwd = await folderOf({
       ...mounted('manifests', { 'all.yaml': body('tx_code'), 'samples/tx_code.yaml': 'code: 1\n' }),
@@ -304,9 +312,9 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
   const inFolders = { 'idops.yaml': 'version: 1\nmanifests: [manifests/**/*.yaml]\n', ...both };
 
   it.each([
-    ['the whole project is one', mounted('', { ...inFolders, ...mails('manifests/emails/') })],
-    ["the bodies' folder alone is one", { ...both, ...mounted('manifests/emails', mails()) }],
-  ] as readonly [string, Given][])('where %s, also by a link to the project', async (_, files) => {
+    ['the whole project is mounted', mounted('', { ...inFolders, ...mails('manifests/emails/') })],
+    ['only the folder of bodies is mounted', { ...both, ...mounted('manifests/emails', mails()) }],
+  ] as readonly [string, Given][])('if %s, also through a link to the project', async (_, files) => {
     const folder = await folderOf(files, 'project');
     await symlink('project', `${folder}-link`);
     for (const cwd of [folder, `${folder}-link`]) {
@@ -323,39 +331,45 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
   const alone = (link: string): Given => ({ 'manifests/x.yaml': { link } });
   const now = (path: string): string => `manifests/${stamp}${path}`;
   const later = '..2027_01_31_12_00_00.1';
-  /** Another mount, with a file in it. */
+  /** Another mount, which contains a file. */
   const kept = (dot: string, file: string): Given => ({
     [`${dot}kept/${stamp}/${file}`]: canary,
     [`${dot}kept/..data`]: { link: stamp },
   });
 
   it.each([
-    ['a name that is no whole time', { 'manifests/..2026/x.yaml': canary, ...swapped('..2026'), ...x }],
-    ['a name that begins with a time', { [now('.old/x.yaml')]: canary, ...swapped(`${stamp}.old`), ...x }],
+    ['an incomplete timestamp', { 'manifests/..2026/x.yaml': canary, ...swapped('..2026'), ...x }],
+    [
+      'a name that begins with a timestamp',
+      { [now('.old/x.yaml')]: canary, ...swapped(`${stamp}.old`), ...x },
+    ],
     ['a plain folder', { 'manifests/..data/x.yaml': canary, ...x }],
     ['a hidden folder elsewhere', { '.git/x.yaml': canary, ...swapped('../.git'), ...x }],
-    ["another mount's time", { [`.kept/${stamp}/x.yaml`]: canary, ...swapped(`../.kept/${stamp}`), ...x }],
+    [
+      "another mount's timestamp",
+      { [`.kept/${stamp}/x.yaml`]: canary, ...swapped(`../.kept/${stamp}`), ...x },
+    ],
     ['a folder of two dots', { 'manifests/..evil/x.yaml': canary, ...alone('..evil/x.yaml') }],
     [
-      'a way out of it',
+      'a path out of the mount',
       { '.env': canary, [now('/y')]: '', ...swapped(stamp), ...alone(`${stamp}/../../.env`) },
     ],
     [
-      'a link out of it',
+      'a link out of the mount',
       { '.env': canary, [now('/x.yaml')]: { link: '../../.env' }, ...swapped(stamp), ...x },
     ],
-    ['a hidden file of a mount by another name', { ...kept('', '.env'), ...alone('../kept/..data/.env') }],
+    ['a hidden file of a mount with another name', { ...kept('', '.env'), ...alone('../kept/..data/.env') }],
     ['a mount in a hidden folder', { ...kept('.', 'x.yaml'), ...alone('../.kept/..data/x.yaml') }],
     [
       'a swapped folder within another',
       { [now(`/${later}/x.yaml`)]: canary, ...swapped(stamp), ...alone(`..data/${later}/x.yaml`) },
     ],
-  ] as readonly [string, Given][])('%s is not let in by its names', async (_, files) => {
+  ] as readonly [string, Given][])('%s is not accepted as a mount', async (_, files) => {
     await expectPrivate(files);
     await expectPrivate({ ...files, ...globs('"**/*.yaml", "!idops.yaml"') });
   });
 
-  it('what "..data" leads to outside of the project is none of it', async () => {
+  it('"..data" that leads out of the project is refused', async () => {
     const { codes, problems } = await found({
       'manifests/..data': { link: '../../../../../../../etc' },
       'manifests/x.yaml': { link: '..data/passwd' },
@@ -368,7 +382,7 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
     ['the token file', 'server: {auth: {token_file: secrets/token}}', 'token'],
     ['a private key', 'server: {tls: {client_key_file: secrets/key.pem}}', 'key.pem'],
     ['a state', 'state: {path: secrets/state.json}', 'state.json'],
-  ])('%s in a mount is private by whatever link', async (_, line, name) => {
+  ])('%s in a mount is private through any link', async (_, line, name) => {
     const ways = ['secrets', 'alias', 'copy', 'alias/..data'].map((folder) => `../${folder}/${name}`);
     const files: Given = {
       'idops.yaml': `version: 1\n${line}\n`,
@@ -381,9 +395,9 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
   });
 
   it.each([
-    ['a link into another folder that is swapped', { ...kept('', 'x'), ...alone(`../kept/${stamp}/x`) }],
+    ['a link into another swapped folder', { ...kept('', 'x'), ...alone(`../kept/${stamp}/x`) }],
     [
-      'a link to a hidden folder, by a link of the mount',
+      'a link to a hidden folder through a link of the mount',
       {
         '.git/x.yaml': canary,
         [`mounted/${stamp}/x.yaml`]: { link: '../../.git/x.yaml' },
@@ -393,28 +407,31 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
       },
     ],
     [
-      'a folder that is not the swapped one',
+      'a folder that is not the current one',
       { [now('/x.yaml')]: canary, ...swapped('../kept'), 'kept/y': '', ...alone(`${stamp}/x.yaml`) },
     ],
-    ['a hidden file in it', { [now('/.env')]: canary, ...swapped(stamp), ...alone('..data/.env') }],
-  ] as readonly [string, Given][])('%s is hidden all the same', async (_, files) => {
+    ['a hidden file in the mount', { [now('/.env')]: canary, ...swapped(stamp), ...alone('..data/.env') }],
+  ] as readonly [string, Given][])('%s stays hidden', async (_, files) => {
     await expectPrivate(files);
   });
 });
 
-describe('folders that are links', () => {
+describe('linked folders', () => {
   it.each([
     ['to itself', { 'manifests/l': { link: '.' } }],
     ['to the project', { 'manifests/l': { link: '..' } }],
     ['to another folder', { 'manifests/l': { link: '../kept' }, 'kept/x.yaml': acme }],
-  ] as readonly [string, Given][])('%s are not walked, said once, and prune is refused', async (_, files) => {
-    const { codes, declared, unread } = await found({ 'manifests/all.yaml': acme, ...files });
-    expect(codes).toEqual(['linked-folder']);
-    expect(declared).toHaveLength(1);
-    expect(await unread()).toEqual([expect.stringContaining('manifests/l is a link to a folder')]);
-  });
+  ] as readonly [string, Given][])(
+    '%s are not walked, are reported once, and --prune is refused',
+    async (_, files) => {
+      const { codes, declared, unread } = await found({ 'manifests/all.yaml': acme, ...files });
+      expect(codes).toEqual(['linked-folder']);
+      expect(declared).toHaveLength(1);
+      expect(await unread()).toEqual([expect.stringContaining('manifests/l is a link to a folder')]);
+    },
+  );
 
-  it('are walked where a glob names them, unless they lead out of the project', async () => {
+  it('are walked if a glob names them and they are inside the project', async () => {
     const inside = await found({ manifests: { link: 'kept' }, 'kept/x.yaml': acme });
     expect(inside).toMatchObject({ codes: [], declared: [{ kind: 'Organization' }] });
     const out = await found({ manifests: { link: '/' } });
@@ -422,7 +439,7 @@ describe('folders that are links', () => {
   });
 });
 
-describe('no credential gets into a manifest', () => {
+describe('credentials are refused in manifests', () => {
   const env = { IDOPS_TOKEN: canary, KEY: canary, IDOPS_SECRET: canary, CERT: canary };
   const uses = (name: string): string => `kind: Organization\nname: acme\nlabel: "a \${${name}} b"\n`;
 
@@ -437,7 +454,7 @@ describe('no credential gets into a manifest', () => {
     ['allow_env: [KEY]\nenvironments: {a: {server: {auth: {token_command: [x], pass_env: [KEY]}}}}', 'KEY'],
     [`allow_env: [CERT]\nserver: {tls: {ca_file: "\${CERT}"}}`, 'CERT'],
     [`server: {auth: {token: "\${NONE:-\${IDOPS_SECRET}}"}}`, 'IDOPS_SECRET'],
-    // A member of vars that auth is made of, and what that member is made of.
+    // A member of vars that auth uses, and the variable of that member.
     [ofVars, 'key'],
     [ofVars, 'IDOPS_SECRET'],
     [`vars: {x: "\${IDOPS_TOKEN}"}`, 'x'],
@@ -449,7 +466,7 @@ describe('no credential gets into a manifest', () => {
     expect(JSON.stringify([problems, declared])).not.toContain(canary);
   });
 
-  it('other variables are fine, and so are vars', async () => {
+  it('other variables and vars are accepted', async () => {
     const config = `version: 1\nvars: {x: "\${IDOPS_OTHER}"}\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\n`;
     for (const name of ['IDOPS_OTHER', 'x', 'IDOPS_BASE_URL']) {
       const variables = { ...env, IDOPS_OTHER: 'other', IDOPS_BASE_URL: 'https://x' };
@@ -470,36 +487,36 @@ describe('--prune is refused', () => {
     ['a hidden file', { 'manifests/.b.yaml': acme }, 'manifests/.b.yaml has the name of a manifest'],
     ['a hidden folder', { 'manifests/.b/c.yml': acme }, 'manifests/.b/c.yml has the name of a manifest'],
     ['a hidden link to nowhere', { 'manifests/.#b.yaml': { link: 'ada@host:1' } }, 'manifests/.#b.yaml'],
-    ['a link to no folder', { 'manifests/sub': { link: '../no/where' } }, 'manifests/sub is a broken link'],
+    ['a broken link', { 'manifests/sub': { link: '../no/where' } }, 'manifests/sub is a broken link'],
     [
-      'a glob whose folder is not there',
+      "a glob whose folder doesn't exist",
       globs('"manifests/**/*.yaml", "sub2/**/*.yaml"'),
       'the folder sub2 of "sub2/**/*.yaml" does not exist',
     ],
-    ['the other end', { ...globs('"manifests/**/*.yaml"'), 'manifests/b.yml': acme }, 'manifests/b.yml'],
+    [
+      'another file extension',
+      { ...globs('"manifests/**/*.yaml"'), 'manifests/b.yml': acme },
+      'manifests/b.yml',
+    ],
     ['a linked folder', { 'manifests/l': { link: '../kept' }, 'kept/x.yaml': acme }, 'manifests/l is a link'],
     [
-      'a glob that matches nothing, as where its folder was not mounted',
+      'a glob without matches, as if its folder is not mounted',
       { ...globs('"manifests/*.yaml", "prod/*.yaml"'), 'prod/README.md': '' },
       'no file matches "prod/*.yaml"',
     ],
+    ['a deleted file', globs('"manifests/*.yaml", "manifests/b.yaml"'), 'no file matches "manifests/b.yaml"'],
     [
-      'a file that is gone',
-      globs('"manifests/*.yaml", "manifests/b.yaml"'),
-      'no file matches "manifests/b.yaml"',
-    ],
-    [
-      'a manifest in a deeper folder than the glob has',
+      'a manifest in a folder below the glob',
       { ...globs('"manifests/*.yaml"'), 'manifests/sub/deep/b.yml': acme },
       'manifests/sub/deep/b.yml looks like a manifest, and no glob names it',
     ],
     [
-      'one below the project',
+      'a manifest below the project folder',
       { ...globs('"*.yaml", "!idops.yaml", "manifests/*.yaml"'), 'c.yaml': acme, 'sub/b.yaml': acme },
       'sub/b.yaml looks like a manifest, and no glob names it',
     ],
     [
-      'a deeper device',
+      'a device in a folder below',
       { ...globs('"manifests/*.yaml"'), 'manifests/s/b.yaml': { link: '/dev/null' } },
       's/b.yaml',
     ],
@@ -513,7 +530,7 @@ describe('--prune is refused', () => {
   });
 
   it.each([
-    ['a link that leads nowhere', { 'manifests/b.yaml': { link: 'nowhere' } }],
+    ['a broken link', { 'manifests/b.yaml': { link: 'nowhere' } }],
     ['a device', { 'manifests/b.yaml': { link: '/dev/null' } }],
   ] as readonly [string, Given][])('%s is an error for every command', async (_, files) => {
     const { problems } = await found({ 'manifests/a.yaml': acme, ...files });
@@ -521,7 +538,7 @@ describe('--prune is refused', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'a named pipe is an error for every command, and not waited for',
+    "a named pipe is an error for every command, and doesn't block",
     async () => {
       const cwd = await folderOf({ 'manifests/a.yaml': acme });
       spawnSync('mkfifo', [join(cwd, 'manifests/b.yaml')]);
@@ -533,7 +550,7 @@ describe('--prune is refused', () => {
   );
 
   it.each(['manifests/b.yaml', 'manifests/B.YML', 'manifests/sub/b.yaml'])(
-    'with %s, which is a folder, as a mount without its source makes it',
+    'with %s, which is a folder, as a mount without its source creates it',
     async (path) => {
       const cwd = await folderOf({ 'manifests/a.yaml': acme });
       await mkdir(join(cwd, path), { recursive: true });
@@ -545,7 +562,7 @@ describe('--prune is refused', () => {
   );
 
   it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
-    'with a deeper folder that can not be read',
+    'with an unreadable folder below',
     async () => {
       const cwd = await folderOf({ ...globs('"manifests/*.yaml"'), 'manifests/a.yaml': acme });
       await mkdir(join(cwd, 'manifests/sub'), { mode: 0 });
@@ -561,7 +578,7 @@ describe('--prune is refused', () => {
     expect(await pruneRefusals(loaded)).toEqual([]);
   });
 
-  it('not for what another environment reads, is no manifest, or is excluded below a glob', async () => {
+  it('not for files of another environment, other YAML, or excluded files below a glob', async () => {
     const loaded = await found({
       'idops.yaml': `version: 1
 manifests: ["manifests/*.yaml", "!manifests/old/**"]
@@ -577,7 +594,7 @@ environments: {prod: {manifests: ["manifests/prod/*.yaml"]}}
     expect(await pruneRefusals(loaded)).toEqual([]);
   });
 
-  it('not for what is excluded, sample data, or hidden folders of other tools', async () => {
+  it('not for excluded files, sample data, or hidden folders of other tools', async () => {
     const loaded = await found({
       'idops.yaml': 'version: 1\nmanifests: ["**/*.yaml", "!idops.yaml", "!old/**"]\n',
       'old/l': { link: 'nowhere' },
@@ -592,7 +609,7 @@ environments: {prod: {manifests: ["manifests/prod/*.yaml"]}}
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a project in a folder named', () => {
+describe.skipIf(process.platform === 'win32')('a project in the folder', () => {
   it.each(['a\\b', 'a\\', '(x)', '[x]*', '!x', '{a,b}', ' a b ', 'a?b'])('%j is read', async (name) => {
     const given = { 'manifests/a.yaml': acme, 'manifests/c\\d/b.yaml': acme.replace('acme', 'b') };
     const cwd = await folderOf(given, name);

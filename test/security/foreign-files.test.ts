@@ -6,7 +6,7 @@ import { readEvent } from '../../src/action/event.js';
 import { type ActionOptions, acme, pullRequest, workspace } from '../action/running.js';
 import { temporaryFolder } from '../cleanups.js';
 
-describe('a project with credentials of its own', () => {
+describe('a project with its own credentials', () => {
   const fork = pullRequest(7, { from: 'jo/identity' });
   const own = pullRequest();
   const repository = { full_name: 'acme/identity', id: 1 };
@@ -19,7 +19,7 @@ describe('a project with credentials of its own', () => {
   it.each<[string, ActionOptions]>([
     ['a pull request from a fork', fork],
     ['a workflow_run', { event: 'workflow_run' }],
-  ])('is used for %s only with base-url and token as inputs', async (_, event) => {
+  ])('is used for %s only with the inputs base-url and token', async (_, event) => {
     const site = await workspace(acme('One'));
     const env = { ...event.env, IDOPS_TOKEN: site.sandbox.token };
     for (const inputs of [{ token: '' }, {}, { token: '', 'base-url': site.sandbox.url }]) {
@@ -38,7 +38,7 @@ describe('a project with credentials of its own', () => {
     expect(outputs).toMatchObject({ update: '1' });
   });
 
-  /** Why the files of such a run are foreign, as far as its event tells. */
+  /** Why the files of such a run are foreign, according to its event. */
   async function foreign(of: ActionOptions): Promise<string | null> {
     const { event: name = 'push', payload = { repository }, env = {} } = of;
     const path = join(await temporaryFolder('event'), 'event.json');
@@ -51,15 +51,18 @@ describe('a project with credentials of its own', () => {
   it.each<[string, ActionOptions]>([
     ['a pull request from a fork', fork],
     ['a pull request whose event is broken', event(broken, own)],
-    ['a pull request whose event is not there', event('/nonexistent/event.json', own)],
+    ['a pull request whose event is missing', event('/nonexistent/event.json', own)],
     ['a pull request without an event', event('', own)],
-    ['a pull request whose event names none', { event: 'pull_request', payload: {} }],
-    ['a pull request of no repository', { event: 'pull_request', payload: { pull_request: { number: 7 } } }],
+    ['a pull request whose event has no pull request', { event: 'pull_request', payload: {} }],
+    [
+      'a pull request whose event has no repository',
+      { event: 'pull_request', payload: { pull_request: { number: 7 } } },
+    ],
     ...[
       ...['workflow_run', 'check_run', 'status', 'deployment', 'repository_dispatch', 'issue_comment'],
       ...['merge_group', 'new', ''],
     ].map((name): [string, ActionOptions] => [`the event "${name}"`, { event: name }]),
-    ['a review of one', { ...fork, event: 'pull_request_review' }],
+    ['a review of a pull request from a fork', { ...fork, event: 'pull_request_review' }],
     [
       'a pull request from a fork of the same name',
       {
@@ -74,11 +77,8 @@ describe('a project with credentials of its own', () => {
       },
     ],
     ['pull_request_target', { ...fork, event: 'pull_request_target' }],
-    ['pull_request_target, of the same repository', { ...own, event: 'pull_request_target' }],
-    [
-      'a fork that is gone',
-      { event: 'pull_request_review', payload: { pull_request: { number: 7, head: {} } } },
-    ],
+    ['pull_request_target of the same repository', { ...own, event: 'pull_request_target' }],
+    ['a deleted fork', { event: 'pull_request_review', payload: { pull_request: { number: 7, head: {} } } }],
   ])('is foreign to %s', async (_, event) => {
     expect(await foreign(event)).toMatch(/repository/);
   });
@@ -89,13 +89,13 @@ describe('a project with credentials of its own', () => {
     ['a schedule', { event: 'schedule' }],
     ['a push without an event', event('', { event: 'push' })],
     ['a schedule whose event is broken', event(broken, { event: 'schedule' })],
-    ['a workflow_dispatch whose event is not there', event('/nonexistent', { event: 'workflow_dispatch' })],
+    ['a workflow_dispatch whose event is missing', event('/nonexistent', { event: 'workflow_dispatch' })],
     ['a release', { event: 'release' }],
   ])('is not foreign to %s', async (_, event) => {
     expect(await foreign(event)).toBeNull();
   });
 
-  it('is not used for a pull request that is named by hand', async () => {
+  it('is not used for the pull request that pr-number names', async () => {
     const site = await workspace(acme('One'));
     const dispatched: ActionOptions = { event: 'workflow_dispatch' };
     const { code, log } = await site.run({ 'pr-number': '7' }, dispatched);

@@ -1,4 +1,4 @@
-/** The forms in which a secret may turn up: as it is, in JSON, in a URL, in a form and in base64. */
+/** The forms in which a secret may appear: unchanged, in JSON, in a URL, in a form and in base64. */
 export function forms(secret: string): string[] {
   return [
     secret,

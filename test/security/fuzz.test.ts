@@ -79,7 +79,7 @@ async function load(): Promise<Project> {
   return await loadProject({ cwd: folder, variables: {} });
 }
 
-/** Does something with a session, and closes it. */
+/** Runs work in a session, and closes it. */
 async function within<S extends Session, T>(
   opening: Promise<S>,
   work: (session: S) => Promise<T>,
@@ -88,7 +88,7 @@ async function within<S extends Session, T>(
   return await work(session).finally(() => session.close());
 }
 
-/** Does something with hostile input: it may find mistakes in it, and never one of ours. */
+/** Runs work with hostile input: it may fail with problems, but not with an internal error. */
 async function harmless(work: () => Promise<unknown>): Promise<void> {
   const before = prototypes();
   try {
@@ -115,7 +115,7 @@ const json = fc.letrec<{ value: unknown }>((tie) => ({
     fc.string({ unit: 'binary', maxLength: 8 }),
     fc.array(tie('value'), { maxLength: 4 }),
     fc.array(fc.tuple(fc.oneof(nastyKey, fc.string({ maxLength: 5 })), tie('value')), { maxLength: 4 }).map(
-      // As JSON.parse does it, which keeps a member named __proto__.
+      // JSON.parse keeps a member named __proto__.
       (entries) =>
         JSON.parse(
           `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`,
@@ -124,7 +124,7 @@ const json = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** A place in a JSON document, by how far through its values it is. */
+/** A change at one place of a JSON document; `at` is the fraction of its values before that place. */
 const spoiling = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
   how: fc.constantFrom('replace', 'remove', 'rename', 'add'),
@@ -147,7 +147,7 @@ function spoil(text: string, { at, how, key, value }: Spoiling): string {
   walk(root);
   const [parent, name] = places[Math.floor(at * places.length)] ?? [];
   if (parent === undefined || name === undefined) return text;
-  // Also a member that is called __proto__.
+  // Also adds a member named __proto__.
   const add = (member: unknown) =>
     Object.defineProperty(parent, key, {
       value: member,
@@ -164,7 +164,7 @@ function spoil(text: string, { at, how, key, value }: Spoiling): string {
 
 const cut = fc.double({ min: 0, max: 1, noNaN: true });
 
-/** A text with a part of it cut out, doubled or replaced. */
+/** A text with a part removed, doubled or replaced. */
 const torn = (text: () => string) =>
   fc
     .record({ from: cut, to: cut, twice: fc.boolean(), noise: fc.string({ unit: 'binary', maxLength: 6 }) })
@@ -186,7 +186,7 @@ describe('hostile', () => {
     fc.string({ unit: 'binary', maxLength: 6 }),
   );
 
-  test('manifests give problems and nothing else', async () => {
+  test('manifests cause only problems', async () => {
     const project = await load();
     const text = fc.oneof(
       fc.array(yamlPart, { maxLength: 14 }).map((parts) => parts.join('')),
@@ -205,7 +205,7 @@ describe('hostile', () => {
     await writeFile(join(folder, 'manifests/all.yaml'), manifests);
   });
 
-  test('configurations give problems and nothing else', async () => {
+  test('configurations cause only problems', async () => {
     const text = fc.oneof(
       torn(() => `${configuration()}vars: {a: "\${b}", b: x}\nenvironments: {p: {state: {path: y}}}\n`),
       fc
@@ -230,7 +230,7 @@ describe('hostile', () => {
     await rm(join(folder, 'hostile.yaml'));
   });
 
-  test('state files give problems or a plan', async () => {
+  test('state files cause problems or a plan', async () => {
     const path = join(folder, '.idops/state.json');
     await fc.assert(
       fc.asyncProperty(
@@ -251,7 +251,7 @@ describe('hostile', () => {
     await writeFile(path, state);
   });
 
-  test('journals give problems, or runs that can be shown and settled', async () => {
+  test('journals cause problems, or runs that can be shown and settled', async () => {
     const path = join(folder, '.idops/runs', journal.name);
     const statePath = join(folder, '.idops/state.json');
     const lines = (): string[] => journal.text.trimEnd().split('\n');
@@ -267,7 +267,7 @@ describe('hostile', () => {
     await fc.assert(
       fc.asyncProperty(hostile, async (text) => {
         await writeFile(path, text);
-        // The state says that this run has not ended, so that the journal is read into it.
+        // In the state, this run has not ended, so that its journal is settled.
         await writeFile(statePath, JSON.stringify({ ...JSON.parse(state), last_run: '0', resources: {} }));
         await harmless(async () => {
           const { runs } = await readRuns((await fileBackend({ path: statePath, allowTracked: true })).runs);
@@ -286,7 +286,7 @@ describe('hostile', () => {
     await writeFile(statePath, state);
   });
 
-  test('stored plans give a problem, or are compared', async () => {
+  test('stored plans cause a problem, or are compared', async () => {
     const plan = await within(openSession(await load()), (session) => session.plan());
     await fc.assert(
       fc.asyncProperty(
@@ -306,7 +306,7 @@ describe('hostile', () => {
     );
   });
 
-  test('answers give a failure or a result, and no write after a plan that could not be made', async () => {
+  test('responses cause a failure or a result, and no write if planning failed', async () => {
     const body = fc.oneof(
       json.map((value) => JSON.stringify(value)),
       json.map((data) => JSON.stringify({ data })),

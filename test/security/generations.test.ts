@@ -8,7 +8,7 @@ const client = (generation: number): { [path: string]: string } => ({
 });
 const post = `POST /api/clients/${ids.portal}/regenerate_did`;
 
-/** What regenerating with another key comes to. */
+/** Changes the DID, as a regeneration with another key does. */
 function regenerated(at: TestProject, did: string | null): void {
   const found = at.sandbox.data.clients.find(({ id }) => id === ids.portal);
   if (found === undefined) throw new Error('no such client');
@@ -23,7 +23,7 @@ async function adopted(did: string | null = 'did:example:first'): Promise<TestPr
   return at;
 }
 
-/** Expects that a plan and an apply are refused with these words, and that nothing is sent. */
+/** Expects that plan and apply are blocked with these texts, and that nothing is written. */
 async function expectBlocked(at: TestProject, ...parts: readonly string[]): Promise<void> {
   const plan = await at.idops('plan');
   expect(plan.code).toBe(1);
@@ -34,13 +34,13 @@ async function expectBlocked(at: TestProject, ...parts: readonly string[]): Prom
 }
 
 describe('an older copy of the state', () => {
-  it('regenerates nothing again: the client is blocked until a person takes the DID that is there', async () => {
+  it('regenerates nothing again: the client is blocked until a person accepts the current DID', async () => {
     const at = await adopted();
     expect(JSON.parse(await at.read('.idops/state.json')).resources[key].fields).toEqual({
       name: 'Customer portal',
       did: 'did:example:first',
     });
-    // Another machine, whose journals this one never sees, did the second.
+    // Another machine, whose journals aren't here, regenerated it a second time.
     regenerated(at, 'did:example:second');
     await at.write(client(2));
     await expectBlocked(at, 'did:example:first', 'did:example:second', `idops state rm ${key}`);
@@ -58,14 +58,14 @@ describe('an older copy of the state', () => {
     expect(at.writes()).toEqual([post]);
   });
 
-  it('knows that a client had no DID, so that its first one is not made twice', async () => {
+  it('records that a client had no DID, so that the first is not made twice', async () => {
     const at = await adopted(null);
     expect(JSON.parse(await at.read('.idops/state.json')).resources[key].fields).toEqual({
       name: 'Customer portal',
       did: null,
     });
     expect((await at.idops('plan')).stdout).toContain('1 unchanged');
-    // Another machine made the first.
+    // Another machine made the first DID.
     regenerated(at, 'did:example:first');
     await at.write(client(2));
     await expectBlocked(at, 'DID was none', 'is did:example:first now', `idops state rm ${key}`);
@@ -75,8 +75,8 @@ describe('an older copy of the state', () => {
   });
 });
 
-describe('a record that is forgotten', () => {
-  it('sends nothing after a person regenerated, which leaves the number alone', async () => {
+describe('a removed record', () => {
+  it('regenerates nothing after a person regenerated with the same did_generation', async () => {
     const at = await adopted();
     regenerated(at, 'did:example:second');
     await at.write(client(2));

@@ -20,8 +20,8 @@ async function shell(at: TestProject, line: string): Promise<Ran> {
   return await watch(spawn('sh', args, { cwd: at.folder, env })).ended;
 }
 
-posix('a file that is asked for', () => {
-  it('is asked for once, by whichever of its names', async () => {
+posix('an output file', () => {
+  it('is refused if two options name it, in any spelling', async () => {
     const at = await project(files);
     await mkdir(join(at.folder, 'out'));
     await writeFile(join(at.folder, 'out/old.json'), 'old');
@@ -45,7 +45,7 @@ posix('a file that is asked for', () => {
     expect((await at.idops('plan --out one.json --format json=two.json')).code).toBe(0);
   });
 
-  it('is written where a link leads to, and the link stays', async () => {
+  it('is written to the target of a link, and the link stays', async () => {
     const at = await project(files);
     await mkdir(join(at.folder, 'out'));
     await writeFile(join(at.folder, 'out/old.json'), 'old');
@@ -60,7 +60,7 @@ posix('a file that is asked for', () => {
   });
 
   it.skipIf(!existsSync('/dev/full'))(
-    'goes into a device, which stays one, and a full one is an error in words',
+    'may be a device, which is kept, and a full device is reported',
     async () => {
       const at = await project(files);
       expect((await at.idops('plan --format json=/dev/null')).code).toBe(0);
@@ -74,7 +74,7 @@ posix('a file that is asked for', () => {
     },
   );
 
-  it('goes into a named pipe and to /dev/stdout', async () => {
+  it('may be a named pipe or /dev/stdout', async () => {
     const at = await project(files);
     const piped = await shell(at, 'mkfifo p; cat p > got & idops plan --format json=p >&2 && wait');
     expect(piped.code).toBe(0);
@@ -94,7 +94,7 @@ posix('a file that is asked for', () => {
     '.idops/state.json',
     '.idops/state.json.lock',
     '.idops/runs/x.jsonl',
-  ])('is not %s', async (path) => {
+  ])('may not be %s', async (path) => {
     const at = await project(files);
     await symlink('manifests/all.yaml', join(at.folder, 'link.yaml'));
     const before = await at.files();
@@ -117,7 +117,7 @@ posix('a file that is asked for', () => {
     ['the state in a folder that a link leads to', { lnk: '.idops' }, 'lnk/state.json'],
     ['the lock in a folder that a link leads to', { lnk: '.idops' }, 'lnk/state.json.lock'],
     ['a journal in a folder that a link leads to', { lnk: '.idops/runs' }, 'lnk/x.jsonl'],
-  ] as const)('is not %s, whether that is there or will be', async (_, links, path) => {
+  ] as const)('may not be %s, before or after it exists', async (_, links, path) => {
     const at = await project(files);
     await mkdir(join(at.folder, '.idops/runs'), { recursive: true });
     for (const [name, target] of Object.entries(links)) await symlink(target, join(at.folder, name));
@@ -134,7 +134,7 @@ posix('a file that is asked for', () => {
     expect(await at.read('.idops/state.json')).toBe(state);
   });
 
-  it('is not a state that is a link itself, by the name of its target', async () => {
+  it('may not be the target of a state that is a link', async () => {
     const at = await project(files);
     await mkdir(join(at.folder, '.idops'));
     await mkdir(join(at.folder, 'far'));
@@ -142,7 +142,7 @@ posix('a file that is asked for', () => {
     await at.refused('plan --out far/s.json', 'error[output-is-input]');
   });
 
-  it('is not the plan that is applied', async () => {
+  it('may not be the plan that is applied', async () => {
     const at = await project(files);
     expect((await at.idops('plan --out plan.json')).code).toBe(0);
     const stored = await at.read('plan.json');
@@ -153,7 +153,7 @@ posix('a file that is asked for', () => {
     expect(at.writes()).toEqual([]);
   });
 
-  it('is not what pull reads or writes, and nothing is pulled then', async () => {
+  it('may not be a file that pull reads or writes, and then nothing is pulled', async () => {
     const at = await project(files);
     const before = await at.files();
     for (const path of ['manifests/all.yaml', 'bodies/tx.txt', 'idops.yaml', '.idops/state.json'])
@@ -162,7 +162,7 @@ posix('a file that is asked for', () => {
     expect(await at.files()).toEqual(before);
   });
 
-  it('is not the configuration where that can not be read', async () => {
+  it('may not be the configuration, even if that is broken', async () => {
     const at = await project({ ...files, 'idops.yaml': 'version: [' });
     const ran = await at.idops('validate --format json=idops.yaml');
     expect(ran.code).toBe(1);
@@ -172,7 +172,7 @@ posix('a file that is asked for', () => {
 
 posix('standard output', () => {
   it.skipIf(!existsSync('/dev/full')).each(['plan', '--help', 'schema', '--version'])(
-    'that is full ends %s with a sentence and 1',
+    'that is full ends %s with a message and exit code 1',
     async (args) => {
       const at = await project(files);
       const { code, stderr } = await shell(at, `idops ${args} > /dev/full`);
@@ -189,11 +189,11 @@ posix('standard output', () => {
   });
 });
 
-posix('what only its owner may read', () => {
+posix('files that only their owner may read', () => {
   const mode = async (at: TestProject, path: string): Promise<number> =>
     (await stat(join(at.folder, path))).mode & 0o777;
 
-  it('are state, journal, lock and stored plan, and the folders made for them', async () => {
+  it('are state, journal, lock and stored plan, and the folders created for them', async () => {
     const at = await project(files);
     expect((await at.idops('plan --out kept/plan.json --format html=report.html')).code).toBe(0);
     expect((await at.idops('apply --yes')).code).toBe(0);
@@ -214,8 +214,8 @@ posix('what only its owner may read', () => {
   });
 });
 
-describe('what a killed run left half written', () => {
-  it('is removed by the next one, and nothing else is', async () => {
+describe('a partial file of a killed run', () => {
+  it('is removed by the next run, which keeps other files', async () => {
     const at = await project(files);
     const dead = spawnSync('true').pid;
     const mine = temporaryFileName();
@@ -229,14 +229,14 @@ describe('what a killed run left half written', () => {
       await writeFile(join(folder, name), 'half');
     }
     for (const name of [old, other]) await utimes(join(folder, name), 0, 0);
-    // Another process than the one that `mine` belongs to, which still runs.
+    // A process other than this one, which owns `mine` and still runs.
     expect((await at.begin(['apply', '--yes']).ended).code).toBe(0);
     const there = (await readdir(folder)).filter((name) => name.endsWith('.tmp')).sort();
     expect(there).toEqual([mine, elsewhere, other, 'notes.tmp'].sort());
     await rm(folder, { recursive: true });
   });
 
-  it('beside a report too', async () => {
+  it('is removed next to a report', async () => {
     const at = await project(files);
     const left = temporaryFileName().replace(`-${process.pid}-`, `-${spawnSync('true').pid}-`);
     await writeFile(join(at.folder, left), 'half');

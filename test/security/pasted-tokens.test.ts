@@ -8,7 +8,7 @@ const opaque = `a1B2${bytesOf('3', 16).toString('hex')}`;
 const allScopes = ['clients:manage:all', 'users:manage:all', 'identity-providers:manage:all'] as const;
 const short = 'hunter2-hunter3';
 
-async function expectUnsaid(
+async function expectHidden(
   at: TestProject,
   args: readonly string[],
   secret: string,
@@ -20,11 +20,11 @@ async function expectUnsaid(
   expect(stderr).toMatch(/^error/m);
 }
 
-describe('a token that was typed into the wrong place is not repeated', () => {
+describe('a token in the wrong argument is not shown', () => {
   it.each([
-    ['a token of another server', jwt],
-    ['an opaque one', opaque],
-    ['the one of IDOPS_TOKEN', short],
+    ['a token of another server, a JWT', jwt],
+    ['an opaque token of another server', opaque],
+    ['the token of IDOPS_TOKEN', short],
   ])('%s', async (_, token) => {
     const at = await project({});
     for (const args of [
@@ -46,32 +46,32 @@ describe('a token that was typed into the wrong place is not repeated', () => {
       ['runs', 'show', token],
       ['schema', token],
     ]) {
-      await expectUnsaid(at, args, token);
+      await expectHidden(at, args, token);
     }
   });
 
-  it('the one of a token file', async () => {
+  it('the token of a token file', async () => {
     const at = await project({ token: `${short}\n` });
     for (const option of ['--env', '--concurrency'])
-      await expectUnsaid(at, ['plan', '--token-file', 'token', option, short], short, {});
+      await expectHidden(at, ['plan', '--token-file', 'token', option, short], short, {});
   });
 
-  it('the one of a token file that the configuration names', async () => {
+  it('the token of a token file that the configuration names', async () => {
     const config = 'version: 1\nserver: {base_url: "https://id.example.com", auth: {token_file: token}}\n';
     const at = await project({ 'idops.yaml': config, token: `${short}\n` });
     for (const args of [`--env ${short}`, `--${short}`, `--concurrency=${short}`])
-      await expectUnsaid(at, ['plan', ...args.split(' ')], short, {});
+      await expectHidden(at, ['plan', ...args.split(' ')], short, {});
   });
 
-  it('while names come back as they are', async () => {
+  it('but other names are shown', async () => {
     const at = await project({});
     const { stderr } = await at.idops('plan --env produktion');
     expect(stderr).toContain('there is no environment "produktion"');
   });
 });
 
-describe('an organization that is named after the token', () => {
-  it('is in no journal and in no answer of runs by that name', async () => {
+describe('an organization whose name is the token', () => {
+  it('appears in no journal and in no output of runs', async () => {
     const token = `idops_${bytesOf('4', 20).toString('hex')}`;
     const at = await project({}, { tokens: { [token]: allScopes } });
     const acme = at.sandbox.data.organizations.find(({ id }) => id === ids.acme);
@@ -97,7 +97,7 @@ describe('an organization that is named after the token', () => {
     expect(acme.label).not.toBe('New');
   });
 
-  it('is in no answer of runs, even where a journal has it', async () => {
+  it('is masked in the output of runs if a journal contains it', async () => {
     const at = await project({ 'manifests/all.yaml': `kind: Organization\nid: ${ids.acme}\nlabel: New\n` });
     expect((await at.idops('apply --yes')).code).toBe(0);
     const files = Object.entries(await at.files());

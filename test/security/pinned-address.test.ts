@@ -7,7 +7,7 @@ import { listening } from '../server/serving.js';
 
 const manifests = { 'manifests/organizations.yaml': 'kind: Organization\nname: acme\nlabel: One\n' };
 
-/** A place that nobody must come to. */
+/** A server that nothing may connect to. */
 async function elsewhere(): Promise<{ readonly url: string; readonly visits: () => number }> {
   let visits = 0;
   const server = createServer((socket) => {
@@ -17,15 +17,12 @@ async function elsewhere(): Promise<{ readonly url: string; readonly visits: () 
   return { url: await listening(server), visits: () => visits };
 }
 
-/** What a branch may write into its configuration, with credentials that lead to `away` or write the file `ran`. */
+/** What a branch may put into its configuration to send credentials to `away` or to write the file `ran`. */
 const hostile = (away: string): [string, string][] => [
-  ['an address', `{base_url: "${away}", auth: {token: "\${IDOPS_TOKEN}"}}`],
+  ['another base_url', `{base_url: "${away}", auth: {token: "\${IDOPS_TOKEN}"}}`],
+  ['a token_command', `{base_url: "${away}", auth: {token_command: [sh, -c, "echo x > ran; echo token"]}}`],
   [
-    'a program for the token',
-    `{base_url: "${away}", auth: {token_command: [sh, -c, "echo x > ran; echo token"]}}`,
-  ],
-  [
-    'an address that gives tokens',
+    'a token_url',
     `{base_url: "${away}", auth: {client_credentials: {token_url: "${away}/token", client_id: me, client_secret: "\${IDOPS_SECRET}"}}}`,
   ],
   ['a header', `{base_url: "${away}", auth: {header: {name: X-Token, value: "\${IDOPS_SECRET}"}}}`],
@@ -50,8 +47,8 @@ function ran({ folder }: Workspace): boolean {
   return existsSync(join(folder, 'ran'));
 }
 
-describe('with base-url as an input', () => {
-  it.each(ways)('a configuration with %s leads nowhere else', async (_, index, refused) => {
+describe('with the input base-url', () => {
+  it.each(ways)('a configuration with %s sends nothing elsewhere', async (_, index, refused) => {
     for (const environment of [false, true]) {
       const { away, site: made } = await site(index, environment);
       const options = {
@@ -70,7 +67,7 @@ describe('with base-url as an input', () => {
     }
   });
 
-  it('what the server itself gives, and what needs neither, is taken', async () => {
+  it('other credentials of the configuration are used', async () => {
     const made = await workspace({
       ...manifests,
       'idops.yaml':
@@ -83,7 +80,7 @@ describe('with base-url as an input', () => {
     expect(outputs, log).toMatchObject({ update: '1' });
   });
 
-  it('nothing of it is refused where it is no input', async () => {
+  it('a token_command runs if base-url is not an input', async () => {
     const made = await workspace({
       ...manifests,
       'idops.yaml': `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token_command: [sh, -c, "echo x > ran; echo token"]}}\n`,

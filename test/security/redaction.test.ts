@@ -6,7 +6,7 @@ import { ids } from '../sandbox/asking.js';
 const script = "<script>document.title = 'ran'</script>";
 const link = 'https://phish.example.com/reset';
 
-/** Emails with a script and a link, beside a user whose secrets are markup of our own. */
+/** Emails with a script and a link, and a user whose secrets are parts of idops's own markup. */
 const files: Files = {
   'manifests/all.yaml': `kind: User
 id: ${ids.ada}
@@ -30,8 +30,8 @@ html_content: |
 `,
 };
 
-describe('what a manifest declares secret', () => {
-  test('takes no sandbox and no policy from the frames of emails, in the plan and in the preview', async () => {
+describe('a secret declared in a manifest', () => {
+  test('removes neither sandbox nor policy from the frames of emails, in the plan and the preview', async () => {
     const it = await project(files);
     const plan = await it.idops('plan --format html=plan.html');
     expect(plan.code).toBe(0);
@@ -45,7 +45,7 @@ describe('what a manifest declares secret', () => {
     }
   });
 
-  test('hides its own field, and neither a word of ours nor a link elsewhere', async () => {
+  test('hides its own field, and neither words of idops nor a link elsewhere', async () => {
     const it = await project(files);
     const { stdout } = await it.idops('plan --format json');
     const plan = JSON.parse(stdout);
@@ -65,7 +65,7 @@ describe('what a manifest declares secret', () => {
     expect(markdown).toMatch(/^`{5,}diff$/m);
   });
 
-  test('makes no stored plan stale, and can be applied and undone', async () => {
+  test("doesn't make a stored plan stale", async () => {
     const short =
       files['manifests/all.yaml']?.replace('smtp_password: action', 'smtp_password: "sha2"') ?? '';
     const it = await project({ 'manifests/all.yaml': short });
@@ -89,7 +89,7 @@ type: tx_code
 txt_content: "{{ tx_code }} ${link}"
 `;
 
-  test('that is masked in a body which nobody made secret is told of, in every format', async () => {
+  test('is masked in an undeclared body with a warning, in every format', async () => {
     const it = await project({ 'manifests/all.yaml': text });
     for (const format of ['text', 'json', 'markdown', 'html', 'github']) {
       const { stdout } = await it.idops(`plan --format ${format}`, { env });
@@ -100,7 +100,7 @@ txt_content: "{{ tx_code }} ${link}"
     expect(await it.read('preview.html')).toContain('masked-body');
   });
 
-  test('that an organization is named after is in no output and no stored plan, which can be applied', async () => {
+  test('that is the name of an organization is in no output and no stored plan, and the plan can be applied', async () => {
     const it = await project({
       'manifests/all.yaml': `kind: Organization\nid: ${ids.acme}\nlabel: another\n`,
     });
@@ -119,7 +119,7 @@ txt_content: "{{ tx_code }} ${link}"
   });
 });
 
-test('a secret that the server answers with hides no short word, and says so where it hides a link', async () => {
+test('a secret in a response masks no short word, and is reported if it masks a link', async () => {
   const it = await project(
     {
       'manifests/all.yaml': `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }} ${link}"\n`,

@@ -21,7 +21,7 @@ import { temporaryFolder } from '../cleanups.js';
 import { often } from '../often.js';
 import { hostilePlan } from '../report/hostile-plans.js';
 
-/** Secrets that are markup, words or commands of our own reports. */
+/** Secrets that are markup, words or commands of idops's reports. */
 const secrets = [
   ...'sandbox=""|Content-Security-Policy|````|```diff|"action"|update|delete|::notice file='.split('|'),
   ...'::error|title=idops|<iframe|<details>|</summary>|<code>|&lt;|&#58;|%0A::error|class='.split('|'),
@@ -44,7 +44,7 @@ function knowing(secret: string, kind?: SecretKind): Redactor {
   return redactor;
 }
 
-/** The plan with a text put into every value that is a text, and one into every sentence of idops. */
+/** The plan with a text added to every string value, and another to every sentence of idops. */
 function withText(plan: Plan, added: string, said = added): Plan {
   const add = (text: string): string => `${text} ${added} `;
   const say = (text: string): string => `${text} ${said} `;
@@ -68,7 +68,7 @@ function withText(plan: Plan, added: string, said = added): Plan {
   };
 }
 
-/** Whether a secret stands in no value of a plan by chance. */
+/** Whether no value of the plan contains the secret by chance. */
 function lacks(plan: Plan, redactor: Redactor): boolean {
   return JSON.stringify(redactPlan(plan, redactor)) === JSON.stringify(plan);
 }
@@ -76,15 +76,15 @@ function lacks(plan: Plan, redactor: Redactor): boolean {
 const secret = fc.constantFrom(...secrets);
 const credentialKind = fc.constantFrom<SecretKind>('token', 'variable');
 
-describe('a secret changes nothing of a report but the values that it stands in', () => {
-  test.each(Object.keys(formats))('%s: what is reported is as if the masks had been the values', (format) => {
+describe('a secret changes only the values of a report that contain it', () => {
+  test.each(Object.keys(formats))('%s: a masked plan renders as if its values were the masks', (format) => {
     const render = formats[format] ?? String;
     fc.assert(
       fc.property(hostilePlan, secret, credentialKind, (plan, hidden, kind) => {
         const redactor = knowing(hidden, kind);
         fc.pre(lacks(plan, redactor));
         const shown = render(redactPlan(withText(plan, hidden), redactor));
-        // A variable's value that is a mere word stays in sentences, which may be made of it.
+        // A variable's value that is a plain word stays in sentences, which may contain it by chance.
         const isWord = kind === 'variable' && /^[A-Z]?[a-z]+$/.test(hidden);
         expect(shown).toBe(render(withText(plan, '(sensitive)', isWord ? hidden : '(sensitive)')));
       }),
@@ -92,7 +92,7 @@ describe('a secret changes nothing of a report but the values that it stands in'
     );
   });
 
-  test.each(Object.keys(formats))('%s: what a manifest declares secret hides nothing elsewhere', (format) => {
+  test.each(Object.keys(formats))('%s: a secret declared in a manifest masks nothing elsewhere', (format) => {
     const render = formats[format] ?? String;
     fc.assert(
       fc.property(hostilePlan, secret, (plan, hidden) => {
@@ -104,27 +104,24 @@ describe('a secret changes nothing of a report but the values that it stands in'
   });
 });
 
-describe('what is masked in a finished file', () => {
-  test.each(Object.keys(formats))(
-    '%s goes to its file as it was rendered, whatever the secrets are',
-    async (name) => {
-      const { show } = await import('../../src/cli/formats.js');
-      const { createContext } = await import('../../src/cli/context.js');
-      const context = createContext(
-        { color: false, quiet: true },
-        new AbortController().signal,
-        resettableRedactor([]),
-        process,
-        [],
-      );
-      for (const text of secrets) context.redactor.add(text);
-      const [plan = null] = fc.sample(hostilePlan, { numRuns: 1, seed: 7 });
-      if (plan === null) throw new Error('there is no plan');
-      const file = join(await temporaryFolder('reports'), name);
-      const render = formats[name] ?? String;
-      const report = { redact: redactPlan, formats: { [name]: async (made: Plan) => render(made) } };
-      await show([{ name, file }], report, plan, context);
-      expect(await readFile(file, 'utf8')).toBe(render(redactPlan(plan, context.redactor)));
-    },
-  );
+describe('a finished report', () => {
+  test.each(Object.keys(formats))('%s is written to its file as rendered, with any secrets', async (name) => {
+    const { show } = await import('../../src/cli/formats.js');
+    const { createContext } = await import('../../src/cli/context.js');
+    const context = createContext(
+      { color: false, quiet: true },
+      new AbortController().signal,
+      resettableRedactor([]),
+      process,
+      [],
+    );
+    for (const text of secrets) context.redactor.add(text);
+    const [plan = null] = fc.sample(hostilePlan, { numRuns: 1, seed: 7 });
+    if (plan === null) throw new Error('there is no plan');
+    const file = join(await temporaryFolder('reports'), name);
+    const render = formats[name] ?? String;
+    const report = { redact: redactPlan, formats: { [name]: async (made: Plan) => render(made) } };
+    await show([{ name, file }], report, plan, context);
+    expect(await readFile(file, 'utf8')).toBe(render(redactPlan(plan, context.redactor)));
+  });
 });

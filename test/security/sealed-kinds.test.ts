@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { project } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
-it('a stored plan can be applied whatever the token is: the kinds in its addresses are never masked', async () => {
+it('a stored plan can be applied if the token is the name of a kind: kinds in addresses are never masked', async () => {
   const manifest = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\n`;
   const at = await project(
     { 'manifests/all.yaml': manifest },

@@ -5,7 +5,7 @@ import { ids } from '../sandbox/asking.js';
 const organization = 'kind: Organization\nname: acme\nlabel: ${IDOPS_LABEL}\n';
 const ada = (organizations: string) => `---\nkind: User\nid: ${ids.ada}\norganizations: ${organizations}\n`;
 
-it('a secret label of an organization hides neither who is a member nor that a membership is removed', async () => {
+it('a secret label of an organization hides neither its members nor a removed membership', async () => {
   const at = await project({ 'manifests/all.yaml': organization + ada('[acme]') });
   const env = { IDOPS_LABEL: 'first-secret' };
   await succeeded(at.idops('apply --yes', { env }));

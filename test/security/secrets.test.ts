@@ -8,7 +8,7 @@ import { forms } from './forms.js';
 const mark = (name: string): string => `marked ${name} "${bytesOf(name, 9).toString('base64')}"\\+/ö`;
 const word = (name: string): string => `marked-${name}.${bytesOf(name, 9).toString('base64url')}+/`;
 
-/** Everything that nothing may show, by what it is. */
+/** All secrets, by source. */
 const secrets = {
   token: word('token'),
   clientSecret: mark('client-secret'),
@@ -63,7 +63,7 @@ txt_content: "{{ tx_code }} \${MARKED}"
   'manifests/password.txt': secrets.file,
 };
 
-/** Says everything that a server may know, in every form, where it may be taken for a message. */
+/** A response that contains all the server may know, in every form and at every place of a message. */
 function echo(): Intercept {
   const { commandArgument: _, clientSecret: __, ...known } = secrets;
   const all = Object.values(known).flatMap(forms);
@@ -118,7 +118,7 @@ allow_env: [MARKED, MARKED_TOKEN, MARKED_ARGUMENT, MARKED_CLIENT_SECRET]
   return { ...made, server };
 }
 
-/** Looks at all that commands printed and left behind, the manifests apart. */
+/** Searches all that commands printed and wrote, except manifests. */
 async function expectNoSecrets({ files }: TestProject, runs: readonly Ran[]): Promise<void> {
   const left = Object.entries(await files()).filter(([path]) => !path.startsWith('manifests/'));
   const places = [
@@ -127,7 +127,7 @@ async function expectNoSecrets({ files }: TestProject, runs: readonly Ran[]): Pr
   ];
   const found = places.flatMap(([place, text]) =>
     Object.entries(secrets).flatMap(([name, secret]) =>
-      // The lines of a secret of several lines are each one.
+      // Each line of a multi-line secret is a secret.
       [secret, ...secret.split('\n')]
         .flatMap(forms)
         .filter((form) => text.includes(form))
@@ -137,7 +137,7 @@ async function expectNoSecrets({ files }: TestProject, runs: readonly Ran[]): Pr
   expect(found).toEqual([]);
 }
 
-/** What `--help` says: the commands, or the formats of one. */
+/** The commands that `--help` lists. */
 async function commandsOf(it: TestProject): Promise<string[]> {
   const { stdout } = await it.idops('--help');
   const section = stdout.slice(stdout.indexOf('Commands:'));
@@ -158,7 +158,7 @@ async function formatsOf(it: TestProject, command: string): Promise<string[]> {
   return formats;
 }
 
-/** All formats of a command in one run: one on standard output, the others into files. */
+/** All formats of a command in one run: one on standard output, the others in files. */
 function everyFormat(formats: readonly string[], first: number, name: string): string[] {
   return formats.flatMap((format, index) => [
     '--format',
@@ -166,7 +166,7 @@ function everyFormat(formats: readonly string[], first: number, name: string): s
   ]);
 }
 
-/** Runs every command, and gives what they printed. */
+/** Runs every command, and returns what they printed. */
 async function runAll(it: TestProject, label: string): Promise<Ran[]> {
   const runs: Ran[] = [];
   const run = async (...args: string[]): Promise<Ran> => {
@@ -176,7 +176,7 @@ async function runAll(it: TestProject, label: string): Promise<Ran[]> {
   };
   const inFormats = async (command: string, ...args: string[]): Promise<void> => {
     const formats = await formatsOf(it, command);
-    // Text and JSON once each on standard output, which they reach in ways of their own.
+    // Text and JSON once each on standard output, because each is written there in its own way.
     for (const first of [...formats.keys()].slice(0, 2)) {
       await run(...command.split(' '), ...args, ...everyFormat(formats, first, `${label}-${command}`));
     }
@@ -220,13 +220,13 @@ async function runAll(it: TestProject, label: string): Promise<Ran[]> {
         runs.push(await ended);
       }
     },
-    // It runs until it is interrupted, on data of its own.
+    // It runs until it is interrupted, with its own data.
     sandbox: async () => {},
     help: () => run('help'),
   };
   const names = await commandsOf(it);
   expect(names.length).toBeGreaterThan(8);
-  // A command that isn't named above is run as it is, in each of its formats.
+  // A command that isn't listed above is run without arguments, in each of its formats.
   for (const name of names) await (arguments_[name] ?? (() => inFormats(name)))();
   expect(it.writes().length).toBeGreaterThan(4);
   expect(formatsKnown.get('plan')).toEqual(['text', 'json', 'markdown', 'html', 'github', 'gitlab']);
@@ -234,17 +234,17 @@ async function runAll(it: TestProject, label: string): Promise<Ran[]> {
 }
 
 describe('every command with --debug in every format', () => {
-  test('writes no secret anywhere where all goes well', async () => {
+  test('writes no secret if all succeeds', async () => {
     const it = await begin('token_command');
     const runs = await runAll(it, 'good');
     expect(it.sandbox.data.users[0]?.group).not.toBeNull();
-    // The requests are in the log, and nothing but what they are.
+    // The log contains the requests, and nothing more.
     const log = runs.map(({ stderr }) => stderr).join('\n');
     expect(log).toMatch(/^PATCH \/api\/organizations\/\S+ 200, \d+ ms$/m);
     await expectNoSecrets(it, runs);
   });
 
-  test('writes none where the server echoes all, after something was done that can be looked at and undone', async () => {
+  test('writes no secret if the server echoes all, after an apply that can be shown and undone', async () => {
     const it = await begin('client_credentials');
     const before = await it.idopsWith(['apply', '--yes', '--debug'], { env });
     expect(before.code).toBe(0);
@@ -257,7 +257,7 @@ describe('every command with --debug in every format', () => {
   });
 });
 
-test('the token of each way to authenticate is in no message of a server that echoes it', async () => {
+test('no message of a server that echoes the token shows it, with any way to authenticate', async () => {
   for (const way of Object.keys(ways)) {
     const it = await begin(way);
     it.server.echoes = true;

@@ -17,8 +17,8 @@ async function lettered(text: string): Promise<TestProject> {
   return at;
 }
 
-describe('a UUID in capitals', () => {
-  it('is the same object, so that it is not declared twice', async () => {
+describe('a UUID in upper case', () => {
+  it('is the same object, so that it is a duplicate', async () => {
     const kinds = ['User', 'Client', 'KeyPair', 'Organization'].flatMap((kind) =>
       [id, capitals].map((one) => `kind: ${kind}\nid: ${one}\n`),
     );
@@ -29,7 +29,7 @@ describe('a UUID in capitals', () => {
     expect((stdout + stderr).match(/error\[duplicate-object\]/g)).toHaveLength(5);
   });
 
-  it('deletes nothing that is declared in the other spelling', async () => {
+  it('is not pruned if it is declared in lower case', async () => {
     const at = await lettered(template(capitals, 'one'));
     expect((await at.idops('apply --yes')).code).toBe(0);
     const key = `EmailTemplate/${id}/tx_code`;
@@ -42,7 +42,7 @@ describe('a UUID in capitals', () => {
     expect((await at.idops('plan --prune')).stdout).toContain('1 unchanged');
   });
 
-  it('is what --target means, whole and in part', async () => {
+  it('matches --target, complete or in part', async () => {
     const at = await lettered([template(id, 'one'), `kind: Client\nid: ${ids.portal}\n`].join('---\n'));
     for (const target of [
       `EmailTemplate/${capitals}/tx_code`,

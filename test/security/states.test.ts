@@ -23,7 +23,7 @@ const files = {
   'other/all.yaml': acme,
 };
 
-/** A's apply, which has written one template and waits for the answer of the other. */
+/** An apply of state a that has written one template and waits for the response of the other. */
 async function underWay(): Promise<{ at: TestProject; run: ReturnType<TestProject['begin']>; open(): void }> {
   const { came, open, intercept } = gate();
   const at = await project(files, {
@@ -37,7 +37,7 @@ async function underWay(): Promise<{ at: TestProject; run: ReturnType<TestProjec
 
 let left: { readonly files: Files; readonly seed: SandboxSeed } | undefined;
 
-/** A's apply, killed there. One process is killed for all: each project gets what it left, under an address of its own. */
+/** That apply, killed there. Only one process is killed: each project gets a copy of what it left, with its own server address. */
 async function killed(): Promise<TestProject> {
   if (left === undefined) {
     const { at, run, open } = await underWay();
@@ -63,7 +63,7 @@ const journalOf = async (at: TestProject): Promise<string> => {
 };
 
 describe('two states in one folder', () => {
-  it("a killed run is its own state's: the other neither adopts it nor prunes what it wrote", async () => {
+  it('a killed run belongs to its own state: the other neither adopts it nor prunes what it wrote', async () => {
     const at = await killed();
     const before = await journalOf(at);
     for (const args of ['apply --env b --yes', 'apply --env b --prune --yes', 'plan --env b --prune']) {
@@ -77,7 +77,7 @@ describe('two states in one folder', () => {
     expect(own).toMatchObject({ code: 0, stderr: expect.stringContaining('had not ended') });
   });
 
-  it('beside a living run the other state leaves its journal alone, and applies', async () => {
+  it('a running apply of one state keeps its journal while the other state applies', async () => {
     const { at, run, open } = await underWay();
     const before = await journalOf(at);
     expect(await at.idops('plan --env b')).toMatchObject({
@@ -91,7 +91,7 @@ describe('two states in one folder', () => {
     expect((await at.idops('plan --detailed-exitcode')).code).toBe(0);
   });
 
-  it('a lost state adopts the killed run of its own name, with what it was to do', async () => {
+  it('a lost state adopts the killed run of its own name and settles it', async () => {
     const at = await killed();
     await rm(join(at.folder, '.idops/a.json'));
     expect((await at.idops('apply --env b --yes')).stderr).not.toContain('had not ended');
@@ -104,7 +104,7 @@ describe('two states in one folder', () => {
     expect(JSON.parse((await journalOf(at)).split('\n')[0] ?? '').state.lineage).toBe(state.lineage);
   });
 
-  it('a new state under the name of one that was moved leaves the killed run to that one', async () => {
+  it('a new state with the name of one that was moved leaves the killed run to the moved one', async () => {
     const at = await killed();
     await at.write({ '.idops/moved.json': await at.read('.idops/a.json') });
     await rm(join(at.folder, '.idops/a.json'));
@@ -123,7 +123,7 @@ describe('two states in one folder', () => {
     return { at, a: await apply('apply --yes'), b: await apply('apply --env b --yes') };
   }
 
-  it('a run of the one is not undone with the other', async () => {
+  it("a run can't be undone with the other state", async () => {
     const { at, a, b } = await bothApplied();
     const before = at.sandbox.requests.length;
     await at.refused(`undo ${a} --env b --yes --force`, ['error[run-other-state]', 'a.json']);
@@ -132,7 +132,7 @@ describe('two states in one folder', () => {
     expect((await at.idops(`undo ${a} --yes`)).code).toBe(0);
   });
 
-  it('a run of a state that was lost can be undone with the new one in its place, and with no other', async () => {
+  it('a run of a lost state can be undone only with the new state of its name', async () => {
     const { at, a } = await bothApplied();
     await rm(join(at.folder, '.idops/a.json'));
     expect((await at.idops(`undo ${a} --env b --yes`)).stderr).toContain('error[run-other-state]');
@@ -140,7 +140,7 @@ describe('two states in one folder', () => {
     expect((await at.idops(`undo ${a} --yes`)).code).toBe(0);
   });
 
-  it('a run of a state that was moved is not undone with a new one in its place', async () => {
+  it("a run of a moved state can't be undone with a new state of its name", async () => {
     const { at, a } = await bothApplied();
     await at.write({ '.idops/moved.json': await at.read('.idops/a.json') });
     await rm(join(at.folder, '.idops/a.json'));
@@ -149,7 +149,7 @@ describe('two states in one folder', () => {
     expect((await at.idops(`undo ${a} --yes`)).code).toBe(0);
   });
 
-  it('idops runs lists those of the chosen one and counts the others, and shows which state one was of', async () => {
+  it('idops runs lists the runs of one state and counts the others, and runs show names the state', async () => {
     const { at, a, b } = await bothApplied();
     for (const [env, own, other, file] of [
       ['', a, b, 'b.json'],
@@ -175,7 +175,7 @@ describe('two states in one folder', () => {
 });
 
 describe('a run whose lock was removed', () => {
-  it('keeps its journal while its process lives', async () => {
+  it('keeps its journal while its process runs', async () => {
     const { at, run, open } = await underWay();
     const before = await journalOf(at);
     await rm(join(at.folder, '.idops/a.json.lock'));
@@ -187,7 +187,7 @@ describe('a run whose lock was removed', () => {
       code: 1,
       stderr: expect.stringContaining('the lock of the state was lost: it was removed'),
     });
-    // What it had begun is done, and the next one learns of it from the journal.
+    // What it began is complete, and the next run learns it from the journal.
     const next = await at.idops('plan --detailed-exitcode');
     expect(next).toMatchObject({ code: 0, stderr: expect.stringContaining('had not ended') });
   });
@@ -206,7 +206,7 @@ describe('a lock', () => {
   const one = { 'manifests/all.yaml': acme };
   const path = '.idops/state.json.lock';
 
-  it('from another host is not taken over, and the refusal says how to go on', async () => {
+  it('from another host is not taken over, and the error says how to continue', async () => {
     const at = await project({ ...one, [path]: lock({ host: `not-${hostname()}` }) });
     await at.refused('apply --yes', ['error[locked]', 'on another host', 'idops runs unlock']);
     expect(at.sandbox.requests).toEqual([]);
@@ -218,7 +218,7 @@ describe('a lock', () => {
 
   const unshare = ['--pid', '--fork', '--mount-proc'];
   const canUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0;
-  it.skipIf(!canUnshare)('of a living process is refused from another process namespace', async () => {
+  it.skipIf(!canUnshare)('of a running process is refused from another process namespace', async () => {
     const at = await project(one);
     const held = await acquireLock(join(at.folder, '.idops/state.json'), 'apply', new Date());
     try {
@@ -235,12 +235,12 @@ describe('a lock', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a named pipe in the place of', () => {
+describe.skipIf(process.platform === 'win32')('a named pipe instead of', () => {
   const one = { 'manifests/all.yaml': acme };
   it.each([
     ['the state', '.idops/state.json', 'state-unreadable'],
     ['the lock', '.idops/state.json.lock', 'locked'],
-  ])('%s is refused and not waited for', async (_, path, code) => {
+  ])('%s is refused without blocking', async (_, path, code) => {
     const at = await project({ ...one, '.idops/runs/empty': '' });
     spawnSync('mkfifo', [join(at.folder, path)]);
     for (const args of ['apply --yes', ...(code === 'locked' ? ['runs unlock'] : ['plan'])]) {
@@ -249,7 +249,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe in the place of', ()
     expect(at.writes()).toEqual([]);
   });
 
-  it('a device as the state is refused too', async () => {
+  it('a device instead of the state is refused', async () => {
     const at = await project({ ...one, 'idops.yaml': twoStates.replace('.idops/a.json', '/dev/zero') });
     await at.refused('plan', 'it is a device');
     await writeFile(join(at.folder, 'x'), '');

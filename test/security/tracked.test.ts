@@ -12,7 +12,7 @@ function git(folder: string, ...args: string[]): void {
   execFileSync('git', [...who, ...args], { cwd: folder, stdio: 'pipe' });
 }
 
-/** A project in a repository, with a state and a journal of its own. */
+/** A project in a repository, with a state and a journal. */
 async function repository(files: { readonly [path: string]: string } = {}): Promise<TestProject> {
   const at = await project({ 'manifests/all.yaml': acme('First'), ...files });
   git(at.folder, 'init', '-q');
@@ -21,13 +21,13 @@ async function repository(files: { readonly [path: string]: string } = {}): Prom
   return at;
 }
 
-/** Puts a file into git's index. */
+/** Adds a file to the git index. */
 async function track(at: TestProject, path: string): Promise<void> {
   if (!existsSync(join(at.folder, path))) await at.write({ [path]: '{}' });
   git(at.folder, 'add', '-f', '--', path);
 }
 
-describe('what git tracks of a state is refused', () => {
+describe('a file of the state that git tracks is refused', () => {
   it.each([
     ['state', '.idops/state.json'],
     ['lock', '.idops/state.json.lock'],
@@ -53,7 +53,7 @@ describe('what git tracks of a state is refused', () => {
     expect((await at.idops('apply --yes')).code).toBe(0);
   });
 
-  it('not by what writes beside a server, where the configuration allows it', async () => {
+  it('but not by runs settle and runs prune if state.allow_tracked is true', async () => {
     const at = await repository({ 'idops.yaml': `${config}state: {allow_tracked: true}\n` });
     await track(at, '.idops/state.json');
     const settled = await at.idops('runs settle nothing Client/x --done');
@@ -61,7 +61,7 @@ describe('what git tracks of a state is refused', () => {
     expect((await at.idops('runs prune --keep-last 0 --yes')).stderr).not.toContain('state-tracked');
   });
 
-  it('a lock, by unlock, since a commit said who holds it', async () => {
+  it('a lock, by runs unlock, because a commit may name another holder', async () => {
     const at = await repository();
     const lock = '.idops/state.json.lock';
     await at.write({ [lock]: 'anything' });
@@ -80,7 +80,7 @@ describe('what git tracks of a state is refused', () => {
     expect(existsSync(join(at.folder, lock))).toBe(false);
   });
 
-  it('not where the configuration allows it, nor where it is not tracked, nor without git', async () => {
+  it('but not with allow_tracked, if it is not tracked, or without git', async () => {
     const at = await repository({ 'runs/notes.txt': 'of somebody else' });
     expect((await at.idops('plan')).code).toBe(0);
     await track(at, '.idops/state.json');
@@ -91,8 +91,8 @@ describe('what git tracks of a state is refused', () => {
   });
 });
 
-describe('where git fails, it can not tell what it tracks', () => {
-  it('so what is there of a state is refused, unless that is allowed or git is not installed', async () => {
+describe('if git fails', () => {
+  it('an existing state is refused, unless allow_tracked is true or git is not installed', async () => {
     const at = await repository();
     await track(at, '.idops/state.json');
     await at.write({ '.git/config': `${await at.read('.git/config')}\n[core\n` });
@@ -107,7 +107,7 @@ describe('where git fails, it can not tell what it tracks', () => {
     expect((await at.idops('plan')).code).toBe(0);
   });
 
-  it('but not where there is no repository', async () => {
+  it('a state is accepted without a repository', async () => {
     const at = await project({ 'manifests/all.yaml': acme('First') });
     await mkdir(join(at.folder, '.git'));
     expect((await at.idops('apply --yes')).code).toBe(0);
@@ -116,7 +116,7 @@ describe('where git fails, it can not tell what it tracks', () => {
     expect((await at.idops('plan')).code).toBe(0);
   });
 
-  it('in a linked work tree too', async () => {
+  it('a state in a linked work tree is refused', async () => {
     const main = await project({ 'idops.yaml': config });
     git(main.folder, 'init', '-q');
     git(main.folder, 'commit', '-q', '--allow-empty', '-m', 'first');
@@ -129,7 +129,7 @@ describe('where git fails, it can not tell what it tracks', () => {
   });
 });
 
-it('the settings of a repository make git run nothing', async () => {
+it('git runs no program that the settings of the repository name', async () => {
   const at = await repository();
   await at.write({ 'evil.sh': '#!/bin/sh\ntouch "$(dirname "$0")/ran"\n' });
   const evil = join(at.folder, 'evil.sh');

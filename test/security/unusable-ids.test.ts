@@ -8,8 +8,8 @@ import { ids } from '../sandbox/asking.js';
 
 const unusable = ['', '.', '..', '\ud800', 'a\u0000b', 'a\nb', 'x'.repeat(600)];
 
-describe('an id that no path can carry', () => {
-  it.each(unusable)('%j is refused in answers', (id) => {
+describe("an id that can't be in a path", () => {
+  it.each(unusable)('%j is refused in responses', (id) => {
     const wrong = { wrong: expect.stringContaining('an id that no path can carry') };
     for (const kind of ['organization', 'user', 'keyPair', 'client'] as const) {
       expect(answers[kind]({ data: { id } })).toEqual(wrong);
@@ -18,14 +18,14 @@ describe('an id that no path can carry', () => {
     expect(answers.keyPairs({ data: [{ id }] })).toEqual(wrong);
   });
 
-  it.each(unusable)('%j blocks whatever the profile', (id) => {
+  it.each(unusable)('%j is blocked for every profile', (id) => {
     for (const profile of Object.values(profiles)) {
       expect(idTrouble({ id }, profile)).toContain("can't name an object in a path");
       expect(idTrouble({ backend_id: id, type: 'tx_code' }, profile)).toContain('backend_id');
     }
   });
 
-  it('is no internal error of regenerate-did', async () => {
+  it('is reported by regenerate-did without an internal error', async () => {
     const at = await project({});
     for (const id of ['..', '.', '']) {
       const { code, stdout, stderr } = await at.idopsWith(['regenerate-did', id, '--yes']);
@@ -36,7 +36,7 @@ describe('an id that no path can carry', () => {
     expect(at.writes()).toEqual([]);
   });
 
-  it('is no internal error in a state or in a journal', async () => {
+  it('is reported in a state or a journal without an internal error', async () => {
     const body = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\n`;
     const at = await project({ 'manifests/all.yaml': body });
     expect((await at.idops('apply --yes')).code).toBe(0);
@@ -58,7 +58,7 @@ describe('an id that no path can carry', () => {
   });
 });
 
-describe('a UUID in capitals', () => {
+describe('a UUID in upper case', () => {
   it('is the same organization', () => {
     const index = new Catalog([{ id: ids.acme.toUpperCase(), name: 'acme' }]);
     expect(index.byId(ids.acme)?.name).toBe('acme');
