@@ -48,12 +48,12 @@ it.each([
   ['a comma and a quotation mark', 'a,"b"', '"a,""b"""'],
   ['a line break and an escape sequence', 'a\n\u001b[31m', 'a\\n\\u001b[31m'],
   ['a plain name', 'billing:read', 'billing:read'],
-])('writes %s into a cell of CSV', (_, name, cell) => {
+])('writes %s into a CSV cell', (_, name, cell) => {
   const [, line] = accessCsv(shown({ name })).split('\n');
   expect(line).toBe(`u1,ada@acme.example,scope,s1,${cell},,false,false,,,,`);
 });
 
-it('shows text that markup or a terminal would obey as it is', () => {
+it('shows hostile text safely', () => {
   const user = { id: 'u1', username: '"><i>' };
   const hostile = shown({ name: '<b>x</b>\u001b[31m', via: '<script>', user });
   const { elements } = treeOf(accessHtml(hostile));
@@ -61,7 +61,7 @@ it('shows text that markup or a terminal would obey as it is', () => {
   expect(accessText(hostile, { color: false })).not.toContain('\u001b');
 });
 
-it('groups by user, and says what is privileged, blocked and inherited', () => {
+it('groups by user, and marks privileged, blocked and inherited grants', () => {
   const place = { file: 'manifests/users.yaml', line: 4, column: 3, length: 1, text: '' };
   const given = { since: '2026-01-30T10:00:00.000Z', run: 'r1', declaredAt: place };
   const ended = { user: { id: 'u2', username: null }, until: '2026-01-31', ended: true };

@@ -15,7 +15,7 @@ describe('bodies that differ', () => {
       .map((index) => `line ${index} of the ${word} text, so long that it counts\n`)
       .join('');
 
-  it('in everything, at a megabyte, are shown with all their lines', () => {
+  it('completely, at a megabyte, are shown with all their lines', () => {
     const [before, after] = [megabyte('old'), megabyte('new')];
     const text = textOf({ path: 'html_content', type: 'body', before, after });
     const marked = (mark: string, body: string) =>
@@ -28,7 +28,7 @@ describe('bodies that differ', () => {
     expect(text).toContain('@@ -1,20000 +1,20000 @@');
   });
 
-  it('in more lines than a diff is looked for show all lines from the first to the last of them', () => {
+  it('in more lines than the diff algorithm handles show all lines from the first to the last difference', () => {
     const lines = megabyte('old').trim().split('\n');
     const after = [...lines.slice(0, 10), ...lines.slice(10, -5).reverse(), ...lines.slice(-5)];
     const { hunks } = compareBodies(lines.join('\n'), after.join('\n'));
@@ -39,20 +39,20 @@ describe('bodies that differ', () => {
     ]);
   });
 
-  it('in half a million lines that are alike are shown without looking for the shortest diff', () => {
+  it('in half a million similar lines are shown without computing the shortest diff', () => {
     const lines = 'a\n'.repeat(250_000);
     const { hunks } = compareBodies(`${lines}${'b\n'.repeat(900)}`, `${'b\n'.repeat(900)}${lines}`);
     expect(hunks).toMatchObject([{ oldLines: 250_900, newLines: 250_900 }]);
   });
 
-  it('in their Unicode normal form alone are told in words', () => {
+  it('only in their Unicode normal form are described in words', () => {
     const notes = ['the same text in another Unicode normal form'];
     expect(compareBodies('cafe\u0301\n', 'caf\u00e9\n')).toEqual({ notes, hunks: [] });
   });
 });
 
-describe('values that differ in their Unicode normal form alone', () => {
-  it('are told in words', () => {
+describe('values that differ only in their Unicode normal form', () => {
+  it('are described in words', () => {
     expect(inlinePair('Ame\u0301lie', 'Am\u00e9lie', false)).toEqual({
       before: '"Ame\u0301lie"',
       after: '"Am\u00e9lie" (the same text in another Unicode normal form)',
@@ -61,7 +61,7 @@ describe('values that differ in their Unicode normal form alone', () => {
 });
 
 describe('the width of the text', () => {
-  it('stays within 80 columns for what idops says itself', () => {
+  it("is at most 80 columns for idops's own words", () => {
     const sentence = 'what idops says of the server and of the organizations is as long as this, and more';
     const change = changeOf({
       action: 'blocked',

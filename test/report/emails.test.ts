@@ -47,7 +47,7 @@ describe('a page of emails', () => {
   it.each([
     ['the preview', (body: string) => gallery([body])],
     ['the plan', (body: string) => plan(body)],
-  ])('says how many mails it does not show: %s', (_, page) => {
+  ])("says how many mails it doesn't show: %s", (_, page) => {
     // With every section, without any, and each of them there alone and away alone: 2 + 2 × 100, of which 24 are shown.
     expect(sentence.exec(page(sections(100)))?.[1]).toBe('178');
     expect(sentence.exec(page(sections(1000)))?.[1]).toBe('1,978');
@@ -56,14 +56,14 @@ describe('a page of emails', () => {
     expect(page('<p>x</p>')).not.toMatch(sentence);
   });
 
-  it('takes no more than it has room for, of what is left out as well', () => {
+  it('stays within its limits, for what it leaves out too', () => {
     const page = narrow((at) => `<p>${at}</p><!--${'x'.repeat(50_000)}-->`);
     // Each is cleaned once for its wide and its narrow frame, with 1,500,000 characters in all.
     expect(emailsIn(page)).toHaveLength(58);
     expect(page.match(/200 emails at most/g)).toHaveLength(22);
   });
 
-  it('shows a mail of each template before it shows further ones', () => {
+  it('shows one mail of each template before further ones', () => {
     const page = narrow((at) => `<p>${at}</p><!--${'x'.repeat(25_000)}-->{{#a}}y{{/a}}`);
     const shown = emailsIn(page).join();
     for (let at = 0; at < 40; at += 1) expect(shown).toContain(`<p>${at}</p>`);
@@ -72,14 +72,14 @@ describe('a page of emails', () => {
     expect(page).toContain('this page shows the first mail of each template');
   });
 
-  it('has no more frames than a browser opens', () => {
+  it('has at most as many frames as a browser opens', () => {
     const page = gallery([...Array(150).keys()].map((at) => `<p>${at}</p>{{#a}}y{{/a}}`));
     expect(emailsIn(page)).toHaveLength(200);
     expect(page).toContain('this page shows the first mail of each template');
     expect(page).toContain('200 emails at most');
   });
 
-  it('says of sample data first what tells it apart, and the file where there are several', () => {
+  it('labels sample data by what differs first, and by file if there are several', () => {
     const page = plan('<p>{{ name }}</p>', [
       { name: 'document 1', file: 'a/s.yaml', data: { name: 'Ada' } },
       { name: 'document 2', file: 'a/s.yaml', data: { name: 'Grace' } },
@@ -88,7 +88,7 @@ describe('a page of emails', () => {
     expect(variantsIn(page)).toEqual(['document 1, a/s.yaml', 'document 2, a/s.yaml', 'all of it, s.yaml']);
   });
 
-  it('offers each sample data, and each way that sections can go', () => {
+  it('offers each set of sample data, and each combination of sections', () => {
     const page = plan('<p>{{ name }}{{#a}} A{{/a}}</p>', [
       { name: 'document 1', file: 's.yaml', data: { name: 'Ada' } },
       { name: 'document 2', file: 's.yaml', data: { name: 'Grace' } },

@@ -31,7 +31,7 @@ const group = (before: string) => ({ fields: [fieldOf({ path: 'group', before, a
 describe('equal changes of many objects', () => {
   const plan = planOf([...users(1333, group('staff')), ...users(667, group('ops'), 1333)]);
 
-  it('are two changes of 2,000 users in text, with as many names as fit', () => {
+  it('are two folds of 2,000 users in text, with as many names as fit', () => {
     const text = planText(plan, plain);
     expect(text.split('\n').length).toBeLessThan(60);
     expect(text).toContain(
@@ -52,7 +52,7 @@ describe('equal changes of many objects', () => {
     expect(isWhole).toBe(true);
   });
 
-  it('are two boxes of a page, which lists every object with its place', () => {
+  it('are two boxes on a page, which lists every object with its place', () => {
     const html = planHtml(plan, { ...plain, samples: new Map() });
     expect(html.match(/<details class="change/g)).toHaveLength(2);
     for (const { address, label } of plan.changes) {
@@ -62,7 +62,7 @@ describe('equal changes of many objects', () => {
     expect(html).toContain('<h2>Users (2000)</h2>');
   });
 
-  it('are each shown with debug, and if they are few', () => {
+  it('are shown one by one with debug, or if there are few', () => {
     expect(planText(plan, { ...plain, debug: true })).toContain(
       `~ update User/${id(1999)} (user1999@acme.example)`,
     );
@@ -126,19 +126,19 @@ describe('equal changes of many objects', () => {
 describe('folded lines', () => {
   const drift = (recorded: string) => ({ fields: [fieldOf({ drift: { run: 'r1', recorded } })] });
 
-  it('tell what drifted, in text too', () => {
+  it('show drift, in text too', () => {
     expect(planText(planOf(users(5, drift('Old'))), plain)).toContain(
       'changed on the server since run r1 (was "Old")',
     );
   });
 
-  it('name objects by their addresses if several are called the same', () => {
+  it('name objects by address if several have the same name', () => {
     const same = users(5, group('x')).map((change) => ({ ...change, label: 'ada' }));
     expect(planText(planOf(same), plain)).toMatch(new RegExp(`User/${id(0)},\\s+User/${id(1)},`));
   });
 });
 
-describe('what is sent within a set', () => {
+describe('the members of a set that are sent', () => {
   const role = (...names: string[]) => [
     { id: '9', name: 'member', scopes: names.map((name, index) => ({ id: `s${index}`, name })) },
   ];
@@ -152,7 +152,7 @@ describe('what is sent within a set', () => {
       plain,
     );
 
-  it('is shown to the scopes of the roles of what is added, or sent without a known value', () => {
+  it('are shown down to the scopes of added roles, or of all if the present set is unknown', () => {
     const added = [{ id: '1', name: 'acme', label: 'A label', roles: role('users:manage:all') }];
     for (const before of [[], undefined]) {
       expect(textOf(before, added)).toContain(
@@ -161,7 +161,7 @@ describe('what is sent within a set', () => {
     }
   });
 
-  it('is shown as it is recorded, if it is sent again', () => {
+  it('are shown as recorded if they are sent again', () => {
     const recorded = [{ id: '1', name: 'acme' }];
     expect(textOf(recorded, recorded)).toContain('= acme');
   });
@@ -172,7 +172,7 @@ describe('a problem that many documents have', () => {
   const problem = (line: number, message = 'unknown field "grup"') =>
     ({ severity: 'error', code: 'unknown-field', message, places: [place(line)] }) as const;
 
-  it('is told once, with its places', () => {
+  it('is reported once, with its places', () => {
     const text = problemsText(
       [...Array(2000).keys()].map((index) => problem(index + 1)),
       plain,
@@ -184,7 +184,7 @@ describe('a problem that many documents have', () => {
     expect(text).toContain('2000 errors');
   });
 
-  it('is told each time if the message is another one', () => {
+  it('is reported each time if the message differs', () => {
     const text = problemsText(
       [1, 2, 3, 4, 5].map((line) => problem(line, `unknown field "f${line}"`)),
       plain,

@@ -5,7 +5,7 @@ import * as reports from '../../src/report/formats.js';
 
 const { formatNames } = reports;
 
-it('says in help what there is', () => {
+it('the format names of the help are those of the reports', () => {
   expect(namesOfFormats).toEqual({
     plan: formatNames(reports.planReport),
     result: formatNames(reports.resultReport),

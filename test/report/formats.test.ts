@@ -7,7 +7,7 @@ import { changeOf, planOf } from './plans.js';
 const renderOptions: RenderOptions = { color: false, debug: false, folder: 'infra' };
 
 describe('the registry of formats', () => {
-  test('knows no other format, and no text where there is JSON', async () => {
+  test('refuses an unknown format, and renders no JSON as text', async () => {
     const shown = { plan: planOf([changeOf()]), samples: new Map() };
     await expect(render(planReport, 'yaml', shown, renderOptions)).rejects.toThrow('there is no yaml');
     await expect(renderText(planReport, 'json', shown, renderOptions)).rejects.toThrow('json is no text');

@@ -33,7 +33,7 @@ function commandOf(line: string): Command | null {
 }
 
 describe('a plan as annotations', () => {
-  it('puts a warning where it points, be it about an object or about the whole plan', () => {
+  it('puts a warning at its place, about an object or the whole plan', () => {
     const place = { file: 'manifests/a.yaml', line: 7 };
     const warning = { code: 'ignored-field' as const, message: 'no notice', place };
     const declaredAt = { file: 'manifests/a.yaml', line: 3 };
@@ -45,7 +45,7 @@ describe('a plan as annotations', () => {
     ]);
   });
 
-  it('puts what is blocked and destructive first, each at its place', () => {
+  it('puts blocked and destructive changes first, each at its place', () => {
     const declaredAt = { file: 'manifests/a.yaml', line: 3 };
     const plan = planOf([
       changeOf({ fields: [fieldOf()], declaredAt, warnings: [{ code: 'no-list', message: '100% odd' }] }),
@@ -65,7 +65,7 @@ describe('a plan as annotations', () => {
     );
   });
 
-  it('puts what is privileged before all else, at the place that gives it', () => {
+  it('puts privileged changes before all others, at the place that grants them', () => {
     const set = fieldOf({
       path: 'authorized_scopes',
       type: 'set',
@@ -82,7 +82,7 @@ describe('a plan as annotations', () => {
     ]);
   });
 
-  it('is commands of its own alone, whatever the plan holds', () => {
+  it('contains only its own commands, whatever the plan contains', () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const text = planGithub(plan);
@@ -110,7 +110,7 @@ describe('a plan as annotations', () => {
 describe('problems as annotations', () => {
   const place = { file: 'manifests/a.yaml', line: 4, column: 2, length: 5 };
 
-  it('stand at their first place, errors first, and name the others', () => {
+  it('are at their first place, errors first, and name the other places', () => {
     const problems = [
       warning('no-list', 'this is odd'),
       error('duplicate-object', 'the same: twice', [place, { ...place, line: 9 }], 'remove one'),
@@ -124,7 +124,7 @@ describe('problems as annotations', () => {
     );
   });
 
-  it('are one line each, whatever they hold', () => {
+  it('are one line each, whatever they contain', () => {
     fc.assert(
       fc.property(
         fc.array(hostileText, { minLength: 3, maxLength: 3 }),
@@ -139,7 +139,7 @@ describe('problems as annotations', () => {
     );
   });
 
-  it('find their file from the root of the repository', () => {
+  it('name their file relative to the root of the repository', () => {
     const text = (folder: string, file: string) =>
       problemsGithub([error('internal', 'y', [{ ...place, file }])], { folder });
     expect(text('infra/idops', '../shared/a.yaml')).toContain('file=infra/shared/a.yaml,');

@@ -29,7 +29,7 @@ describe('the page of a plan', () => {
     );
   });
 
-  it('shows what a set loses before, and what it has then after', () => {
+  it('shows what a set loses as before, and what it has then as after', () => {
     const cells = (before: Value | undefined, after: Value): string[] => {
       const fields = [fieldOf({ path: 'organizations', type: 'set', before, after, confirmed: true })];
       const html = planHtml(planOf([changeOf({ fields })]), plain);
@@ -95,7 +95,7 @@ describe('the page of a plan', () => {
     expect(many).toContain('2 more links changed.');
   });
 
-  it('takes out of an email what could reach the network', () => {
+  it('removes from an email what could reach the network', () => {
     const html =
       '<base href="https://evil.example"><link rel="preconnect" href="https://evil.example"><meta http-equiv="refresh" content="0;url=https://evil.example"><p>x</p>';
     const [, frame = ''] = emailsIn(
@@ -105,7 +105,7 @@ describe('the page of a plan', () => {
     expect(frame).not.toContain('evil');
   });
 
-  it('holds a secret body back', () => {
+  it('hides a secret body', () => {
     const secret = new Sensitive('hunter22 {{ a }}');
     const change = {
       ...templateChange({}, { txt_content: secret, html_content: secret }),
@@ -116,7 +116,7 @@ describe('the page of a plan', () => {
     expect(planHtml(planOf([change]), plain)).not.toContain('hunter22');
   });
 
-  it('unfolds a page of few changes, and of many a dozen of those that matter', () => {
+  it('unfolds all of a few changes, and a dozen important ones of many', () => {
     const folds = (count: number, destructions: readonly string[]) => {
       const changes = [...Array(count).keys()].map((index) => ({
         ...templateChange({ html_content: 'a' }, { html_content: `b${index}` }),
@@ -157,7 +157,7 @@ describe('the page of a plan', () => {
     expect(frames[0]).not.toContain('<!--');
   });
 
-  it('is built of its own elements alone, whatever the plan holds', () => {
+  it('contains only its own elements, whatever the plan contains', () => {
     const tags = new Set(
       'html head meta title style body a header main footer section h1 h2 h3 p ul li strong span code div fieldset legend label input details summary table thead tbody tr th td pre figure figcaption nav iframe ins del'.split(
         ' ',
@@ -192,7 +192,7 @@ describe('the gallery', () => {
     bodies: { txt: 'Code {{ code }}', html: '<p>{{#a}}A{{/a}}{{^a}}B{{/a}}</p>' },
   });
 
-  it('shows each mail wide and narrow, and its text', () => {
+  it('shows each mail wide and narrow, and as text', () => {
     const html = galleryHtml({ templates: [template], problems: [] });
     const documents = emailsIn(html).map(bodyOf);
     expect(documents).toEqual(['<p>A</p>', '<p>A</p>', '<p>B</p>', '<p>B</p>']);
@@ -200,13 +200,13 @@ describe('the gallery', () => {
     expect(html).not.toContain('<script');
   });
 
-  it('runs the one script that it is served with', () => {
+  it('runs only the script that it is served with', () => {
     const html = galleryHtml({ templates: [], problems: [], script: { code: 'reload()', hash: 'x' } });
     expect(html).toContain('<script>reload()</script>');
     expect(html).toContain('script-src &#39;sha256-x&#39;; connect-src &#39;self&#39;"');
   });
 
-  it('holds nothing but its own elements, whatever the templates are', () => {
+  it('contains only its own elements, whatever the templates contain', () => {
     fc.assert(
       fc.property(fc.array(hostileText, { minLength: 6, maxLength: 6 }), (texts) => {
         const [address = '', file = '', txt = '', htmlBody = '', message = '', key = ''] = texts;

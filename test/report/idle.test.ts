@@ -32,8 +32,8 @@ const plans: readonly [string, Plan, RegExp][] = [
   ['nothing is to be put back', planOf([], { undoes: 'r1' }), /nothing to put back/i],
 ];
 
-describe('a plan in which nothing is to be done', () => {
-  it.each(plans)('says the same in every format where %s', (_, plan, words) => {
+describe('a plan with nothing to do', () => {
+  it.each(plans)('says the same in every format: %s', (_, plan, words) => {
     const texts = [
       planText(plan, { color: false, debug: false }),
       planMarkdown(plan, { debug: false }),

@@ -19,7 +19,7 @@ function expectValid(schema: z.ZodType, value: unknown): void {
 }
 
 describe('the JSON of a plan', () => {
-  it('is the documented object, its keys in the documented order', () => {
+  it('is the documented object, with keys in the documented order', () => {
     const params = { backend_id: '8d/0a', template_type: 'tx_code' };
     const plan = planOf(
       [
@@ -74,7 +74,7 @@ describe('the JSON of a plan', () => {
     expectValid(planSchema, planJson(plan, { debug: true }));
   });
 
-  it('tells unknown and sensitive values from all others, and when a record was made', () => {
+  it('marks unknown and sensitive values, and contains the time of a record', () => {
     const plan = planOf([
       changeOf({
         observed: 'recorded',
@@ -97,7 +97,7 @@ describe('the JSON of a plan', () => {
     expectValid(planSchema, planJson(plan, { debug: false }));
   });
 
-  it('parses to the same object whatever the texts are', () => {
+  it('parses to the same object, whatever the texts are', () => {
     fc.assert(
       fc.property(hostileText, hostileText, (address, value) => {
         const fields = [fieldOf({ before: value, after: [value] })];
@@ -108,7 +108,7 @@ describe('the JSON of a plan', () => {
     );
   });
 
-  it('is refused by its schema with a member that nobody documented', () => {
+  it('is refused by its schema with an undocumented member', () => {
     const json = { ...planJson(planOf([]), { debug: false }), extra: 1 };
     expect(planSchema.safeParse(json).success).toBe(false);
   });

@@ -18,7 +18,7 @@ const forge = { files: `https://forge.example/acme/id/blob/${'0'.repeat(40)}`, f
 const reader = new MarkdownIt({ html: true, linkify: true });
 
 describe('the Markdown of a plan', () => {
-  it('leaves the comma behind a quotation to the sentence', () => {
+  it('keeps the comma after a quotation outside it', () => {
     expect(prose('there is no "nope", and none is made')).toBe('there is no "nope", and none is made');
   });
 
@@ -28,7 +28,7 @@ describe('the Markdown of a plan', () => {
     expect(prose('it says "see #12 there".')).toBe('it says `"see #12 there"`.');
   });
 
-  it('marks a quotation in brackets, with marks of its own or with a placeholder as a whole too', () => {
+  it('marks a whole quotation with brackets, quotation marks or a placeholder in it too', () => {
     expect(prose('(was "ACME Corp"), and in the manifest')).toBe('(was "ACME Corp"), and in the manifest');
     expect(prose('(was "**bold** x y"), and so on')).toBe('(was `"**bold** x y"`), and so on');
     expect(prose('(was {"value": "by hand", "x": "y"}), so')).toBe(
@@ -39,7 +39,7 @@ describe('the Markdown of a plan', () => {
     expect(prose('(was "{brackets} @all")')).toBe('(was `"{brackets} @all"`)');
   });
 
-  it('counts what is destructive by changes, as the text does, and says how much that is in all', () => {
+  it('counts destructive changes by object, as the text does, and gives the total of losses', () => {
     const said = (destructions: readonly (readonly string[])[]) =>
       planMarkdown(planOf(destructions.map((one) => changeOf({ destructions: one }))), plain).split('\n')[4];
     expect(said([['blocks the user', 'removes the membership of acme']])).toBe(
@@ -94,7 +94,7 @@ idops \`0.1.0\`, \`2026-01-31T12:00:00Z\`
 `);
   });
 
-  it('links places to the forge, and leaves those outside of the repository as they are', () => {
+  it('links places to the forge, except those outside the repository', () => {
     const at = (file: string) => changeOf({ fields: [fieldOf()], declaredAt: { file, line: 7 } });
     const plan = planOf([at('a b/[x](y)#1?.yaml'), at('../top.yaml'), at('../../out.yaml')]);
     const text = planMarkdown(plan, { ...plain, forge });
@@ -105,7 +105,7 @@ idops \`0.1.0\`, \`2026-01-31T12:00:00Z\`
     expect(text).toContain('— `../../out.yaml:7`\n');
   });
 
-  it('shows bodies as a diff, in a fence that is longer than any in them', () => {
+  it('shows bodies as a diff, in a fence that is longer than any inside', () => {
     const bodies = { before: 'a\n```\nb\n', after: 'a\n```\nc\n' };
     const fields = [fieldOf({ path: 'txt_content', type: 'body', ...bodies })];
     const text = planMarkdown(planOf([changeOf({ fields })]), plain);
@@ -168,7 +168,7 @@ describe('the budget of the Markdown', () => {
     },
   );
 
-  it('says what is said of many once, and names the first of them', () => {
+  it('reports what many objects share once, and names the first of them', () => {
     const text = planMarkdown(manyUsers(300), { ...plain, budget: commentLimit });
     expect(text).toContain('; 1 warning, last below.');
     const [, warnings = ''] = text.split('### Warnings (1)');
@@ -178,7 +178,7 @@ describe('the budget of the Markdown', () => {
     );
   });
 
-  it('tells what would be lost, with its place, before the others get more than their names', () => {
+  it('shows losses with their places before other changes get more than their names', () => {
     const plan = manyUsers(300);
     const text = planMarkdown(plan, { ...plain, budget: 30_000, forge });
     expect(changeLines(text)).toHaveLength(300);
@@ -187,7 +187,7 @@ describe('the budget of the Markdown', () => {
     );
   });
 
-  it('counts changes that there is no room to name, too', () => {
+  it("counts changes that don't fit by name too", () => {
     const text = planMarkdown(manyUsers(300), { ...plain, budget: 5000 });
     const lines = changeLines(text);
     expect(text).toMatch(/… and \d+ more/);
@@ -196,14 +196,14 @@ describe('the budget of the Markdown', () => {
     expect(text).toContain('**destructive:** removes the membership of globex');
   });
 
-  it('gives all there is where it fits, and says nothing of leaving out', () => {
+  it('shows everything if it fits, without a note about omissions', () => {
     const text = planMarkdown(manyTemplates(3), { ...plain, forge });
     expect(text).not.toContain('are shown**');
     expect(text.match(/^<details>/gm)).toHaveLength(3);
     expect(text.match(/^- .*\]\(https:\/\/forge.example\//gm)?.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('leaves a body out before the values beside it', () => {
+  it('omits a body before the other values', () => {
     const body = (text: string) => `${text}\n`.repeat(400);
     const fields = [
       fieldOf({ path: 'label', before: 'x'.repeat(60), after: 'y'.repeat(60) }),
@@ -214,7 +214,7 @@ describe('the budget of the Markdown', () => {
     expect(text).toContain('+ label: ');
   });
 
-  it('holds for every plan and every budget', () => {
+  it('is kept for every plan and every budget', () => {
     fc.assert(
       fc.property(hostilePlan, fc.integer({ min: 0, max: 4000 }), fc.boolean(), (plan, budget, debug) => {
         expect(planMarkdown(plan, { budget, debug }).length).toBeLessThanOrEqual(budget);
@@ -253,7 +253,7 @@ describe('hostile text in Markdown', () => {
     );
   });
 
-  it('leads nowhere but to the file that is named, whatever it is called', () => {
+  it('links only to the named file, whatever its name', () => {
     fc.assert(
       fc.property(hostilePlan, fc.boolean(), (plan, debug) => {
         const text = planMarkdown(plan, { debug, budget: 1_000_000, forge });
@@ -277,7 +277,7 @@ describe('hostile text in Markdown', () => {
     );
   });
 
-  it('adds no heading, no fold and no line of a list', () => {
+  it('adds no heading, no fold and no list item', () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const { elements } = treeOf(reader.render(planMarkdown(plan, { ...plain, budget: 1_000_000 })));

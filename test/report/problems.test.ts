@@ -15,7 +15,7 @@ function snippetOf(parts: Partial<Place>): string[] {
 }
 
 describe('the text of problems', () => {
-  it('is nothing where there are none', () => {
+  it('is empty if there are none', () => {
     expect(problemsText([], { color: false })).toBe('');
   });
 
@@ -39,11 +39,11 @@ describe('the text of problems', () => {
     'x: [##[error]pwn',
     'x: [##vso[task.setvariable variable=x]y',
     "x: [##teamcity[message text='y']",
-  ])('keeps no command to a CI system in a source line: %s', (text) => {
+  ])('removes commands to a CI system from a source line: %s', (text) => {
     expect(snippetOf({ text })[0]).toBe(text.replace('##', '\\u0023#'));
   });
 
-  it('gives each place its block, with one gutter, and counts by severity', () => {
+  it('has a block for each place, with one gutter, and counts by severity', () => {
     const declared = { text: 'kind: Organization', length: 4 };
     const twice = [placeOf(declared), placeOf({ ...declared, file: 'b.yaml', line: 120 })];
     const problems = [
@@ -79,7 +79,7 @@ warning[body-unreadable]: no line is known
     expect(text).toContain('\u001b[33mwarning[no-list]');
   });
 
-  it('puts a mark before further lines of a message', () => {
+  it('marks further lines of a message', () => {
     expect(problemsText([error('internal', 'one\n::error::two', [], 'x\ny')], { color: false })).toBe(
       'error[internal]: one\n   | ::error::two\n   = help: x\n   | y\n\n1 error\n',
     );
@@ -98,11 +98,11 @@ describe('the caret', () => {
     ['more than the line', { text: 'abc', column: 2, length: 99 }, ['abc', ' ^^']],
     ['an empty line', { text: '', column: 1, length: 0 }, ['', '^']],
     ['a line with its line ending', { text: 'ab\r\n', column: 2, length: 1 }, ['ab', ' ^']],
-  ])('stands under %s', (_, place, shown) => {
+  ])('is under %s', (_, place, shown) => {
     expect(snippetOf(place)).toEqual(shown);
   });
 
-  it('stays in sight in a line that is cut around it', () => {
+  it('stays visible in a line that is cut around it', () => {
     for (const [column, length] of [
       [1, 3],
       [100, 3],

@@ -25,7 +25,7 @@ describe('the redaction of a value', () => {
     });
   });
 
-  it('loses no member whose key becomes like another one', () => {
+  it('keeps a member whose redacted key equals another one', () => {
     const value = { 'first-secret': 1, 'second-secret': 2, other: 3 };
     expect(redactValue(value, redactorOf('first-secret', 'second-secret'))).toEqual({
       '(sensitive)': 1,
@@ -34,7 +34,7 @@ describe('the redaction of a value', () => {
     });
   });
 
-  it('gives valid JSON whatever the secret is, without it in any text', () => {
+  it('gives valid JSON without the secret, whatever the secret is', () => {
     const secret = fc.oneof(
       fc.constantFrom('": "', '{"a', '},\n  {', 'true', 'null', '[1, 2'),
       fc.string({ unit: 'binary', minLength: 4 }),
@@ -53,7 +53,7 @@ describe('the redaction of a value', () => {
 });
 
 describe('the redaction of a plan', () => {
-  it('takes credentials out of its values, and leaves what idops says of it', () => {
+  it("redacts its values, and keeps idops's own words", () => {
     const change = changeOf({
       address: 'Organization/the-credential',
       fields: [
@@ -92,7 +92,7 @@ describe('the redaction of a plan', () => {
     });
   });
 
-  it('calls a difference secret that is in what is masked alone', () => {
+  it('marks a difference as sensitive if only masked text differs', () => {
     const fields = [
       fieldOf({ before: 'first-secret', after: 'second-secret' }),
       fieldOf({ path: 'name', before: 'x first-secret', after: 'y second-secret' }),
@@ -101,7 +101,7 @@ describe('the redaction of a plan', () => {
     expect(shown.changes[0]?.fields.map(({ sensitive }) => sensitive)).toEqual([true, false]);
   });
 
-  it('looks through whole values where they are shown alone', () => {
+  it('redacts whole values that are shown on their own', () => {
     const redactor = redactorOf('the-credential');
     const searched: string[] = [];
     const redact = (text: string): string => {
@@ -129,7 +129,7 @@ describe('the redaction of a plan', () => {
     },
   );
 
-  it('leaves short credentials in names, where they stand by chance', () => {
+  it('keeps short credentials in names, which contain them by chance', () => {
     const plan = planOf([changeOf({ fields: [fieldOf({ after: 'acme' })] })]);
     const [change] = redactPlan(plan, redactorOf('acme')).changes;
     expect(change?.address).toBe('Organization/acme');
@@ -137,7 +137,7 @@ describe('the redaction of a plan', () => {
   });
 });
 
-it('takes credentials out of the errors of a result', () => {
+it('redacts the errors of a result', () => {
   const told = { status: 'failed', unverified: ['label'], error: 'said the-credential' } as const;
   const one = resultOf({ ...told, notes: ['the-credential'] });
   const result = { run: 'r', results: [one], interrupted: false };
@@ -145,7 +145,7 @@ it('takes credentials out of the errors of a result', () => {
   expect(shown.results).toEqual([{ ...one, error: 'said (sensitive)', notes: ['(sensitive)'] }]);
 });
 
-it('takes credentials out of problems, with the line that a caret would no longer fit', () => {
+it('redacts problems, and drops a source line whose caret would no longer fit', () => {
   const place = { file: 'a.yaml', line: 1, column: 3, length: 2 };
   const problem = { code: 'by-server', severity: 'error' } as const;
   const told = { message: 'the-credential', hint: 'the-credential' };

@@ -19,7 +19,7 @@ function resultOf(...results: ChangeResult[]): Result {
 const hostile = '<script>alert(1)</script> @acme/everyone [x](https://evil.example) ::error::boo';
 
 describe('a result in Markdown', () => {
-  it('names the run, and what went wrong before what went well', () => {
+  it('names the run, and lists failures before successes', () => {
     const text = resultMarkdown(
       resultOf(one('Organization/acme'), one('User/u', { status: 'failed', error: 'answered 422' })),
     );
@@ -29,20 +29,20 @@ describe('a result in Markdown', () => {
     expect(text).toContain('422');
   });
 
-  it('says of which run an undo is', () => {
+  it('names the run that an undo restores', () => {
     const text = resultMarkdown({ ...resultOf(one('Organization/acme')), undoes: 'r0' });
     expect(text).toMatch(/^## idops undo: Applied: 1 applied/);
     expect(text).toContain('Undoes run `r0`');
   });
 
-  it('never exceeds what a comment takes, and says how much is left out', () => {
+  it('never exceeds the size of a comment, and counts what is left out', () => {
     const many = Array.from({ length: 5000 }, (_, index) => one(`Organization/${'x'.repeat(40)}${index}`));
     const text = resultMarkdown(resultOf(...many));
     expect(text.length).toBeLessThanOrEqual(60_000);
     expect(text).toMatch(/and \d+ more results, see the log/);
   });
 
-  it('lets no link, element or mention out of data', () => {
+  it('makes no link, element or mention from data', () => {
     const html = new MarkdownIt({ html: true, linkify: true }).render(
       resultMarkdown(resultOf(one(hostile, { label: hostile, status: 'failed', error: hostile }))),
     );
@@ -68,7 +68,7 @@ describe('a result as a page', () => {
     ).toContain('alert(1)');
   });
 
-  it('says where, when and in which run, and how it is undone', () => {
+  it('shows the server, the time, the run and how to undo it', () => {
     const html = page(resultOf(one('Organization/acme')), planOf(changes, { environment: 'production' }));
     for (const part of [
       'idops apply on https://id.example.com',
@@ -82,7 +82,7 @@ describe('a result as a page', () => {
     }
   });
 
-  it('shows first what went wrong, in full, each with its differences', () => {
+  it('shows failures first, each in full with its differences', () => {
     const html = page(
       resultOf(
         one('Organization/fine', { unverified: ['label'] }),
@@ -102,7 +102,7 @@ describe('a result as a page', () => {
     expect(html).toContain('<strong>2 changes of 3</strong> did not end as planned');
   });
 
-  it('speaks of what was done, and not of what will be', () => {
+  it('describes what was done, not what will be', () => {
     const adopted = changeOf({
       kind: 'Client',
       address: 'Client/c',
@@ -124,7 +124,7 @@ describe('a result as a page', () => {
     expect(html).not.toMatch(/will be|present value/);
   });
 
-  it('says what the plan warned of, and how to go on where something is left', () => {
+  it("shows the plan's warnings, and the next step if something is left", () => {
     const plan = planOf(changes, {
       environment: 'production',
       again: ['apply', '--target', 'User/*'],
@@ -138,14 +138,14 @@ describe('a result as a page', () => {
     expect(page(resultOf(one('Organization/acme')), plan)).not.toContain('To send what is left');
   });
 
-  it('says of which run an undo is, and that manifests may say otherwise', () => {
+  it('names the run that an undo restores, and says that manifests may differ', () => {
     const html = page(resultOf(one('Organization/acme')), planOf(changes, { undoes: '20260130T1-x' }));
     expect(html).toContain('idops undo on https');
     expect(html).toContain('run <code>20260130T1-x</code>');
     expect(html).toContain('the next apply makes it again');
   });
 
-  it('offers to undo nothing where nothing was done', () => {
+  it('offers no undo if nothing was done', () => {
     const failed = page(resultOf(one('Organization/acme', { status: 'failed' })), planOf(changes));
     expect(failed).not.toContain('idops undo 2026');
     expect(page({ run: null, results: [], interrupted: false }, planOf([]))).toContain(
@@ -155,7 +155,7 @@ describe('a result as a page', () => {
 });
 
 describe('a result as annotations', () => {
-  it('marks what was not applied at the place that declares it, and nothing else', () => {
+  it('marks only what was not applied, at the place that declares it', () => {
     const plan = planOf([changeOf({ declaredAt: { file: 'manifests/x.yaml', line: 3 } })]);
     const [change] = plan.changes;
     if (change === undefined) throw new Error('the plan has no change');

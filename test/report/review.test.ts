@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { sendsText } from '../../src/report/review.js';
 import { changeOf, planOf } from './plans.js';
 
-describe('what a plan would do, in words', () => {
+describe('the summary of a plan', () => {
   const request = { operation: 'updateOrganization', params: { organization_id: '1' }, body: {} } as const;
   const change = (address: string, parts: Partial<Parameters<typeof changeOf>[0]> = {}) =>
     changeOf({ address, requests: [request], ...parts });
 
-  it('counts what is sent alone: no unchanged object, and none that the server takes care of itself', () => {
+  it('counts only what is sent: no unchanged object, and none that the server changes itself', () => {
     const changes = [
       change('a'),
       change('b'),

@@ -5,7 +5,7 @@ import { runText } from '../../src/report/runs.js';
 import { fileRuns } from '../../src/state/file/runs.js';
 import { ids, site } from '../boruta/site.js';
 
-it('tells of an adoption what was done, not what will be', async () => {
+it('describes an adoption as done', async () => {
   const at = await site();
   await at.apply({ kind: 'Client', id: ids.portal, did_generation: 1 });
   const { runs } = await readRuns(fileRuns(`${at.folder}/.idops/runs`));

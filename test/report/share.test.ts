@@ -22,7 +22,7 @@ describe.each([
   ['html', (only: 'changes' | 'drift') => planHtml(plan, { debug: false, only, samples: new Map() })],
   ['github', (only: 'changes' | 'drift') => planGithub(plan, { only })],
 ])('a share in %s', (_, shown) => {
-  it('tells of no change and no warning that it leaves out but how many there are', () => {
+  it('only counts the changes and warnings that it leaves out', () => {
     // Markdown shows the option as code.
     const changes = shown('changes').replaceAll('`', '');
     expect(changes).toContain('Left out by --only changes: 1 to update, which is destructive.');
@@ -31,7 +31,7 @@ describe.each([
     expect(changes).toContain('made');
   });
 
-  it('tells all of what it has', () => {
+  it('shows all of its own changes', () => {
     const drift = shown('drift')
       .replaceAll('`', '')
       .replaceAll(/<[^>]+>/g, '')
@@ -43,6 +43,6 @@ describe.each([
   });
 });
 
-it('shows what was left as words, with the bracket that closes them', () => {
+it('shows a left value in words, with its closing bracket', () => {
   expect(planMarkdown(plan, { debug: false })).toContain('(was "left")');
 });

@@ -51,7 +51,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
 `);
   });
 
-  it('closes with the summary alone where nothing else is to be counted', () => {
+  it('ends with only the summary if there is nothing else to count', () => {
     const text = planText(planOf([changeOf(), ...Array(3).fill(changeOf({ action: 'unchanged' }))]), plain);
     expect(text).toMatch(/\nPlan: 1 to update, 0 to delete, 0 to regenerate, 3 unchanged\.\n$/);
   });
@@ -63,7 +63,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     );
   });
 
-  it('says of an undo that there is nothing to put back', () => {
+  it('says that an undo has nothing to restore', () => {
     const text = planText({ ...planOf([]), undoes: 'r1' }, plain);
     expect(text).toContain('\nUndoes:      run r1\n');
     expect(text).toContain('\nNothing to put back.\n');
@@ -81,7 +81,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     expect(debug).toContain('\n= unchanged User/1\n');
   });
 
-  it('says what an unknown present value and an adoption mean', () => {
+  it('explains an unknown present value and an adoption', () => {
     const apply = { ...changeOf().apply, generation: 2 };
     const adopted = changeOf({ kind: 'Client', action: 'adopt', observed: 'unknown', apply });
     const text = planText(planOf([changeOf({ observed: 'unknown' }), adopted]), plain);
@@ -89,7 +89,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     expect(text).toContain('\n    did_generation 2 will be recorded, nothing is sent\n');
   });
 
-  it('colours the marks where it may, and says the same without colours', () => {
+  it('colours the marks if allowed, and says the same without colours', () => {
     const plan = planOf([changeOf({ destructions: ['x'], fields: [fieldOf()] })]);
     const colored = planText(plan, { color: true, debug: false });
     expect(colored).toContain('\u001b[33m~ update\u001b[39m');
@@ -97,7 +97,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     expect(colored.replace(new RegExp('\u001b\\[\\d+m', 'g'), '')).toBe(planText(plan, plain));
   });
 
-  it('colours what goes in red and what comes in green', () => {
+  it('colours removed lines red and added lines green', () => {
     const globex = { before: [{ id: '2', name: 'globex' }], after: [], confirmed: true };
     const fields = [
       fieldOf({ before: 'Old', after: 'New' }),
@@ -111,7 +111,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     expect(text).toContain(`\n      ${red}- globex${end}\n`);
   });
 
-  it('names no more than five destructive changes in the line that closes it, with what the server calls them', () => {
+  it('names at most five destructive changes in its last line, by display name', () => {
     const changes = Array.from({ length: 7 }, (_, index) =>
       changeOf({ address: `User/${index}`, destructions: ['a', 'b'] }),
     );
@@ -123,7 +123,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     expect(planText(planOf([ada]), plain)).toMatch(/ 1 is destructive: User\/0 \(ada@acme\.example\)\.\n$/);
   });
 
-  it('tells equal warnings of many objects once, after the changes, and each by itself with debug', () => {
+  it('shows equal warnings of many objects once, after the changes, and each one with debug', () => {
     const ids = ['4000', '4001', '4002', '4003'].map((start) => `${start}0000-0000-4000-8000-000000000001`);
     const unknown = { code: 'unknown-set', message: "the present roles aren't known" } as const;
     const changes = ids.map((id, at) =>
@@ -154,7 +154,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     expect(debug.match(/ignored-field/g)).toHaveLength(4);
   });
 
-  it('quotes an address that could be taken for more than an address', () => {
+  it('quotes an address that could be mistaken for other text', () => {
     const change = changeOf({ address: 'Organization/acme  at fake.yaml:1' });
     expect(planText(planOf([change]), plain)).toContain('\n~ update "Organization/acme  at fake.yaml:1"\n');
   });
@@ -203,7 +203,7 @@ describe('a set', () => {
   const before = [{ ...acme, roles: [viewer] }, initech, umbrella];
   const after = [{ id: '1', roles: [editor] }, { id: '3', name: 'globex', roles: [editor] }, umbrella];
 
-  it('has ids beside names that no list confirmed, within elements too', () => {
+  it('shows ids next to names that no list confirmed, within elements too', () => {
     expect(set(before, after)).toBe(`organizations:
   + globex (id 3) (roles: editor (id e))
   - initech (id 2)
@@ -211,7 +211,7 @@ describe('a set', () => {
   (1 unchanged)`);
   });
 
-  it('names what comes, goes and changes inside', () => {
+  it('names added, removed and changed elements', () => {
     expect(set(before, after, true)).toBe(`organizations:
   + globex (roles: editor)
   - initech
@@ -219,34 +219,34 @@ describe('a set', () => {
   (1 unchanged)`);
   });
 
-  it('names elements by id where they have no name, and by both where a name is not enough', () => {
+  it('names elements by id if they have no name, and by both if the name is ambiguous', () => {
     expect(set([], [{ id: '7d' }])).toBe('organizations:\n  + 7d');
     const twins = 'organizations:\n  + acme (id 2)\n  - acme (id 1)';
     expect(set([acme], [{ ...acme, id: '2' }])).toBe(twins);
   });
 
-  it('says what is set where the present elements are unknown', () => {
+  it('shows the new elements if the present ones are unknown', () => {
     expect(set(undefined, [acme])).toBe('organizations: (unknown) → exactly these\n  = acme (id 1)');
     expect(set(undefined, [])).toBe('organizations: (unknown) → none');
   });
 
-  it('takes null for the empty set', () => {
+  it('treats null as the empty set', () => {
     expect(set(null, [{ name: 'acme' }])).toBe('organizations:\n  + acme');
     expect(set([{ name: 'acme' }], null)).toBe('organizations:\n  - acme');
   });
 
-  it('shows a label that changes inside an element, and one that is unknown', () => {
+  it('shows a changed and an unknown label inside an element', () => {
     const relabelled = set([{ ...acme, label: 'Old' }], [{ ...acme, label: 'New' }]);
     expect(relabelled).toBe('organizations:\n  ~ acme (id 1) (label: "Old" → "New")');
     const unknown = set([acme], [{ ...acme, roles: [{ name: 'r' }] }]);
     expect(unknown).toBe('organizations:\n  ~ acme (id 1) (roles: (unknown) → r)');
   });
 
-  it('quotes a name that pretends to be more', () => {
+  it('quotes a name that contains markup', () => {
     expect(set([], [{ name: 'acme (roles: + admin)' }])).toBe('organizations:\n  + "acme (roles: + admin)"');
   });
 
-  it('falls back to the values where they are no sets of objects', () => {
+  it('shows plain values if they are not sets of objects', () => {
     expect(set(['a'], ['b'])).toBe('organizations: ["a"] → ["b"]');
   });
 });
@@ -267,27 +267,27 @@ describe('a body', () => {
     ['a final newline that comes', 'a\nb', 'a\nb\n', 'a final newline is added'],
     ['a final newline that goes', 'a\nb\n', 'a\nb', 'the final newline is removed'],
     ['a byte order mark', '\ufeffa\nb\n', 'a\nb\n', 'the byte order mark is removed'],
-  ])('says %s in words alone', (_, before, after, words) => {
+  ])('describes %s only in words', (_, before, after, words) => {
     expect(body(before, after)).toBe(`txt_content:\n  ${words}`);
   });
 
-  it('shows which lines change their ending, where they are mixed', () => {
+  it('shows which lines change their ending if endings are mixed', () => {
     expect(body('a\r\nb\n', 'a\nb\n')).toBe(
       'txt_content:\n  line endings: mixed → LF\n  │ @@ -1,2 +1,2 @@\n  │ -a\\r\n  │ +a\n  │  b',
     );
     expect(body('a\r\nb\nc\n', 'a\nb\r\nc\n')).toContain('-a\\r\n  │ -b\n  │ +a\n  │ +b\\r\n');
   });
 
-  it('tells what a line says from what is escaped in it', () => {
+  it("distinguishes escaped characters from a line's own text", () => {
     expect(body('a\\u200bz\nb\n', 'a\u200bz\nb\n')).toContain('-a\\\\u200bz\n  │ +a\\u200bz\n');
   });
 
-  it('says that accents are encoded in another way, beside what else changes', () => {
+  it('says that accents are encoded differently, in addition to other changes', () => {
     const text = body('caf\u00e9 x\nb\n', 'cafe\u0301 y\nb\n');
     expect(text).toContain('the Unicode normal form changes as well');
   });
 
-  it('says several of them, above the diff of the rest', () => {
+  it('shows several such descriptions above the diff of the rest', () => {
     expect(body('a\r\nb', '\ufeffA\nb\n')).toBe(`txt_content:
   a byte order mark is added
   line endings: CRLF → LF
@@ -298,11 +298,11 @@ describe('a body', () => {
   │  b`);
   });
 
-  it('makes spaces at the end of a changed line visible', () => {
+  it('shows spaces at the end of a changed line', () => {
     expect(body('a\nb\n', 'a  \nb\n')).toContain('  │ -a\n  │ +a\\u0020\\u0020\n');
   });
 
-  it('is shown whole where the present one is unknown', () => {
+  it('is shown whole if the present one is unknown', () => {
     expect(body(undefined, 'a\nb\n')).toBe('txt_content: (unknown) → 2 lines\n  │ +a\n  │ +b');
   });
 
@@ -318,7 +318,7 @@ describe('a body', () => {
 });
 
 describe('the text of a result', () => {
-  it('tells together what ended alike', () => {
+  it('groups objects with equal results', () => {
     const many = (status: ChangeResult['status'], error: (id: string) => string): ChangeResult[] =>
       Array.from({ length: 5 }, (_, at) =>
         resultOf({ address: `User/user-${at}`, status, httpStatus: null, error: error(`user-${at}`) }),
@@ -341,7 +341,7 @@ Applied: 0 applied, 5 failed, 6 skipped.
     for (const { address } of results) expect(told).toContain(address);
   });
 
-  it('tells together what ended alike but for the names and values', () => {
+  it('groups objects whose results differ only in names and values', () => {
     const many = (part: (id: string) => Partial<ChangeResult>): ChangeResult[] =>
       Array.from({ length: 5 }, (_, at) =>
         resultOf({ address: `User/user-${at}`, httpStatus: null, ...part(`user-${at}`) }),
@@ -363,7 +363,7 @@ Applied: 0 applied, 5 failed, 5 skipped.
 `);
   });
 
-  it('says of each trouble what is known', () => {
+  it('shows all that is known about each failure', () => {
     const result: Result = {
       run: 'r1',
       interrupted: true,

@@ -17,7 +17,7 @@ function both(before: string, after: string): string[] {
   return [marked(words.before), marked(words.after)];
 }
 
-describe('the words that change within a line', () => {
+describe('the changed words within a line', () => {
   it.each([
     [
       'in the middle',
@@ -32,7 +32,7 @@ describe('the words that change within a line', () => {
     expect(both(before, after)).toEqual(expected);
   });
 
-  it('leave both lines as they are, whatever is in them', () => {
+  it('leave both lines unchanged, whatever they contain', () => {
     fc.assert(
       fc.property(hostileText, hostileText, hostileText, (start, one, other) => {
         const [before, after] = [`${start}${one}`, `${start}${other}`];
@@ -42,7 +42,7 @@ describe('the words that change within a line', () => {
     );
   });
 
-  it('of a line of a megabyte are those from the first to the last', () => {
+  it('span from the first to the last in a line of a megabyte', () => {
     const words = (n: number) => `${'word '.repeat(100_000)}`.replaceAll('word', `w${n}`);
     const [before, after] = [`<p>${words(1)}</p>`, `<p>${words(2)}</p>`];
     expect(changedWords(before, after).before).toHaveLength(3);
@@ -83,7 +83,7 @@ describe('a body', () => {
   });
   const plan = planOf([changeOf({ fields: [body] })]);
 
-  it('has them inverse on a terminal with colours, and no mark without', () => {
+  it('shows them inverse on a terminal with colours, and unmarked without', () => {
     const [on, off] = ['\u001b[7m', '\u001b[27m'];
     const colored = planText(plan, { color: true, debug: false });
     expect(colored).toContain(`│ -the link works for ${on}one${off} ${on}hour${off}:`);
@@ -94,13 +94,13 @@ describe('a body', () => {
     );
   });
 
-  it('has them as insertions and deletions on a page', () => {
+  it('shows them as insertions and deletions on a page', () => {
     const html = planHtml(plan, { samples: new Map(), debug: false });
     expect(html).toContain('-the link works for <del>one</del> <del>hour</del>:');
     expect(html).toContain('+the link works for <ins>30</ins> <ins>minutes</ins>:');
   });
 
-  it('marks none in lines of which little is alike, or where more lines come than go', () => {
+  it('marks none in lines that have little in common, or if more lines are added than removed', () => {
     const spansOf = (before: string, after: string) => {
       const view = viewField(fieldOf({ type: 'body', before, after }), { whole: false, medium: 'terminal' });
       if (view.view !== 'body') throw new Error('no body');

@@ -25,7 +25,7 @@ function drawn(parts: Partial<FieldChange>, debug = false) {
 }
 
 describe('the view of a field', () => {
-  it('shows nothing of a secret but whether it was known', () => {
+  it('shows of a secret only whether it was known', () => {
     expect(view({ before: undefined, after: 'hunter22', sensitive: true })).toEqual({
       view: 'secret',
       path: 'label',
@@ -42,7 +42,7 @@ describe('the view of a field', () => {
     });
   });
 
-  it('says that the server was changed since a run, and what was there, unless that is a secret', () => {
+  it('shows drift since a run with the former value, unless it is a secret', () => {
     const drift = (recorded: Value) => ({ drift: { recorded, run: 'run-1' } });
     const said = (parts: Partial<FieldChange>) => view(parts).drift;
     const since = 'changed on the server since run run-1';
@@ -61,7 +61,7 @@ describe('the view of a field', () => {
     expect(said({ ...body, before: null, ...drift('a\nb\n') })).toBe(`${since} (was 2 lines)`);
   });
 
-  it('is a body where a text has several lines, in every medium', () => {
+  it('is a body if a text has several lines, in every medium', () => {
     for (const medium of media) {
       expect(view({ before: 'a\nb\n', after: 'a\nc\n' }, { medium })).toEqual({
         view: 'body',
@@ -104,7 +104,7 @@ describe('the view of a field', () => {
     },
   );
 
-  it('says what becomes of a text that goes, and what was there', () => {
+  it('shows what replaces a removed text, and the former text', () => {
     const deleted = { type: 'body', before: 'a\nb\n', after: null } as const;
     expect(view(deleted)).toMatchObject({ removal: 'cleared (null)' });
     expect(view({ ...deleted, becomes: 'gone' })).toMatchObject({ removal: 'deleted' });
@@ -114,7 +114,7 @@ describe('the view of a field', () => {
     expect(view({ type: 'body', before: null, after: 'a\nb\n' })).toMatchObject({ before: 'null', lines: 2 });
   });
 
-  it('makes paths and texts harmless', () => {
+  it('escapes paths and texts', () => {
     const hostile = '\u001b[2J\u202e';
     const text = JSON.stringify(
       view({ path: hostile, type: 'body', before: hostile, after: `${hostile}\n` }),
@@ -124,8 +124,8 @@ describe('the view of a field', () => {
   });
 });
 
-describe('a present value that is not known', () => {
-  it('is told as such by every report, and nothing as added', () => {
+describe('an unknown present value', () => {
+  it('is shown as unknown in every report, and nothing as added', () => {
     const { text, markdown, html } = drawn({ before: undefined, after: 'ACME' });
     expect(text).toContain('label: (unknown) → "ACME"');
     expect(markdown).toContain('! label: (unknown) → "ACME"');
@@ -133,7 +133,7 @@ describe('a present value that is not known', () => {
     expect(html).toContain('<td class="unknown"><code>(unknown)</code></td>');
   });
 
-  it('has no lines that are added, no line endings that change and nothing that differs', () => {
+  it('gives no added lines, no changed line endings and no differences', () => {
     const { text, markdown, html } = drawn(
       { type: 'body', before: undefined, after: '\ufeffa\r\nb \r\n' },
       true,
@@ -150,7 +150,7 @@ describe('a present value that is not known', () => {
     }
   });
 
-  it('is said of a text that goes as well', () => {
+  it('is shown for a removed text too', () => {
     expect(drawn({ type: 'body', before: undefined, after: null }).html).toContain(
       'the value before is unknown; cleared (null)',
     );

@@ -67,8 +67,8 @@ function missing({ goes, comes }: Pair, text: string): string[] {
   return [...goes, ...comes].filter((word) => !text.includes(word));
 }
 
-describe('what differs', () => {
-  it('is in every format, in whatever field and wherever it stands', () => {
+describe('a difference', () => {
+  it('is visible in every format, in any field and at any position', () => {
     fc.assert(
       fc.property(pair, (made) => {
         for (const [name, field] of Object.entries(fieldsOf(made))) {

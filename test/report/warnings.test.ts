@@ -27,7 +27,7 @@ const unknown = (field: string): PlanWarning => ({
 });
 
 describe('equal warnings', () => {
-  it('become one, with all objects that they are about', () => {
+  it('become one, with all their objects', () => {
     const changes = users(...Array.from({ length: 5 }, () => [unknown('organizations')]));
     const groups = groupWarnings(planOf(changes));
     expect(groups).toEqual([
@@ -43,7 +43,7 @@ describe('equal warnings', () => {
     ]);
   });
 
-  it('are not made of those about another field, with another code, or of a plan as a whole', () => {
+  it('are not grouped if the field or the code differs, or for the whole plan', () => {
     const [one, other] = [unknown('organizations'), unknown('authorized_scopes')];
     const recoded: PlanWarning = { ...one, code: 'not-there' };
     const plan = planOf(users([one, other], [one, recoded]), { warnings: [one] });
@@ -55,7 +55,7 @@ describe('equal warnings', () => {
     ]);
   });
 
-  it("are the same apart from their objects' ids, which one alone keeps", () => {
+  it("are grouped if only their objects' ids differ, and keep one of the ids", () => {
     const gone = (backend: string, type = 'tx_code'): PlanWarning => ({
       code: 'not-there',
       message: `it has no backend with the id ${backend}, or no email template of the type ${type}`,
@@ -73,14 +73,14 @@ describe('equal warnings', () => {
     ]);
   });
 
-  it('do not take a name that is a word for a name', () => {
+  it("don't mistake a word for an object's name", () => {
     const changes = ['organizations', 'authorized_scopes'].map((name) =>
       changeOf({ kind: 'User', address: `User/${name}`, warnings: [unknown(name)] }),
     );
     expect(groupWarnings(planOf(changes))).toHaveLength(2);
   });
 
-  it('do not take an id within another one for a name', () => {
+  it("don't mistake part of an id for a name", () => {
     const changes = [1, 2].map((index) => {
       const warning = { code: 'by-server', message: `${id(index)}-${index} is another one` } as const;
       return changeOf({ address: `Organization/${id(index)}`, warnings: [warning] });
@@ -96,7 +96,7 @@ describe('equal warnings', () => {
     expect(placeList(group?.places ?? [], group?.morePlaces)).toBe('emails/reset.html:1:3, 9:3, 12:3, 13:3');
   });
 
-  it('of a plan that name their object and their place are about that object', () => {
+  it('of a plan belong to the object that they name with their place', () => {
     const changes = users([], [], []);
     const warnings = changes.map(({ address }, index): PlanWarning => {
       const place = { file: 'manifests/users.yaml', line: index + 3 };
@@ -115,7 +115,7 @@ describe('equal warnings', () => {
     expect(one?.objects).toHaveLength(1);
   });
 
-  it('lose nothing, whatever they say: each is in one group, with its object and its place', () => {
+  it('lose nothing: each is in one group, with its object and its place', () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const groups = groupWarnings(plan);

@@ -15,7 +15,7 @@ const at = (line: number, file = 'emails/a.html') => ({ file, line, column: 9 })
 const several = [at(5), at(8), at(12)];
 
 describe('the places of a finding', () => {
-  it('are listed with their file once, and those that are too many are counted', () => {
+  it('are listed with their file once, and counted beyond a limit', () => {
     expect(placeList(several.slice(0, 1))).toBe('emails/a.html:5:9');
     expect(placeList(several, 3)).toBe('emails/a.html:5:9, 8:9, 12:9 and 3 more');
     expect(placeList([at(1), at(2, 'b.txt'), at(3, 'b.txt')])).toBe('emails/a.html:1:9, b.txt:2:9, 3:9');
@@ -33,7 +33,7 @@ describe('the places of a finding', () => {
   };
   const plan = planOf([changeOf({ warnings: [warning] })]);
 
-  it('are all told in a plan, in every format', () => {
+  it('are all in a plan, in every format', () => {
     const list = 'emails/a.html:5:9, 8:9, 12:9 and 3 more';
     expect(planText(plan, { color: false, debug: false }).replace(/\s+/g, ' ')).toContain(`(${list})`);
     expect(planHtml(plan, { samples: new Map(), debug: false })).toContain(`(${list})`);
@@ -53,7 +53,7 @@ describe('the places of a finding', () => {
     morePlaces: 3,
   };
 
-  it('are all told of a problem, the first with their lines', () => {
+  it('are all in a problem, the first ones with their lines', () => {
     const text = problemsText([problem], { color: false });
     expect(text.match(/<img>/g)).toHaveLength(3);
     expect(text).toContain('--> also at emails/a.html:20:9, 21:9 and 3 more\n');
