@@ -1,6 +1,6 @@
 import { kinds } from '../../src/kinds/index.js';
 import type { DiscoverContext, Kind } from '../../src/kinds/kind.js';
-import { type HeldLists, heldLists, holdList } from '../../src/kinds/references.js';
+import { awaitLists, type PendingLists, readListOnce } from '../../src/kinds/references.js';
 import { operations } from '../../src/server/operations.js';
 import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
@@ -75,21 +75,21 @@ async function readsOf(kind: Kind): Promise<ReadonlySet<string>> {
       return { rows: [row] };
     },
   } as unknown as Reader;
-  const lists: HeldLists = {};
+  const lists: PendingLists = {};
   const context = {
     reader,
     profile,
-    alone: true,
-    holds: () => false,
-    asked: {},
+    oneByOne: true,
+    hasList: () => false,
+    filters: {},
     known: [],
-    list: (name) => holdList(lists, name, { reader, profile }),
+    list: (name) => readListOnce(lists, name, { reader, profile }),
     limit: (read) => read(),
   } satisfies DiscoverContext as DiscoverContext;
   await kind.discovery?.find(context);
   const identity = { id, name: 'one', backend_id: id, identity_provider_id: id, type: 'one' };
   await kind.observe([{ kind: kind.name, identity }] as never, context);
-  await heldLists(lists);
+  await awaitLists(lists);
   return paths;
 }
 

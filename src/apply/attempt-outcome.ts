@@ -115,7 +115,7 @@ export function openOutcome(
   if (live === undefined) return unknown('it could not be read back');
   if (verdict === 'unseen') {
     if (action === 'regenerate') return outcomeWithoutReadBack(open, true);
-    return unknown(`read back: ${live.trouble ?? `${unverified.join(', ')} could not be seen`}`);
+    return unknown(`read back: ${live.reason ?? `${unverified.join(', ')} could not be seen`}`);
   }
   if (verdict === 'done') {
     const notes =

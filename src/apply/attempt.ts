@@ -225,7 +225,10 @@ export class Attempt {
       unverified,
       error: hasErrors ? errors.join('; ') : null,
       ownValues: values,
-      notes: isRegenerated && typeof before === 'string' && before === now ? [regeneration.same(before)] : [],
+      notes:
+        isRegenerated && typeof before === 'string' && before === now
+          ? [regeneration.unchangedMessage(before)]
+          : [],
     };
   }
 

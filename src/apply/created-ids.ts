@@ -34,7 +34,7 @@ export class CreatedIds {
 
   /** Chooses the id of a new object, if the server takes it. */
   begin({ kind, apply: { plannedId, chosenId } }: Change): void {
-    if (plannedId !== undefined && kindOf(kind).creation?.takesId === true)
+    if (plannedId !== undefined && kindOf(kind).creation?.acceptsId === true)
       this.#ids.set(plannedId, chosenId ?? randomUUID());
   }
 

@@ -211,7 +211,7 @@ class Execution {
       if (sent === EXPIRED) return sent;
       if (!('failure' in sent)) return await this.#finish(kind, planned, sent);
       // A change that may need a repair or another attempt is read back at once.
-      if (kind.lost === undefined && sent.failure.expired === undefined) {
+      if (kind.lostFields === undefined && sent.failure.expired === undefined) {
         return { planned, attempt, open: sent };
       }
       const ended = await attempt.conclude(sent, await readBackOne(kind, sent, this.#options));
@@ -363,7 +363,7 @@ class Execution {
       if (forbidden !== undefined) return forbidden;
     }
     if (this.#kindsWithFailedSuccession.has(change.kind) && givesUp(change))
-      return kindOf(change.kind).succession?.failed;
+      return kindOf(change.kind).succession?.successorFailed;
     const { awaits } = change;
     const failed =
       awaits &&

@@ -30,7 +30,7 @@ export function givenBy(runs: readonly Found[]): ReadonlyMap<string, Given> {
       if (access === undefined || !hasEffect) continue;
       const { before, expected } = sending;
       const keysIn = (fields: Fields): string[] =>
-        access.of(fields, {}).map((grant) => grantKey(sending.key, grant));
+        access.grants(fields, {}).map((grant) => grantKey(sending.key, grant));
       for (const [field, after] of Object.entries(expected.fields)) {
         const now = new Set(keysIn({ [field]: after }));
         const { [field]: former } = before.fields;

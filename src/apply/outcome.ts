@@ -76,7 +76,7 @@ export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
 
 function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: Aim, live: Live): Judgement {
   if (!live.exists && action === 'create') {
-    return live.missing === true ? NOT_DONE : { ...UNSEEN, sentence: `${NOBODY_KNOWS}: ${live.trouble}` };
+    return live.missing === true ? NOT_DONE : { ...UNSEEN, sentence: `${NOBODY_KNOWS}: ${live.reason}` };
   }
   if (!live.exists) {
     const sentence = `left nothing that could be read: the ${kind.noun} is not there`;
@@ -88,7 +88,7 @@ function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: Ai
       ? partsOf(kind, field, ...changedMembers(asked, before[field], now[field]))
       : partsOf(kind, field, asked, before[field], now[field]),
   );
-  const lost = kind.lost?.({ before, asked: expected, now }) ?? {};
+  const lost = kind.lostFields?.({ before, asked: expected, now }) ?? {};
   const off = parts.filter(({ part }) => part.verdict === 'different');
   const wished = parts.filter(({ changes }) => changes);
   const begun = wished.some(({ part }) => part.verdict === 'same');

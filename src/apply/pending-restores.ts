@@ -78,9 +78,9 @@ export function pendingRestoreAfter(
   { run, readable }: { readonly run: string; readonly readable: boolean },
 ): PendingRestore | undefined | 'as before' {
   const kind = kindOf(name);
-  if (kind.lost === undefined || !readable) return 'as before';
+  if (kind.lostFields === undefined || !readable) return 'as before';
   if (after !== undefined) {
-    const lost = kind.lost({ before, asked: expected, now: after });
+    const lost = kind.lostFields({ before, asked: expected, now: after });
     return Object.keys(lost).length === 0 ? undefined : seenLoss(run, lost, after);
   }
   // If nothing was seen and nothing is open, nothing was sent.

@@ -277,7 +277,8 @@ function createdIn(
   { run }: RecordContext,
 ): string | undefined {
   const { deletion } = kindOf(kind);
-  const isFirst = action === 'update' && deletion?.createdOnly === true && deletion.isBuiltIn(was ?? {});
+  const isFirst =
+    action === 'update' && deletion?.prunesOnlyCreated === true && deletion.isBuiltIn(was ?? {});
   return lostCreation?.run ?? (isFirst ? run : before?.created);
 }
 
@@ -300,7 +301,7 @@ function createdRecord(
   const isRefused = httpStatus !== null && httpStatus >= 400 && httpStatus < 500;
   const { creation, addressPart } = kindOf(kind);
   // The next creation sends a chosen id again. Without one, the next plan looks for the object by its name.
-  const mayCome = creation?.takesId === true ? status !== 'skipped' : status === 'unknown';
+  const mayCome = creation?.acceptsId === true ? status !== 'skipped' : status === 'unknown';
   if (!mayCome || isRefused) return undefined;
   return { ...own, managed: [], creating: addressPart(identity) };
 }

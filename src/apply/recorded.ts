@@ -46,7 +46,7 @@ function recordedOf(address: string, record: ResourceRecord, hasher: Hasher): Re
   const fields = restoreFields(record, hasher);
   const left =
     record.left === undefined ? null : { run: record.left.run, fields: restoreFields(record.left, hasher) };
-  const label = kindOf(record.kind).called?.({ ...left?.fields, ...fields }) ?? record.identity.name;
+  const label = kindOf(record.kind).displayName?.({ ...left?.fields, ...fields }) ?? record.identity.name;
   return {
     address,
     ...(label === undefined || address === `${record.kind}/${label}` ? {} : { label }),

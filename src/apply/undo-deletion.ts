@@ -60,11 +60,11 @@ export function createdAgain(
     const reason = `the ${noun} isn't created again, since no journal holds the ${lacking}: declare it with "create: true"`;
     return { document: undefined, left: [{ path: null, reason }] };
   }
-  const restored: Fields = deletion?.restored(before) ?? {};
+  const restored: Fields = deletion?.fieldsToRestore(before) ?? {};
   const known = Object.entries(restored).filter(([field]) => types[field] !== undefined);
   const secret = known.filter(([, was]) => holdsSensitive(was)).map(([path]) => path);
   const fields = Object.fromEntries(known.filter(([path, was]) => was !== null && !secret.includes(path)));
-  const keepsId = creation?.takesId === true && creation.withoutId === undefined;
+  const keepsId = creation?.acceptsId === true && creation.idRefusal === undefined;
   const name = typeof fields.name === 'string' ? { name: fields.name } : {};
   const identity = keepsId ? { id, ...name } : { ...sending.identity, id: undefined, ...name };
   const parts = Object.entries(identity).flatMap(([part, text]) =>
@@ -102,7 +102,7 @@ export function cameBack(document: Declared, now: Fields): Adjusted {
 /** Whether the object that a run created is known by its id, if servers choose it. */
 export function hasKnownId({ kind, identity }: Declared): boolean {
   const { creation } = kindOf(kind);
-  return creation === undefined || creation.takesId || identity.id !== undefined;
+  return creation === undefined || creation.acceptsId || identity.id !== undefined;
 }
 
 /** What is left if the run may not have created the object that is there now. */

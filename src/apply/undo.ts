@@ -188,11 +188,11 @@ function undoEntry(
     const id = sending.identity.id ?? shown.id;
     const identity = sending.action === 'create' && typeof id === 'string' ? { id } : sending.identity;
     const document = documentOf({ ...sending, identity }, {}, source, true);
-    return { document, after: deletion.restored(assign(asked, shown)), left: [] };
+    return { document, after: deletion.fieldsToRestore(assign(asked, shown)), left: [] };
   }
   if (creation !== undefined && sending.action === 'delete' && answered?.status === 'applied')
     return { ...createdAgain(sending, kind, before, context.deleted, source), after: {} };
-  const wished = sending.action === 'delete' ? (deletion?.restored(before) ?? {}) : asked;
+  const wished = sending.action === 'delete' ? (deletion?.fieldsToRestore(before) ?? {}) : asked;
   const fields: Fields = {};
   const after: Fields = {};
   const left: LeftField[] = [];
@@ -366,7 +366,7 @@ function documentOf(
   absent: boolean,
 ): Declared {
   // The id identifies it, whatever its name is now.
-  const deciding = kindOf(kind).deciding?.((part) => identity[part] !== undefined);
+  const deciding = kindOf(kind).identifyingParts?.((part) => identity[part] !== undefined);
   const parts = Object.entries(identity).filter(([part]) => deciding?.includes(part) ?? true);
   return undocumented(kind, Object.fromEntries(parts), { fields, absent, remembered: true }, source);
 }

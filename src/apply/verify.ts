@@ -34,11 +34,11 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
 }
 
 /** A sentence for each scope or role that an answer calls otherwise than the document: the server uses only the id beside the name. */
-export function misnamed({ gives }: Kind, expected: Fields, answer: Fields): string[] {
-  if (gives === undefined) return [];
+export function misnamed({ grants }: Kind, expected: Fields, answer: Fields): string[] {
+  if (grants === undefined) return [];
   const keyed = (fields: Fields) =>
-    gives(fields, {}).map(
-      (holding) => [JSON.stringify([holding.within, holding.type, holding.id]), holding] as const,
+    grants(fields, {}).map(
+      (holding) => [JSON.stringify([holding.path, holding.type, holding.id]), holding] as const,
     );
   const shown = new Map(keyed(answer));
   return keyed(expected).flatMap(([key, { type, id, name, element }]) => {

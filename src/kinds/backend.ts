@@ -36,7 +36,7 @@ export const backend: Kind = resource(
     body: ({ is_default: _, ...rest }) => rest,
     beside: (list) => ({ [DEFAULTS]: defaultsOf(list.all()) }),
     problems: (declared) => twoDefaults(declared, 'backend'),
-    creation: { refuses: (fields) => refusal(fields, {}), after: moveDefault },
+    creation: { refuses: (fields) => refusal(fields, {}), followUps: moveDefault },
     deletes: ' with its email templates',
     keeps: ({ id, is_default }, list) =>
       is_default !== true || defaultsOf(list?.all() ?? []).some((other) => other !== id)
@@ -50,9 +50,9 @@ export const backend: Kind = resource(
   {
     ...oneDefault('backend'),
     update,
-    lost: (traces) => lostElements(['roles'], traces),
+    lostFields: (traces) => lostElements(['roles'], traces),
     restorable: existing,
-    gives: ({ roles = null }, references) => holdingsOf({ roles }, references),
+    grants: ({ roles = null }, references) => holdingsOf({ roles }, references),
   },
 );
 
@@ -72,8 +72,8 @@ function update({ present, desired, changed }: PlanInput): Update {
   const { id = '' } = present.identity;
   const isHash = hashFields.some((field) => changed.has(field));
   const expected = { ...carried(present.fields, ['roles', ...(isHash ? hashFields : [])]), ...desired };
-  const trouble = troubleOf(expected, present, changed);
-  if (trouble !== undefined) return { requests: [], expected, trouble };
+  const reason = troubleOf(expected, present, changed);
+  if (reason !== undefined) return { requests: [], expected, reason };
   const { is_default: asked, ...body } = expected;
   const others = [...changed].some((field) => field !== 'is_default');
   const first: WriteRequest[] = others

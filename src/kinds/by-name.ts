@@ -3,7 +3,7 @@ import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Catalog } from './catalog.js';
 import { textOf } from './fields.js';
 import type { ByName, Identity } from './kind.js';
-import { type ListName, listCalled, listNames, nounOf, type References } from './references.js';
+import { type ListName, listNames, listOfNoun, nounOf, type References } from './references.js';
 
 /** Users are found by their username, which is unique in a backend. */
 export const userByName: ByName = {
@@ -25,16 +25,16 @@ export const userByName: ByName = {
     }
     const within = home === undefined ? '' : ` in the backend "${backend}"`;
     // Servers take names that differ only in case for the same.
-    const other = users.inAnyCase(username).find(isIn(home));
+    const other = users.byNameIgnoringCase(username).find(isIn(home));
     if (other !== undefined)
       return `the server has the user "${String(other.username)}"${within}, and doesn't tell "${username}" apart from it: write it so`;
-    return `${noUser(username, within)}${users.proposal(username)}`;
+    return `${noUser(username, within)}${users.suggestion(username)}`;
   },
   missing({ username = '', backend }, references) {
     const { users } = references;
     const home = homeOf(backend, references);
-    if (users == null || users.unsure || typeof home === 'string') return undefined;
-    if (users.inAnyCase(username).some(isIn(home))) return undefined;
+    if (users == null || users.isIncomplete || typeof home === 'string') return undefined;
+    if (users.byNameIgnoringCase(username).some(isIn(home))) return undefined;
     return { username, ...(home === undefined ? {} : { backend: home.id }) };
   },
 };
@@ -78,7 +78,7 @@ export function isOwnerGone(identity: Identity, references: References): boolean
 
 /** Finds one by a text, `{id}` or `{name}` in the list of its noun. */
 export function findIn(noun: string, wanted: Value, references: References): { id: string } | string {
-  const list = references[listCalled(noun) ?? 'organizations'];
+  const list = references[listOfNoun(noun) ?? 'organizations'];
   const { id, name } = isMap(wanted) ? wanted : isUuid(textOf(wanted)) ? { id: wanted } : { name: wanted };
   const byId = typeof id === 'string';
   const text = String(byId ? id : name);
@@ -86,7 +86,7 @@ export function findIn(noun: string, wanted: Value, references: References): { i
   // Until its end, a plan that renames an object accepts both names.
   const row = byId ? list.byId(text) : list.findNamed(text);
   if (typeof row === 'string') return row;
-  if (row === undefined) return list.lacksId(text);
+  if (row === undefined) return list.noSuchId(text);
   const only = String(row.id);
   const isRight = name === undefined || list.checkName(only, String(name)) !== 'wrong';
   return isRight ? { id: only } : wrongName(noun, only, String(row.name), String(name));

@@ -9,18 +9,18 @@ import { readListing } from './listing.js';
 /** Other names of objects, by id. */
 export interface OtherNames {
   /** The live names of those that the plan renames. */
-  readonly present: ReadonlyMap<string, string>;
+  readonly live: ReadonlyMap<string, string>;
   /** Formerly recorded names. */
   readonly former: ReadonlyMap<string, readonly string[]>;
   /** The ids of objects that a run created again, by the former id. */
-  readonly replaced?: ReadonlyMap<string, string>;
+  readonly recreated?: ReadonlyMap<string, string>;
 }
 
 export interface CatalogOptions {
   /** What the rows are, for messages. */
   readonly noun?: string;
   /** The field with the name. */
-  readonly called?: string | undefined;
+  readonly nameField?: string | undefined;
   readonly others?: OtherNames;
   /** Whether documents can create what is missing. */
   readonly creatable?: boolean;
@@ -55,10 +55,10 @@ export class Catalog {
     return rows;
   });
   /** How many rows have no id. */
-  anonymous = 0;
+  rowsWithoutId = 0;
 
   constructor(rows: readonly Fields[], options: CatalogOptions = {}) {
-    const { called = 'name', others = { present: new Map(), former: new Map() } } = options;
+    const { nameField = 'name', others = { live: new Map(), former: new Map() } } = options;
     this.#options = options;
     this.#noun = options.noun ?? 'object';
     this.others = others;
@@ -66,18 +66,18 @@ export class Catalog {
     this.deleted = options.deleted ?? new Set();
     for (const row of rows) {
       if (typeof row.id !== 'string') {
-        this.anonymous += 1;
+        this.rowsWithoutId += 1;
         continue;
       }
       this.#ids.set(identifierKey(row.id), row);
-      const { [called]: name } = row;
+      const { [nameField]: name } = row;
       if (typeof name === 'string') appendTo(this.#names, name, row);
     }
   }
 
   /** Whether something that isn't found may be one of the rows without an id. */
-  get unsure(): boolean {
-    return this.anonymous > 0;
+  get isIncomplete(): boolean {
+    return this.rowsWithoutId > 0;
   }
 
   /** The rows with an id. */
@@ -99,46 +99,46 @@ export class Catalog {
   }
 
   /** Those with a name, in upper or lower case. */
-  inAnyCase(name: string): readonly Fields[] {
+  byNameIgnoringCase(name: string): readonly Fields[] {
     return this.#inAnyCase().get(name.toLowerCase()) ?? [];
   }
 
   /** Those with a name; if there are none, the one that the plan renames from it. */
-  named(name: string): readonly Fields[] {
+  byNameOrLiveName(name: string): readonly Fields[] {
     const direct = this.byName(name);
-    return direct.length > 0 ? direct : this.#among(name, this.others.present);
+    return direct.length > 0 ? direct : this.#among(name, this.others.live);
   }
 
   /** `; did you mean …?`, or nothing. */
-  proposal(name: string): string {
+  suggestion(name: string): string {
     const near = nearest(name, this.#names.keys());
     return near === undefined ? '' : `; did you mean "${near}"?`;
   }
 
   /** The list after a plan. */
-  after(
+  afterPlan(
     { changed = new Map(), created = new Map(), deleted = new Set() }: ListChanges,
     others: OtherNames = this.others,
   ): Catalog {
     if (changed.size + created.size + deleted.size === 0 && others === this.others) return this;
-    const present = new Map(others.present);
+    const live = new Map(others.live);
     const given = new Map([...changed].map(([id, change]) => [identifierKey(id), change]));
     const rows = [...this.#ids].map(([id, row]) => {
       const change = given.get(id);
       if (change === undefined) return row;
       const next = { ...row, ...change };
       if (typeof row.name === 'string' && typeof next.name === 'string' && next.name !== row.name)
-        present.set(id, row.name);
+        live.set(id, row.name);
       return next;
     });
     const added = [...created].map(([address, row]) => [identifierKey(String(row.id)), address] as const);
     const after = new Catalog([...rows, ...created.values()], {
       ...this.#options,
-      others: { ...others, present },
+      others: { ...others, live },
       created: new Map([...this.created, ...added]),
       deleted: new Set([...this.deleted, ...deleted]),
     });
-    after.anonymous += this.anonymous;
+    after.rowsWithoutId += this.rowsWithoutId;
     return after;
   }
 
@@ -147,18 +147,18 @@ export class Catalog {
    * has; otherwise `wrong`.
    */
   checkName(id: string, name: string): 'right' | 'stale' | 'wrong' {
-    const { present, former } = this.others;
+    const { live, former } = this.others;
     const key = identifierKey(id);
     const called = this.#ids.get(key)?.name;
-    if (called === undefined || called === name || present.get(key) === name) return 'right';
-    const isHeld = this.byName(name).length > 0 || [...present.values()].includes(name);
+    if (called === undefined || called === name || live.get(key) === name) return 'right';
+    const isHeld = this.byName(name).length > 0 || [...live.values()].includes(name);
     return !isHeld && former.get(key)?.includes(name) === true ? 'stale' : 'wrong';
   }
 
   /** The live name of an object, before this plan. */
-  presentName(id: string): string | undefined {
+  liveName(id: string): string | undefined {
     const key = identifierKey(id);
-    const name = this.others.present.get(key) ?? this.#ids.get(key)?.name;
+    const name = this.others.live.get(key) ?? this.#ids.get(key)?.name;
     return typeof name === 'string' ? name : undefined;
   }
 
@@ -175,13 +175,17 @@ export class Catalog {
 
   /** Whether there is surely no object of a name. */
   lacksName(name: string): boolean {
-    return !this.unsure && this.named(name).length === 0 && this.#among(name, this.#former()).length === 0;
+    return (
+      !this.isIncomplete &&
+      this.byNameOrLiveName(name).length === 0 &&
+      this.#among(name, this.#former()).length === 0
+    );
   }
 
   #only(reference: string, candidates: readonly Fields[]): Fields | string {
     const direct = [...candidates, ...this.byName(reference)];
     // If the plan renames it, its live name finds it too, unless another one gets that name.
-    const found = new Set(direct.length > 0 ? direct : this.#among(reference, this.others.present));
+    const found = new Set(direct.length > 0 ? direct : this.#among(reference, this.others.live));
     const [only] = found;
     if (only !== undefined && found.size === 1) return only;
     if (found.size > 1) {
@@ -191,12 +195,12 @@ export class Catalog {
     const [renamed] = this.#among(reference, this.#former());
     if (renamed !== undefined)
       return `the ${this.#noun} "${reference}" is called "${String(renamed.name)}" now: refer to it by that name`;
-    return `${this.lacking(reference)}${this.proposal(reference)}`;
+    return `${this.noSuchObject(reference)}${this.suggestion(reference)}`;
   }
 
   /** That there is no row of a name or an id, and what to do. */
-  lacking(reference: string): string {
-    const unsure = this.unsure ? ' (its list has rows without an id)' : '';
+  noSuchObject(reference: string): string {
+    const unsure = this.isIncomplete ? ' (its list has rows without an id)' : '';
     return this.#lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
   }
 
@@ -211,20 +215,25 @@ export class Catalog {
     });
   }
 
-  lacksId(id: string): string {
-    const now = this.others.replaced?.get(identifierKey(id));
+  noSuchId(id: string): string {
+    const now = this.others.recreated?.get(identifierKey(id));
     return now === undefined
       ? this.#lacks(`with the id ${id}`, 'id')
       : `the ${this.#noun} with the id ${id} was deleted and created again with the id ${now}: use that one`;
   }
 
   #lacks(which: string, what: 'id' | 'name'): string {
-    return lackText(this.#noun, which, what, this.#options.creatable === true);
+    return noSuchObjectMessage(this.#noun, which, what, this.#options.creatable === true);
   }
 }
 
 /** That the server has no such object, and what to do. */
-export function lackText(noun: string, which: string, what: 'id' | 'name', creatable: boolean): string {
+export function noSuchObjectMessage(
+  noun: string,
+  which: string,
+  what: 'id' | 'name',
+  creatable: boolean,
+): string {
   const none = `the server has no ${noun} ${which}`;
   return creatable
     ? `${none}: correct the ${what}, or declare the ${noun} with "create: true"`

@@ -22,8 +22,8 @@ import { scopesGiven } from './holdings.js';
 import type {
   Declared,
   DiscoverContext,
-  Discovered,
-  Finding,
+  DiscoveryResult,
+  FoundObject,
   Kind,
   PlanInput,
   Regeneration,
@@ -93,10 +93,10 @@ export const didRegeneration: Regeneration = {
   field: 'did',
   name: 'name',
   noun: 'DID',
-  moved: 'did-moved',
+  movedCode: 'did-moved',
   request: (id) => ({ operation: 'regenerateDid', params: { client_id: id } }),
-  destroys: (present, shown) => `regenerates the DID${presentValue({ field: 'did' }, present, shown)}`,
-  same: (did) =>
+  destruction: (present, shown) => `regenerates the DID${presentValue({ field: 'did' }, present, shown)}`,
+  unchangedMessage: (did) =>
     `the DID is the same as before (${did}): the server derives it from the client's key, which did not change`,
 };
 
@@ -106,7 +106,7 @@ export const client: Kind = {
   schema: clientSchema,
   identity: ['id'],
   fields,
-  decisive: ['did'],
+  preconditions: ['did'],
   scope: 'clients:manage:all',
   traits,
   check: (declared, profile) => [
@@ -119,7 +119,7 @@ export const client: Kind = {
     ...profileProblems(declared, profile, traits),
   ],
   addressPart: ({ id }) => id ?? '',
-  called: ({ name }) => firstText(name),
+  displayName: ({ name }) => firstText(name),
   readable: ({ name }) => traits[name].read !== undefined,
   async observe(objects, context) {
     const { read } = traits[context.profile.name];
@@ -131,27 +131,27 @@ export const client: Kind = {
         : { exists: true, identity, fields: shownClient(shown) };
     });
   },
-  refersTo: ({ fields: wanted }) =>
+  referenceLists: ({ fields: wanted }) =>
     Object.entries(refers).flatMap(([field, list]) => (wanted[field] === undefined ? [] : [list])),
   resolve,
   decide: (input) => decideRegeneration(input, didRegeneration),
   update,
   creation: creationOf('createClient', {
-    takesId: true,
-    needs: ['identity_provider'],
+    acceptsId: true,
+    required: ['identity_provider'],
     // An update with the pair whose key the client has would give it a new key, and so would a repeated update.
-    once: ['key_pair_id'],
+    createOnly: ['key_pair_id'],
     body: sent,
     refuses: refusal,
   }),
   deletion: deletionOf('deleteClient', 'client_id', 'deletes the client, with its secret and its keys'),
   regeneration: didRegeneration,
-  gives: (given, references) => scopesGiven(given, 'authorized_scopes', references),
+  grants: (given, references) => scopesGiven(given, 'authorized_scopes', references),
   discovery: {
     options: { client: 'id' },
     find,
     // The secret is never in a file.
-    writes: [...plainFields, 'identity_provider', 'authorized_scopes'],
+    fields: [...plainFields, 'identity_provider', 'authorized_scopes'],
   },
 };
 
@@ -218,13 +218,13 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const { identityProviders, keyPairs } = context.references;
   const { key_pair_id: pair } = wanted;
   const isLost = typeof pair === 'string' && keyPairs?.byId(pair) === undefined;
-  const lost = isLost && keyPairs != null ? [keyPairs.lacksId(pair)] : [];
+  const lost = isLost && keyPairs != null ? [keyPairs.noSuchId(pair)] : [];
   const given =
     provider === undefined || provider === null ? rest : { ...rest, identity_provider: [provider] };
   const resolver = new SetResolver(given, context, true);
   resolver.takeFrom('authorized_scopes', 'scopes');
   resolver.takeFrom('identity_provider', 'identityProviders');
-  const { fields: resolved, troubles, confirmed, ...result } = resolver.result;
+  const { fields: resolved, reasons, confirmed, ...result } = resolver.result;
   const [found] = asElements(resolved.identity_provider);
   const id = typeof found?.id === 'string' ? found.id : undefined;
   const named = id === undefined ? undefined : namedReference(identityProviders, id);
@@ -233,7 +233,7 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const unlisted = nameless.map(({ name }) => `no list of the server has "${String(name)}": declare the id`);
   return {
     ...result,
-    troubles: [...(troubles.length > 0 ? troubles : unlisted), ...lost],
+    reasons: [...(reasons.length > 0 ? reasons : unlisted), ...lost],
     confirmed: areNamesUnique(identityProviders, [named, context.present.identity_provider])
       ? [...confirmed, 'identity_provider']
       : confirmed,
@@ -270,13 +270,13 @@ function update({ present, desired, changed }: PlanInput): Update {
     requests: [{ operation: 'updateClient', params, body: sent(expected) }],
     expected,
     ...(changed.has('key_pair_type') ? { warnings: [{ code: 'keeps-key', message }] } : {}),
-    trouble: unknownWhole('client', ['authorized_scopes'], expected) ?? unfit,
+    reason: unknownWhole('client', ['authorized_scopes'], expected) ?? unfit,
   };
 }
 
 /** From the list, if the server offers one; otherwise reads each client that is named somewhere. */
-async function find(context: DiscoverContext): Promise<Discovered> {
-  const { asked, profile, reader } = context;
+async function find(context: DiscoverContext): Promise<DiscoveryResult> {
+  const { filters, profile, reader } = context;
   const all = listRead('clients', profile);
   const rows = all === undefined ? null : await readRows('clients', all, pages.client, reader);
   if (rows !== null) return foundIn(new Catalog(rows), 'clients', asFinding);
@@ -291,10 +291,10 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   );
   const unnamed =
     'the server offers no list of clients, so only those are found that a manifest, the state or --client ID names';
-  return { found: shown.flat(), notes: (asked.client ?? []).length > 0 ? [] : [unnamed] };
+  return { found: shown.flat(), notes: (filters.client ?? []).length > 0 ? [] : [unnamed] };
 }
 
-function asFinding(client: Fields): Finding {
+function asFinding(client: Fields): FoundObject {
   // No list or file shows it.
   const { secret: _, ...fields } = shownClient(client);
   return findingOf(client.id, client.name, fields);

@@ -8,7 +8,7 @@ export interface Identity {
 }
 
 /** The objects that a document about many is about: the named ones, and those that match. */
-export interface Covers {
+export interface Selector {
   readonly named: readonly Identity[];
   /** All keys must hold. */
   readonly match?: Fields;
@@ -51,9 +51,9 @@ export interface Declared {
   /** It comes from a journal, so its names may be outdated. */
   readonly remembered?: true;
   /** Of a document about many objects: which. */
-  readonly covers?: Covers;
+  readonly selector?: Selector;
   /** Why its names can't be resolved, or documents contradict each other. */
-  readonly trouble?: string;
+  readonly reason?: string;
   /** The members of sets that it removes because their access has ended, by field. */
   readonly ended?: { readonly [field: string]: readonly string[] };
   /** Conditions under which it was declared for this object; each must still hold before a write. */

@@ -3,13 +3,13 @@ import type { Fields, Value } from '../base/values.js';
 import type { Parser } from '../server/answers.js';
 import type { ExtraRead, PathParameters } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { type Catalog, lackText } from './catalog.js';
+import { type Catalog, noSuchObjectMessage } from './catalog.js';
 import type {
-  Asked,
   DiscoverContext,
-  Discovered,
   Discovery,
-  Finding,
+  DiscoveryFilters,
+  DiscoveryResult,
+  FoundObject,
   Identity,
   KindName,
   Live,
@@ -17,28 +17,33 @@ import type {
 } from './kind.js';
 
 /** Whether options ask for an object; without what the server shows, whether they may. */
-export function isAsked(discovery: Discovery, identity: Identity, asked: Asked, live?: Live): boolean {
-  const { options, within } = discovery;
+export function isAsked(
+  discovery: Discovery,
+  identity: Identity,
+  asked: DiscoveryFilters,
+  live?: Live,
+): boolean {
+  const { options, parentFilter } = discovery;
   const isIn = (option: string, id: unknown): boolean => {
     const wanted = asked[option] ?? [];
     return wanted.length === 0 || (typeof id === 'string' && wanted.includes(id));
   };
   return (
     Object.entries(options).every(([option, part]) => isIn(option, identity[part])) &&
-    (within === undefined ||
+    (parentFilter === undefined ||
       live === undefined ||
-      isIn(within.option, within.idOf({ ...live.beside, ...live.fields })))
+      isIn(parentFilter.option, parentFilter.idOf({ ...live.readOnly, ...live.fields })))
   );
 }
 
 /** Whether an option names this object. */
-export function isAskedByName({ options }: Discovery, identity: Identity, asked: Asked): boolean {
+export function isAskedByName({ options }: Discovery, identity: Identity, asked: DiscoveryFilters): boolean {
   return Object.entries(options).some(([option, part]) => asked[option]?.includes(identity[part] ?? ''));
 }
 
 /** The ids that options ask for, otherwise the known ones. */
-export function idsOf(kind: KindName, option: string, { asked, known }: DiscoverContext): string[] {
-  const wanted = asked[option] ?? [];
+export function idsOf(kind: KindName, option: string, { filters, known }: DiscoverContext): string[] {
+  const wanted = filters[option] ?? [];
   const ids =
     wanted.length > 0
       ? wanted
@@ -47,17 +52,21 @@ export function idsOf(kind: KindName, option: string, { asked, known }: Discover
 }
 
 /** An object that was found. */
-export function findingOf(id: Value | undefined, called: Value | undefined, fields: Fields): Finding {
+export function findingOf(id: Value | undefined, called: Value | undefined, fields: Fields): FoundObject {
   const identity = { id: String(id) };
   const live = { exists: true, identity, fields };
-  return { identity, called: typeof called === 'string' ? called : null, live };
+  return { identity, displayName: typeof called === 'string' ? called : null, live };
 }
 
 /** The objects of a list. */
-export function foundIn(list: Catalog | null, nouns: string, find: (row: Fields) => Finding): Discovered {
+export function foundIn(
+  list: Catalog | null,
+  nouns: string,
+  find: (row: Fields) => FoundObject,
+): DiscoveryResult {
   if (list === null) return { found: [], notes: [`the server offers no list of ${nouns}`] };
   const found = list.rows().map(find);
-  return { found, notes: withoutIds(list.anonymous, nouns) };
+  return { found, notes: withoutIds(list.rowsWithoutId, nouns) };
 }
 
 /** A note about rows without an id. */
@@ -91,6 +100,6 @@ export async function readOne<T>(
 /** An object that doesn't exist. With a profile whose servers can create it, a document may. */
 export function missing(identity: Identity, noun: string, profile?: Profile): Live {
   const creatable = profile?.creates === true;
-  const trouble = lackText(noun, `with the id ${identity.id}`, 'id', creatable);
-  return { exists: false, identity, fields: {}, trouble, ...(creatable ? { missing: true } : {}) };
+  const reason = noSuchObjectMessage(noun, `with the id ${identity.id}`, 'id', creatable);
+  return { exists: false, identity, fields: {}, reason, ...(creatable ? { missing: true } : {}) };
 }

@@ -10,13 +10,13 @@ import type {
   Declared,
   Deletion,
   DiscoverContext,
-  Discovered,
+  DiscoveryResult,
   Identity,
+  InterruptedUpdate,
   Kind,
   Live,
   ObserveContext,
   PlanInput,
-  Traces,
   Update,
 } from './kind.js';
 import { absentProblems } from './lifecycle.js';
@@ -93,7 +93,7 @@ const deletion: Deletion = {
     request: (identity) => ({ operation: 'deleteTemplate', params: paramsOf(identity) }),
     becomes: ({ name }) => (traits[name].allBuiltIn ? 'built-in' : 'gone'),
   }),
-  prunedUnasked: true,
+  prunedByDefault: true,
 };
 
 export const emailTemplate: Kind = {
@@ -128,7 +128,7 @@ export const emailTemplate: Kind = {
   },
   update(input) {
     if (input.present.exists === false && traits[input.profile.name].allBuiltIn)
-      return { requests: [], expected: {}, trouble: notThere(input.present.identity, NOT_CREATED) };
+      return { requests: [], expected: {}, reason: notThere(input.present.identity, NOT_CREATED) };
     if (traits[input.profile.name].halvesFallBack) return rewrite(input);
     const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
@@ -148,13 +148,13 @@ export const emailTemplate: Kind = {
       ...(present.exists === false ? { warnings: [NOT_THERE] } : {}),
     };
   },
-  lost: lostTemplate,
+  lostFields: lostTemplate,
   discovery: {
     options: { backend: 'backend_id', type: 'type' },
     find,
-    named: owned.named,
-    writes: ['txt_content', 'html_content'],
-    files: { folder: 'emails', endings: { txt_content: 'txt', html_content: 'html' } },
+    byName: owned.named,
+    fields: ['txt_content', 'html_content'],
+    files: { folder: 'emails', extensions: { txt_content: 'txt', html_content: 'html' } },
   },
 };
 
@@ -181,8 +181,8 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
   const { backend_id = '', type = '' } = present.identity;
   const params = paramsOf(present.identity);
   const fields = wholeFields(desired, present.fields, traits[profile.name]);
-  const trouble = unknownWhole('email template', halves, fields);
-  if (trouble !== undefined) return { requests: [], expected: fields, trouble };
+  const reason = unknownWhole('email template', halves, fields);
+  if (reason !== undefined) return { requests: [], expected: fields, reason };
   const kept = Object.keys(fields).some((half) => same(fields[half] ?? null, present.fields[half] ?? null));
   const deletes = typeof present.fields.id === 'string' && kept;
   const from = deletes ? { id: null } : carried(present.fields, ['id', 'txt_content', 'html_content']);
@@ -199,7 +199,7 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
  * What an interrupted update took away: the whole template if it was deleted and not rewritten, or a body that was sent unchanged
  * and fell back to the built-in text. A template with another id was rewritten, by this update or by somebody.
  */
-function lostTemplate({ before, asked, now }: Traces): Fields {
+function lostTemplate({ before, asked, now }: InterruptedUpdate): Fields {
   if (typeof before.id !== 'string') return {};
   const bodies = Object.fromEntries(
     halves.flatMap((half) =>
@@ -229,9 +229,9 @@ async function showTemplate(identity: Identity, { reader, limit }: ObserveContex
 }
 
 /** Of each backend, the types that options ask for, otherwise all known ones. */
-async function find(context: DiscoverContext): Promise<Discovered> {
-  const { asked, known } = context;
-  const { backend: wanted = [], type: types = [] } = asked;
+async function find(context: DiscoverContext): Promise<DiscoveryResult> {
+  const { filters, known } = context;
+  const { backend: wanted = [], type: types = [] } = filters;
   const named = known.filter(({ kind }) => kind === 'EmailTemplate').map(({ identity }) => identity);
   const backends = wanted.length > 0 ? wanted : await backendsOf(context, named);
   const identities = [...new Set(backends)].sort().flatMap((backend_id) => {
@@ -244,7 +244,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   const unnamed = 'no backend is known, so no email template can be found: name backends with --backend ID';
   if (backends.length > 0)
     return { found: await findTemplates(identities, show, 'the built-in text'), notes: [] };
-  return { found: [], notes: [unnamed], unasked: 'no backend is known, so no template was read' };
+  return { found: [], notes: [unnamed], skipped: 'no backend is known, so no template was read' };
 }
 
 async function backendsOf({ list, profile }: DiscoverContext, named: readonly Identity[]): Promise<string[]> {

@@ -15,37 +15,29 @@ export interface Holding {
   /** The element of the object's list, or of the role. */
   readonly element: Fields;
   /** The field, membership and role that give it. */
-  readonly within: string;
+  readonly path: string;
   /** The role that contains the scope. */
-  readonly through?: Holding;
+  readonly role?: Holding;
   /** What gives it to a new object, with its name, as `the backend "Staff"`. */
-  readonly by?: string;
+  readonly giver?: string;
 }
 
 /** The scopes and roles that the fields of a user give: own ones, those of memberships, and the scopes that the roles contain. */
 export function holdingsOf(fields: Fields, { scopes, roles }: References): Holding[] {
-  const holding = (
-    type: Holding['type'],
-    element: Fields,
-    within: string,
-    catalog: Catalog | null = null,
-  ) => {
+  const holding = (type: Holding['type'], element: Fields, path: string, catalog: Catalog | null = null) => {
     const id = textIn(element.id);
     const row = id === undefined ? undefined : catalog?.byId(id);
     const listed = textIn(row?.name);
-    return { type, id, name: listed ?? textIn(element.name), listed: listed !== undefined, element, within };
+    return { type, id, name: listed ?? textIn(element.name), listed: listed !== undefined, element, path };
   };
-  const scopesIn = (list: Value | undefined, within: string): Holding[] =>
-    asElements(list).map((element) => holding('scope', element, within, scopes));
-  const rolesIn = (list: Value | undefined, within: string): Holding[] =>
+  const scopesIn = (list: Value | undefined, path: string): Holding[] =>
+    asElements(list).map((element) => holding('scope', element, path, scopes));
+  const rolesIn = (list: Value | undefined, path: string): Holding[] =>
     asElements(list).flatMap((element) => {
-      const role = holding('role', element, within, roles);
+      const role = holding('role', element, path, roles);
       const row = role.id === undefined ? undefined : roles?.byId(role.id);
       const inner = row?.scopes ?? element.scopes;
-      return [
-        role,
-        ...scopesIn(inner, `${within}/${keyOf(element)}`).map((one) => ({ ...one, through: role })),
-      ];
+      return [role, ...scopesIn(inner, `${path}/${keyOf(element)}`).map((one) => ({ ...one, role }))];
     });
   return [
     ...scopesIn(fields.authorized_scopes, 'authorized_scopes'),
@@ -60,7 +52,7 @@ export function holdingsOf(fields: Fields, { scopes, roles }: References): Holdi
 /** The scopes that a set of another kind's object gives. */
 export function scopesGiven(fields: Fields, set: string, references: References): Holding[] {
   const given = holdingsOf({ authorized_scopes: fields[set] ?? null }, references);
-  return given.map((holding) => ({ ...holding, within: set }));
+  return given.map((holding) => ({ ...holding, path: set }));
 }
 
 function textIn(value: Value | undefined): string | undefined {
@@ -88,7 +80,7 @@ export interface Access {
   fields(profile: Profile): readonly string[];
   /** The lists that have the names. */
   readonly lists: readonly ListName[];
-  of(fields: Fields, references: References): Grant[];
+  grants(fields: Fields, references: References): Grant[];
   /** Null if unknown. */
   blocked(fields: Fields): boolean | null;
 }
@@ -102,22 +94,27 @@ export function grantsOf(fields: Fields, references: References): Grant[] {
     const name =
       (id === null ? null : textOrNull(references.organizations?.byId(id)?.name)) ?? textOrNull(element.name);
     const own: Grant = { type: 'organization', id, name, via: null, path };
-    return [own, ...held({ roles: element.roles ?? null }, references, name ?? id, path)];
+    return [own, ...grantsOfHoldings({ roles: element.roles ?? null }, references, name ?? id, path)];
   });
-  return [...memberships, ...held({ authorized_scopes, roles }, references, null, [])];
+  return [...memberships, ...grantsOfHoldings({ authorized_scopes, roles }, references, null, [])];
 }
 
-function held(fields: Fields, references: References, via: string | null, outer: Grant['path']): Grant[] {
-  return holdingsOf(fields, references).map(({ type, id = null, name = null, element, through }) => ({
+function grantsOfHoldings(
+  fields: Fields,
+  references: References,
+  via: string | null,
+  outer: Grant['path'],
+): Grant[] {
+  return holdingsOf(fields, references).map(({ type, id = null, name = null, element, role }) => ({
     type,
     id,
     name,
-    via: through === undefined ? via : (through.name ?? through.id ?? ''),
+    via: role === undefined ? via : (role.name ?? role.id ?? ''),
     path: [
       ...outer,
       {
-        field: type === 'scope' && through === undefined ? 'authorized_scopes' : 'roles',
-        element: through?.element ?? element,
+        field: type === 'scope' && role === undefined ? 'authorized_scopes' : 'roles',
+        element: role?.element ?? element,
       },
     ],
   }));

@@ -46,7 +46,7 @@ export const identityProvider: Kind = resource({
     ),
   }),
   traits: { protects: true, limits: { characters: { name: 255 }, filled: { name: null } } },
-  creation: { needs: [['backend', 'backend_id']] },
+  creation: { required: [['backend', 'backend_id']] },
   refers: { backend: 'backends' },
   body: ({ backend, ...rest }) => {
     const id = idOf(backend);

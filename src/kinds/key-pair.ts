@@ -12,7 +12,7 @@ import { value } from './fields.js';
 import type {
   Declared,
   DiscoverContext,
-  Discovered,
+  DiscoveryResult,
   Identity,
   Kind,
   PlanInput,
@@ -74,12 +74,12 @@ const regeneration: Regeneration = {
   name: '',
   noun: 'key',
   // A PEM has several lines.
-  brief: fingerprint,
-  moved: 'key-moved',
+  shorten: fingerprint,
+  movedCode: 'key-moved',
   request: (id) => ({ operation: 'rotateKeyPair', params: { key_pair_id: id } }),
-  destroys: (present, shown, references) =>
+  destruction: (present, shown, references) =>
     `rotates the key${presentValue(regeneration, present, shown)}: ${heirs(present, references?.clients)}`,
-  same: () => 'the key is the same as before',
+  unchangedMessage: () => 'the key is the same as before',
 };
 
 /** Which clients get the new key, as far as the server shows who holds the present one. */
@@ -108,9 +108,9 @@ export const keyPair: Kind = {
   ],
   addressPart: ({ id }) => id ?? '',
   readable: (profile) => listRead('keyPairs', profile) !== undefined,
-  listed: 'own',
+  listedIn: 'own',
   ...oneDefault('key pair'),
-  decisive: [DEFAULTS, 'public_key'],
+  preconditions: [DEFAULTS, 'public_key'],
   async observe(objects, context) {
     const { read } = traits[context.profile.name];
     const all = listRead('keyPairs', context.profile);
@@ -129,7 +129,7 @@ export const keyPair: Kind = {
       return { exists: true, identity, fields: shownPair(shown, defaults) };
     });
   },
-  refersTo: ({ generation }) => (generation === undefined ? [] : ['clients']),
+  referenceLists: ({ generation }) => (generation === undefined ? [] : ['clients']),
   decide: (input) => decideRegeneration(input, regeneration),
   regeneration,
   update(input) {
@@ -160,8 +160,8 @@ function rotations(declared: readonly Declared[], { name }: Profile): Problem[] 
 function move({ present, desired }: PlanInput): Update {
   const asked = desired.is_default === true;
   const expected = { is_default: asked };
-  const trouble = severalDefaults(present.fields, 'key pair', 'by hand, with is_default: false');
-  if (trouble !== undefined) return { requests: [], expected, trouble };
+  const reason = severalDefaults(present.fields, 'key pair', 'by hand, with is_default: false');
+  if (reason !== undefined) return { requests: [], expected, reason };
   // Sending `false` would leave the server without a default; the other pair's `true` has the same effect.
   if (!asked) return { requests: [], expected, warnings: [byServer('key pair')] };
   const isFirst = (defaultsAmong(present.fields) ?? []).length === 0;
@@ -184,7 +184,7 @@ function shownPair({ is_default, ...rest }: Fields, defaults: readonly string[])
   return { ...rest, ...known, [DEFAULTS]: [...defaults] };
 }
 
-async function find({ list }: DiscoverContext): Promise<Discovered> {
+async function find({ list }: DiscoverContext): Promise<DiscoveryResult> {
   const pairs = await list('keyPairs');
   const defaults = defaultsOf(pairs?.all() ?? []);
   return foundIn(pairs, 'key pairs', (pair) => ({

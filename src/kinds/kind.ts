@@ -6,13 +6,13 @@ import type { Scope, WriteRequest } from '../server/operations.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
-import type { Covers, Declared, Identity } from './declared.js';
+import type { Declared, Identity, Selector } from './declared.js';
 import type { FieldTypes } from './fields.js';
 import type { Access, Holding } from './holdings.js';
 import type { ListName, References } from './references.js';
 import type { ProfileTraits } from './traits.js';
 
-export type { Covers, Declared, Identity } from './declared.js';
+export type { Declared, Identity, Selector } from './declared.js';
 export type { KindName };
 
 /** The server's answer about an object. */
@@ -23,15 +23,13 @@ export interface Live {
   /** A field that is absent is unknown. */
   readonly fields: Fields;
   /** Objects in the answer that the server ignores in updates; only for comparing. */
-  readonly beside?: Fields;
-  /** Its name, if no field has it. */
-  readonly called?: string;
+  readonly readOnly?: Fields;
   /** Names of other objects in the answer, by id. */
   readonly names?: { readonly [id: string]: string };
   /** Why the object can't be found. */
-  readonly trouble?: string;
+  readonly reason?: string;
   /** `; did you mean …?` after the trouble, or nothing. Searching all names takes long, so only a report of the trouble does it. */
-  readonly proposal?: () => string;
+  readonly suggestion?: () => string;
   /** Whether the server surely doesn't have it, so that it can be created. */
   readonly missing?: true;
 }
@@ -40,9 +38,9 @@ export interface ObserveContext {
   readonly reader: Reader;
   readonly profile: Profile;
   /** Read each object on its own instead of from a list, if the server offers that. */
-  readonly alone: boolean;
+  readonly oneByOne: boolean;
   /** Whether a list was read already. */
-  holds(name: ListName): boolean;
+  hasList(name: ListName): boolean;
   /** A list, read once; null if the server doesn't offer it. */
   list<N extends ListName>(name: N): Promise<NonNullable<References[N]> | null>;
   /** Limits concurrent reads. */
@@ -56,9 +54,9 @@ export interface Present {
   readonly identity: Identity;
   readonly fields: Fields;
   /** Objects in the answer that the server ignores in updates. */
-  readonly beside?: Fields;
+  readonly readOnly?: Fields;
   /** The live ones of `fields`; the others are recorded. */
-  readonly shown: Fields;
+  readonly live: Fields;
   /** The recorded number of its regeneration. */
   readonly generation?: number;
   /** The run whose regeneration has an unknown outcome. */
@@ -66,7 +64,7 @@ export interface Present {
   /** Recorded fields that no document sets, such as a client's DID. */
   readonly record?: { readonly fields: Fields; readonly at: string; readonly run: string | null };
   /** Whether the object is what the server answered to the last recorded DELETE. */
-  readonly asDeleted: boolean;
+  readonly matchesDeleteResponse: boolean;
 }
 
 export interface PlanInput {
@@ -86,15 +84,15 @@ export interface ResolveContext {
   /** The known fields of the object. */
   readonly present: Fields;
   /** Whether a field is declared, so that names in it must be current; recorded names may be outdated. */
-  readonly wished: (field: string) => boolean;
+  readonly isDeclared: (field: string) => boolean;
   /** The place of a part of a field, for messages. */
-  readonly at: (...path: (string | number)[]) => string;
+  readonly locationOf: (...path: (string | number)[]) => string;
 }
 
 export interface Resolved {
   readonly fields: Fields;
   /** Why references can't be resolved. */
-  readonly troubles: readonly string[];
+  readonly reasons: readonly string[];
   /** Fields of which lists of the server confirmed every name. */
   readonly confirmed: readonly string[];
   readonly warnings: readonly (PlanWarning & { readonly field: string })[];
@@ -107,7 +105,7 @@ export interface Update {
   readonly expected: Fields;
   readonly warnings?: readonly PlanWarning[];
   /** Why it is blocked, and what to do. */
-  readonly trouble?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** A decision that isn't a comparison of fields. */
@@ -121,7 +119,7 @@ export interface Verdict {
 }
 
 /** An object before an update, what the update sent, and the object now. */
-export interface Traces {
+export interface InterruptedUpdate {
   readonly before: Fields;
   readonly asked: Fields;
   readonly now: Fields;
@@ -138,24 +136,24 @@ export interface Naming {
 /** Creating objects. */
 export interface Creation {
   /** Whether the server takes the id of a new object from its creator. */
-  readonly takesId: boolean;
+  readonly acceptsId: boolean;
   /** The fields without which the server refuses a new object; of several in a list, one. */
-  readonly needs: readonly (string | readonly string[])[];
+  readonly required: readonly (string | readonly string[])[];
   /** Why an object with a declared id can't be created; omitted if it can. */
-  readonly withoutId?: string;
+  readonly idRefusal?: string;
   /** Fields that only a creation sends: no answer has them, and they are never compared. */
-  readonly once?: readonly string[];
+  readonly createOnly?: readonly string[];
   /** The fields that the creation sends, if it can't send all, or why it can't be sent. */
   prepare(
     identity: Identity,
     fields: Fields,
     references: References,
-  ): { readonly fields: Fields; readonly warnings?: readonly PlanWarning[]; readonly trouble?: string };
+  ): { readonly fields: Fields; readonly warnings?: readonly PlanWarning[]; readonly reason?: string };
   /** What the server gives a new object besides its own fields: privileged scopes and roles are guarded. */
-  gives?(identity: Identity, references: References): Holding[];
+  grants?(identity: Identity, references: References): Holding[];
   request(identity: Identity, fields: Fields): WriteRequest;
   /** What is sent after it, for fields that the request leaves out. */
-  after?(id: string, fields: Fields): readonly WriteRequest[];
+  followUps?(id: string, fields: Fields): readonly WriteRequest[];
 }
 
 /** Deleting objects, and recognising built-in ones. */
@@ -163,32 +161,32 @@ export interface Deletion {
   /** The deletion, for `state: absent` and for pruning. */
   verdict(identity: Identity, fields: Fields, profile: Profile): Verdict;
   /** Whether pruning deletes only what idops created; otherwise what it applied. */
-  readonly createdOnly?: true;
+  readonly prunesOnlyCreated?: true;
   /** Whether pruning deletes them if the configuration doesn't say of which kinds. */
-  readonly prunedUnasked?: true;
+  readonly prunedByDefault?: true;
   /** Whether there is something to delete. */
   exists(live: Pick<Live, 'exists' | 'fields'>): boolean;
   /** Whether the object is built in, as after a deletion. */
   isBuiltIn(fields: Fields): boolean;
   /** The parts of an answer that tell whether it is the response of a DELETE. */
-  traces(answer: Fields): readonly string[];
+  fingerprint(answer: Fields): readonly string[];
   /** The fields that rewriting a deleted object restores. */
-  restored(fields: Fields): Fields;
+  fieldsToRestore(fields: Fields): Fields;
 }
 
 /** A field that is `true` for one object; the server takes it from the former one. These objects are changed one at a time. */
 export interface Succession {
   readonly field: string;
   /** The live value beside the fields with the ids of its holders. */
-  readonly among: string;
+  readonly holdersField: string;
   /** The ids of its holders when the fields were observed; undefined if unknown. */
   holders(fields: Fields): readonly string[] | undefined;
   /** The destruction, given the addresses of the former holders; undefined if unknown. */
-  moves(former: readonly string[] | undefined): string;
+  describeMove(former: readonly string[] | undefined): string;
   /** Why a holder can't give it up without a successor in the plan. */
   readonly withoutSuccessor: string;
   /** Why a holder keeps it if the successor failed. */
-  readonly failed: string;
+  readonly successorFailed: string;
 }
 
 /** A value that the server regenerates on request, and never restores. */
@@ -203,14 +201,14 @@ export interface Regeneration {
   readonly name: string;
   readonly noun: string;
   /** The value in sentences; by default as it is. */
-  brief?(value: string): string;
+  shorten?(value: string): string;
   /** The code of the warning that it isn't the recorded one. */
-  readonly moved: ProblemCode;
+  readonly movedCode: ProblemCode;
   request(id: string): WriteRequest;
   /** What it destroys: `present` is what is known of the object, `shown` what the server shows now. */
-  destroys(present: Fields, shown: Fields, references?: References): string;
+  destruction(present: Fields, shown: Fields, references?: References): string;
   /** The message if the value is the same as before. */
-  same(value: string): string;
+  unchangedMessage(value: string): string;
 }
 
 /** The names of the fields with the bodies of an email or a page, and the part of the identity with its type. */
@@ -224,36 +222,36 @@ export interface Email {
 }
 
 /** The values of options (`backend`, `type`, `user`, `client`); none means all objects. */
-export interface Asked {
+export interface DiscoveryFilters {
   readonly [option: string]: readonly string[] | undefined;
 }
 
-export interface Known {
+export interface KnownObject {
   readonly kind: KindName;
   readonly identity: Identity;
 }
 
 export interface DiscoverContext extends ObserveContext {
-  readonly asked: Asked;
-  readonly known: readonly Known[];
+  readonly filters: DiscoveryFilters;
+  readonly known: readonly KnownObject[];
 }
 
-export interface Finding {
+export interface FoundObject {
   readonly identity: Identity;
   /** Its name for people. */
-  readonly called: string | null;
+  readonly displayName: string | null;
   /** A remark for lists. */
   readonly remark?: string;
   readonly live: Live;
 }
 
-export interface Discovered {
+export interface DiscoveryResult {
   /** In a stable order. */
-  readonly found: readonly Finding[];
+  readonly found: readonly FoundObject[];
   /** A sentence for each thing that can't be found, and what to do. */
   readonly notes: readonly string[];
   /** Why nothing was read. */
-  readonly unasked?: string;
+  readonly skipped?: string;
 }
 
 /** How `pull` and `list` find the objects of a kind, and what `pull` writes. */
@@ -261,20 +259,20 @@ export interface Discovery {
   /** The options that select some of them, and the part of the identity that each gives. */
   readonly options: { readonly [option: string]: string };
   /** The id by which a further option selects an object with these fields. */
-  readonly within?: { readonly option: string; idOf(fields: Fields): Value | undefined };
+  readonly parentFilter?: { readonly option: string; idOf(fields: Fields): Value | undefined };
   /** How a new document names an object in place of its id. */
-  readonly named?: {
+  readonly byName?: {
     /** The lists that are needed, given what was found. */
-    lists(found: readonly Finding[]): readonly ListName[];
+    lists(found: readonly FoundObject[]): readonly ListName[];
     /** Names that find only this object; undefined if there are none. */
-    identity(finding: Finding, references: References): Identity | undefined;
+    identity(finding: FoundObject, references: References): Identity | undefined;
   };
   /** Called if the kind is readable. */
-  find(context: DiscoverContext): Promise<Discovered>;
+  find(context: DiscoverContext): Promise<DiscoveryResult>;
   /** The fields of new documents; by default all that the server doesn't ignore. */
-  readonly writes?: readonly string[];
+  readonly fields?: readonly string[];
   /** Body files: their folder, and the extension by field. */
-  readonly files?: { readonly folder: string; readonly endings: { readonly [field: string]: string } };
+  readonly files?: { readonly folder: string; readonly extensions: { readonly [field: string]: string } };
 }
 
 /** How a document names its object if it leaves out the id. */
@@ -292,29 +290,29 @@ export interface ByName {
 }
 
 /** The objects that a document about many is about. */
-export interface Covered {
+export interface SelectorResult {
   /** The condition under which each is covered; undefined for those that the document names. */
   readonly found: ReadonlyMap<string, Fields | undefined>;
   /** The named objects that can't be found, and why. */
-  readonly lost: readonly { readonly identity: Identity; readonly why: string }[];
+  readonly notFound: readonly { readonly identity: Identity; readonly why: string }[];
   /** Why conditions can't be checked. */
-  readonly troubles: readonly string[];
+  readonly reasons: readonly string[];
 }
 
 /** A document about many objects of a kind, which is expanded to one for each before anything is compared. */
-export interface Many {
+export interface Bulk {
   /** Its `kind` in manifests. */
   readonly name: string;
   schema(): z.ZodType;
   /** Which objects a valid document is about. */
-  covers(data: { readonly [key: string]: unknown }): Covers;
+  selector(data: { readonly [key: string]: unknown }): Selector;
   /** The fields for each object, given those of the document. */
   fields(fields: Fields, data: { readonly [key: string]: unknown }): Fields;
   /** The lists that are needed to find them. */
-  lists(covers: Covers): readonly ListName[];
-  find(covers: Covers, references: References): Covered;
+  lists(covers: Selector): readonly ListName[];
+  find(covers: Selector, references: References): SelectorResult;
   /** Whether a condition holds for an object with these fields. */
-  holds(condition: Fields, fields: Fields): boolean;
+  matches(condition: Fields, fields: Fields): boolean;
 }
 
 /** Everything specific to a kind of object. */
@@ -323,21 +321,21 @@ export interface Kind {
   /** For messages. */
   readonly noun: string;
   /** The only profile whose servers have objects of this kind; omitted if all do. */
-  readonly only?: ProfileName;
+  readonly onlyProfile?: ProfileName;
   /** The schema of a document, including `kind`; made when it is first needed. */
   schema(): z.ZodType;
   /** The keys of a document that identify the object; those in `fields` are managed too. */
   readonly identity: readonly string[];
   readonly fields: FieldTypes;
   /** Live values beside the fields that decide about a change. */
-  readonly decisive?: readonly string[];
+  readonly preconditions?: readonly string[];
   /** Whether manifests may still write a former name beside an id. */
   readonly keepsFormerNames?: true;
   /** Names that may be used in place of an id. */
   readonly byName?: ByName;
-  readonly many?: Many;
+  readonly bulk?: Bulk;
   /** The parts of the identity that decide, given those that a document has; by default all. */
-  deciding?(has: (part: string) => boolean): readonly string[];
+  identifyingParts?(has: (part: string) => boolean): readonly string[];
   /** What reading and writing need. */
   readonly scope: Scope;
   readonly traits: ProfileTraits;
@@ -348,17 +346,17 @@ export interface Kind {
   /** The part of the address after the kind. */
   addressPart(identity: Identity): string;
   /** The name of an object for people, from its fields. */
-  called?(fields: Fields): string | undefined;
+  displayName?(fields: Fields): string | undefined;
   /** Names of other objects in an answer, by id. */
-  names?(fields: Fields): { readonly [id: string]: string };
+  referencedNames?(fields: Fields): { readonly [id: string]: string };
   /** The part of the identity with the id of the parent, such as a backend. */
-  readonly within?: string;
+  readonly parentId?: string;
   /** The addresses of an object, if they depend on the server's lists. */
   naming?(identity: Identity, references: References): Naming;
   /** Whether the server shows objects of this kind. */
   readable(profile: Profile): boolean;
   /** The list with all objects: its own, or one that references use too. Omitted if each object is read on its own. */
-  readonly listed?: 'own' | ListName;
+  readonly listedIn?: 'own' | ListName;
   /** Reads objects; called if the kind is readable. Every object gets an entry. */
   observe<T extends { readonly identity: Identity }>(
     objects: readonly T[],
@@ -367,21 +365,21 @@ export interface Kind {
   /** Resolves references to other objects. */
   resolve?(fields: Fields, context: ResolveContext): Resolved;
   /** The lists that a document's references need. */
-  refersTo?(declared: Declared, profile: Profile): readonly ListName[];
+  referenceLists?(declared: Declared, profile: Profile): readonly ListName[];
   /** A decision that is not a comparison of fields: deleting, regenerating, adopting. */
   decide?(input: PlanInput): Verdict | undefined;
   /** The requests of an update. */
   update(input: PlanInput): Update;
   /** What an interrupted update took away; omitted if updates are atomic. */
-  lost?(traces: Traces): Fields;
+  lostFields?(traces: InterruptedUpdate): Fields;
   /** The part of a loss whose references still exist. */
   restorable?(lost: Fields, references: References): Fields;
   /** What objects were given. */
   readonly access?: Access;
   /** The scopes and roles that the fields give to somebody: privileged ones are guarded. */
-  gives?(fields: Fields, references: References): Holding[];
+  grants?(fields: Fields, references: References): Holding[];
   /** What a change, or a deletion (`after` is null), takes from those who were given it: `safety.keep` counts them. */
-  takes?(before: Fields, after: Fields | null): Holding[];
+  revokes?(before: Fields, after: Fields | null): Holding[];
   /** Omitted if the server's objects can't be created. */
   readonly creation?: Creation;
   readonly deletion?: Deletion;

@@ -22,26 +22,26 @@ export function creationOf(operation: WriteOperation, creating: Creating): Creat
   return {
     ...rest,
     prepare(_, fields) {
-      const trouble = refuses?.(fields);
-      return trouble === undefined ? { fields } : { fields, trouble };
+      const reason = refuses?.(fields);
+      return reason === undefined ? { fields } : { fields, reason };
     },
     request: ({ id }, fields) => ({
       operation,
       params: {},
-      body: rest.takesId && id !== undefined ? { id, ...body(fields) } : body(fields),
+      body: rest.acceptsId && id !== undefined ? { id, ...body(fields) } : body(fields),
     }),
   };
 }
 
 /** The field that a creation needs and no journal holds, so that no undo creates such objects again. */
 export function neverKept({ creation }: Pick<Kind, 'creation'>): string | undefined {
-  return creation?.needs.flat().find((field) => creation.once?.includes(field));
+  return creation?.required.flat().find((field) => creation.createOnly?.includes(field));
 }
 
 /** The deletion of objects that are gone afterwards. */
 export function deletionOf(operation: WriteOperation, param: string, sentence: string): Deletion {
   return {
-    createdOnly: true,
+    prunesOnlyCreated: true,
     verdict: ({ id = '' }) => ({
       action: 'delete',
       requests: [{ operation, params: { [param]: id } }],
@@ -49,8 +49,8 @@ export function deletionOf(operation: WriteOperation, param: string, sentence: s
     }),
     exists: ({ exists }) => exists,
     isBuiltIn: () => false,
-    traces: () => [],
-    restored: ({ id: _, ...fields }) => fields,
+    fingerprint: () => [],
+    fieldsToRestore: ({ id: _, ...fields }) => fields,
   };
 }
 

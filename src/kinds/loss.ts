@@ -1,12 +1,12 @@
 import { type Fields, mapValues, type Value } from '../base/values.js';
 import { asElements, type FieldType, keyOf, matches } from './fields.js';
-import type { Kind, Traces } from './kind.js';
+import type { InterruptedUpdate, Kind } from './kind.js';
 
 /**
  * What an interrupted update took away from lists: a server that empties each list before it fills it leaves an empty one. A list with
  * elements was set by somebody. Pure.
  */
-export function lostElements(lists: readonly string[], { before, asked, now }: Traces): Fields {
+export function lostElements(lists: readonly string[], { before, asked, now }: InterruptedUpdate): Fields {
   return Object.fromEntries(
     lists.flatMap((list): [string, Value][] => {
       const left = now[list];
@@ -55,11 +55,15 @@ export function seenLoss(run: string, lost: Fields, now: Fields): PendingRestore
 }
 
 /** The part of a pending restore that is still lost: no field that somebody set since. Pure. */
-export function stillLost(kind: Pick<Kind, 'fields' | 'lost'>, owed: PendingRestore, now: Fields): Fields {
-  if ('before' in owed) return kind.lost?.({ ...owed, now }) ?? {};
+export function stillLost(
+  kind: Pick<Kind, 'fields' | 'lostFields'>,
+  owed: PendingRestore,
+  now: Fields,
+): Fields {
+  if ('before' in owed) return kind.lostFields?.({ ...owed, now }) ?? {};
   const asSeen = (field: string): boolean =>
     !Object.hasOwn(owed.seen, field) || matches(kind.fields[field], owed.seen[field] ?? null, now[field]);
-  const lost = kind.lost?.({ before: owed.lost, asked: owed.lost, now }) ?? {};
+  const lost = kind.lostFields?.({ before: owed.lost, asked: owed.lost, now }) ?? {};
   return Object.fromEntries(Object.entries(lost).filter(([field]) => asSeen(field)));
 }
 

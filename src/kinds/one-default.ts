@@ -10,19 +10,19 @@ export const DEFAULTS = 'defaults';
 export function oneDefault(noun: string) {
   const moves = `moves the default ${noun}`;
   return {
-    decisive: [DEFAULTS],
+    preconditions: [DEFAULTS],
     succession: {
       field: 'is_default',
-      among: DEFAULTS,
+      holdersField: DEFAULTS,
       holders: defaultsAmong,
-      moves(former) {
+      describeMove(former) {
         if (former === undefined) return moves;
         return former.length === 0
           ? `${moves}: none is the default now`
           : `${moves} from ${former.join(' and ')}`;
       },
       withoutSuccessor: `no other ${noun} of this plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new default`,
-      failed: `the new default ${noun} could not be set`,
+      successorFailed: `the new default ${noun} could not be set`,
     },
     destructions: (changes) =>
       changes.some(({ path, after }) => path === 'is_default' && after === true) ? [moves] : [],

@@ -36,8 +36,8 @@ export const organization: Kind = resource(
     traits,
     answer: answers.organization,
     creation: {
-      takesId: false,
-      withoutId: 'the server chooses the id of a new organization: leave out the id',
+      acceptsId: false,
+      idRefusal: 'the server chooses the id of a new organization: leave out the id',
     },
     deletes: ', and ends all memberships in it',
   },
@@ -51,6 +51,6 @@ function update({ present, desired, profile }: PlanInput): Update {
   return {
     requests: [{ operation: 'updateOrganization', params: { organization_id: id }, body }],
     expected: body,
-    trouble: unknownWhole('organization', whole, body),
+    reason: unknownWhole('organization', whole, body),
   };
 }

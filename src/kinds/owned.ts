@@ -22,7 +22,7 @@ export function ownedBy(list: ListName) {
     const called = owners?.byId(identity[id] ?? '')?.name;
     return typeof called === 'string' ? called : undefined;
   };
-  const named: Discovery['named'] = {
+  const named: Discovery['byName'] = {
     lists: () => [list],
     identity({ identity }, references) {
       const { [id]: owner, type = '' } = identity;
@@ -34,7 +34,7 @@ export function ownedBy(list: ListName) {
   };
   const kind = {
     byName,
-    within: id,
+    parentId: id,
     addressPart({ [name]: called = '', [id]: owner = called, type = '' }: Identity): string {
       // A slash in a name must not make two addresses equal.
       return `${/[/%]/.test(owner) ? encodeURIComponent(owner) : owner}/${type}`;

@@ -78,12 +78,12 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
       request: (identity) => ({ operation: `delete${name}`, params: paramsOf(identity) }),
       becomes: () => 'built-in',
     }),
-    createdOnly: true,
+    prunesOnlyCreated: true,
   };
   return {
     name,
     noun,
-    only: 'boruta',
+    onlyProfile: 'boruta',
     schema,
     identity: [...ownerParts, 'type'],
     fields: { content: body },
@@ -105,7 +105,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
       observeEach(objects, async (identity) => {
         const live = await show(identity, context);
         const { [within ?? '']: id = '' } = identity;
-        const list = context.holds('identityProviders') ? await context.list('identityProviders') : null;
+        const list = context.hasList('identityProviders') ? await context.list('identityProviders') : null;
         const name = list?.byId(id)?.name;
         return typeof name === 'string' ? { ...live, names: { [id]: name } } : live;
       }),
@@ -118,8 +118,8 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
         confirm: { from: {} },
       } as const;
       if (exists !== false) return { requests: [request], expected: desired };
-      const trouble = `the server answers 404 for it: it has no ${noun} of the type ${identity.type}, or not what it belongs to`;
-      return { requests: [], expected: {}, trouble };
+      const reason = `the server answers 404 for it: it has no ${noun} of the type ${identity.type}, or not what it belongs to`;
+      return { requests: [], expected: {}, reason };
     },
     deletion,
     discovery: {
@@ -131,18 +131,19 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
           notes: [],
         };
       },
-      ...(owner === undefined ? {} : { named: owner.named }),
-      writes: ['content'],
-      files: { folder: 'pages', endings: { content: 'html' } },
+      ...(owner === undefined ? {} : { byName: owner.named }),
+      fields: ['content'],
+      files: { folder: 'pages', extensions: { content: 'html' } },
     },
   };
 }
 
 /** Of each provider, or of the server, the pages of the types that options ask for, otherwise all. */
-async function pagesOf({ list, asked }: DiscoverContext, types: readonly string[], within?: string) {
+async function pagesOf({ list, filters }: DiscoverContext, types: readonly string[], within?: string) {
   const rows = within === undefined ? [] : ((await list('identityProviders'))?.rows() ?? []);
   const owners = within === undefined ? [{}] : rows.map(({ id }) => ({ [within]: String(id) }));
-  const wanted = (asked.type ?? []).length === 0 ? types : types.filter((type) => asked.type?.includes(type));
+  const wanted =
+    (filters.type ?? []).length === 0 ? types : types.filter((type) => filters.type?.includes(type));
   return owners.flatMap((owner) => wanted.toSorted(compareText).map((type) => ({ ...owner, type })));
 }
 

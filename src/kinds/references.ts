@@ -31,39 +31,39 @@ export type References = {
 };
 
 /** Lists that are being read, once each. */
-export type HeldLists = { [name in ListName]?: Promise<Catalog | null> };
+export type PendingLists = { [name in ListName]?: Promise<Catalog | null> };
 
 /** Lists, and the `performance.now()` before reading them. */
 export interface ReadLists {
   readonly at: number;
-  readonly lists: HeldLists;
+  readonly lists: PendingLists;
 }
 
 interface ListType extends CatalogOptions {
   readonly noun: string;
   readonly parse: Parser<Page<Fields>>;
   /** The kind of the rows, and their fields that documents may change. */
-  readonly holds?: { readonly kind: KindName; readonly fields: readonly string[] };
+  readonly documents?: { readonly kind: KindName; readonly fields: readonly string[] };
   /** The kind of rows that documents may only delete. */
-  readonly deletes?: KindName;
+  readonly deletedBy?: KindName;
 }
 
 const types: { readonly [name in ListName]: ListType } = {
   organizations: {
     noun: 'organization',
     parse: pages.organization,
-    holds: { kind: 'Organization', fields: ['name', 'label'] },
+    documents: { kind: 'Organization', fields: ['name', 'label'] },
   },
   scopes: {
     noun: 'scope',
     parse: pages.scope,
-    holds: { kind: 'Scope', fields: ['name', 'label', 'public'] },
+    documents: { kind: 'Scope', fields: ['name', 'label', 'public'] },
   },
-  roles: { noun: 'role', parse: pages.role, holds: { kind: 'Role', fields: ['name', 'scopes'] } },
+  roles: { noun: 'role', parse: pages.role, documents: { kind: 'Role', fields: ['name', 'scopes'] } },
   backends: {
     noun: 'backend',
     parse: pages.object,
-    holds: {
+    documents: {
       kind: 'Backend',
       fields: ['name', 'type', 'is_default', 'create_default_organization', 'roles', 'metadata_fields'],
     },
@@ -71,12 +71,12 @@ const types: { readonly [name in ListName]: ListType } = {
   identityProviders: {
     noun: 'identity provider',
     parse: pages.object,
-    holds: { kind: 'IdentityProvider', fields: ['name', 'backend', 'backend_id'] },
+    documents: { kind: 'IdentityProvider', fields: ['name', 'backend', 'backend_id'] },
   },
   clients: { noun: 'client', parse: pages.keyHolder },
   keyPairs: { noun: 'key pair', parse: pages.keyPair },
   // Found by their username.
-  users: { noun: 'user', parse: pages.user, called: 'username', deletes: 'User' },
+  users: { noun: 'user', parse: pages.user, nameField: 'username', deletedBy: 'User' },
 };
 
 /** What the rows of a list are, for messages. */
@@ -85,7 +85,7 @@ export function nounOf(name: ListName): string {
 }
 
 /** The list in which a thing is found by name. */
-export function listCalled(noun: string): ListName | undefined {
+export function listOfNoun(noun: string): ListName | undefined {
   return listNames.find((name) => nounOf(name) === noun);
 }
 
@@ -143,8 +143,8 @@ export function withListScopes(scopes: readonly Scope[], names: readonly ListNam
 
 /** Reads a whole list; null if the server doesn't offer it. Throws if it doesn't add up. */
 export async function readList(name: ListName, reader: Reader, profile: Profile): Promise<Catalog | null> {
-  const { parse, holds, ...options } = types[name];
-  const creatable = profile.creates && holds !== undefined;
+  const { parse, documents, ...options } = types[name];
+  const creatable = profile.creates && documents !== undefined;
   if (name === 'organizations') {
     const rows = await readListing(name, (number, wanted) => reader.listOrganizations(number, wanted));
     return new Catalog(rows, { ...options, creatable });
@@ -155,8 +155,8 @@ export async function readList(name: ListName, reader: Reader, profile: Profile)
 }
 
 /** A list, read now unless it was already; calls `onRead` after reading. */
-export function holdList(
-  held: HeldLists,
+export function readListOnce(
+  held: PendingLists,
   name: ListName,
   { reader, profile }: { readonly reader: Reader; readonly profile: Profile },
   onRead?: () => void,
@@ -171,7 +171,7 @@ export function holdList(
 }
 
 /** Waits for all lists. */
-export async function heldLists(held: HeldLists): Promise<References> {
+export async function awaitLists(held: PendingLists): Promise<References> {
   const references: { -readonly [name in ListName]?: Catalog | null } = {};
   for (const name of listNames) {
     const { [name]: list } = held;
@@ -184,7 +184,7 @@ export async function heldLists(held: HeldLists): Promise<References> {
 export type ListedField = (declared: Declared, field: string, row: Fields, references: References) => Value;
 
 /** The lists after applying documents. */
-export function afterwards(
+export function listsAfter(
   references: References,
   declared: readonly Declared[],
   others: OtherNames,
@@ -192,22 +192,22 @@ export function afterwards(
 ): References {
   const next: { -readonly [name in ListName]?: Catalog | null } = { ...references };
   for (const name of listNames) {
-    const { holds, deletes } = types[name];
+    const { documents, deletedBy } = types[name];
     const { [name]: list } = references;
     if (list == null) continue;
-    if (holds !== undefined)
-      next[name] = after(list, holds, declared, others, (...given) => valueIn(...given, next));
-    else if (deletes !== undefined) {
-      const gone = declared.filter(({ kind, absent }) => kind === deletes && absent);
-      next[name] = list.after({ deleted: new Set(gone.flatMap(({ identity }) => identity.id ?? [])) });
+    if (documents !== undefined)
+      next[name] = listAfter(list, documents, declared, others, (...given) => valueIn(...given, next));
+    else if (deletedBy !== undefined) {
+      const gone = declared.filter(({ kind, absent }) => kind === deletedBy && absent);
+      next[name] = list.afterPlan({ deleted: new Set(gone.flatMap(({ identity }) => identity.id ?? [])) });
     }
   }
   return next;
 }
 
-function after(
+function listAfter(
   list: Catalog,
-  { kind, fields: listed }: NonNullable<ListType['holds']>,
+  { kind, fields: listed }: NonNullable<ListType['documents']>,
   declared: readonly Declared[],
   others: OtherNames,
   valueIn: (declared: Declared, field: string, row: Fields) => Value,
@@ -218,7 +218,7 @@ function after(
   for (const document of declared) {
     if (document.kind !== kind) continue;
     const { id: given, name: called = '' } = document.identity;
-    const [row, ...alike] = given === undefined ? list.named(called) : [list.byId(given)];
+    const [row, ...alike] = given === undefined ? list.byNameOrLiveName(called) : [list.byId(given)];
     if (alike.length > 0) continue;
     if (document.absent) {
       if (row !== undefined) deleted.add(String(row.id));
@@ -237,11 +237,11 @@ function after(
     if (row === undefined) created.set(address, { id: given ?? plannedId(address), ...values });
     else if (Object.keys(values).length > 0) changed.set(String(row.id), values);
   }
-  return list.after({ changed, created, deleted }, others);
+  return list.afterPlan({ changed, created, deleted }, others);
 }
 
 /** Whether there is surely no object of an identity, so that it can be created. */
 export function isMissing(list: Catalog, { id, name = '' }: Identity): boolean {
-  if (list.unsure) return false;
+  if (list.isIncomplete) return false;
   return id === undefined ? list.lacksName(name) : list.byId(id) === undefined;
 }

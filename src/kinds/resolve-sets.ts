@@ -24,7 +24,7 @@ export class SetResolver {
   get result(): Resolved {
     return {
       fields: this.#resolved,
-      troubles: [...new Set(this.#troubles)],
+      reasons: [...new Set(this.#troubles)],
       confirmed: this.#confirmed,
       warnings: this.#warnings,
     };
@@ -46,7 +46,7 @@ export class SetResolver {
     else {
       const parts: { [part: string]: Fields[] } = {};
       for (const { path, elements } of found) parts[path[0] ?? ''] = elements;
-      this.#troubles.push(...contradictions(field, noun, parts, this.#context.at));
+      this.#troubles.push(...contradictions(field, noun, parts, this.#context.locationOf));
       // Several documents may have the same elements.
       const once = (all: readonly Fields[]) => [...new Map(all.map((one) => [keyOf(one), one])).values()];
       this.#resolved[field] = mapValues(parts, once);
@@ -55,9 +55,9 @@ export class SetResolver {
 
   /** Looks a set up in a list of the server. */
   takeFrom(field: string, name: ListName): void {
-    const { present, wished, references } = this.#context;
+    const { present, isDeclared, references } = this.#context;
     const own = asElements(present[field]);
-    const search = { catalog: references[name], noun: nounOf(name), own, strict: wished(field) };
+    const search = { catalog: references[name], noun: nounOf(name), own, strict: isDeclared(field) };
     this.take(field, search.noun, (list, joined) => this.#findAll(list.map(referenceOf), joined, search));
   }
 
@@ -95,20 +95,20 @@ export class SetResolver {
     function byId(id: string): Fields | string | undefined {
       const row = catalog?.byId(id) ?? own.find((one) => one.id === id);
       // It may be a row without an id.
-      if (row !== undefined || catalog?.unsure === true) return row;
+      if (row !== undefined || catalog?.isIncomplete === true) return row;
       if (!strict) return `the server has no ${noun} with the id ${id} any more, so it can't be restored`;
-      return `${catalog?.lacksId(id)}`;
+      return `${catalog?.noSuchId(id)}`;
     }
 
     function byName(name: string): Fields | string {
-      const listed = catalog?.named(name) ?? [];
+      const listed = catalog?.byNameOrLiveName(name) ?? [];
       const found = listed.length > 0 ? listed : own.filter((one) => one.name === name);
       const ids = [...new Set(found.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))];
       const [row] = found;
       if (row !== undefined && ids.length === 1) return row;
       if (ids.length > 1)
         return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
-      const unsure = catalog?.unsure === true ? ' (its list has rows without an id)' : '';
+      const unsure = catalog?.isIncomplete === true ? ' (its list has rows without an id)' : '';
       if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be restored`;
       return String(catalog?.findNamed(name));
     }
@@ -118,7 +118,12 @@ export class SetResolver {
 type Parts = { readonly [part: string]: readonly Fields[] };
 
 /** Members that one document declares and another one removes, and members with two ends. */
-function contradictions(field: string, noun: string, parts: Parts, at: ResolveContext['at']): string[] {
+function contradictions(
+  field: string,
+  noun: string,
+  parts: Parts,
+  at: ResolveContext['locationOf'],
+): string[] {
   const { remove = [], ...others } = parts;
   const removed = new Map(remove.map((element, index) => [keyOf(element), index]));
   const first = new Map<string, { readonly until: string | undefined; readonly place: string }>();
@@ -164,7 +169,7 @@ function nameConflict(noun: string, { id, name }: Fields, row: Fields, catalog: 
   // Until its end, a plan that renames it accepts both names.
   const isListed = catalog.byId(String(row.id)) !== undefined;
   if (isListed && catalog.checkName(String(row.id), name) === 'right') return undefined;
-  return wrongName(noun, String(id), catalog.presentName(String(row.id)) ?? row.name, name);
+  return wrongName(noun, String(id), catalog.liveName(String(row.id)) ?? row.name, name);
 }
 
 /**

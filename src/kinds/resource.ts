@@ -72,7 +72,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   const operation = (verb: 'create' | 'update' | 'delete') => `${verb}${name}` as WriteOperation;
   const always = Object.keys(sets);
   // No secret, and either a reference or the id beside it.
-  const writes = Object.keys(fields).filter(
+  const pulledFields = Object.keys(fields).filter(
     (field) => !isSecret(fields[field] ?? value) && !Object.keys(refers).some((one) => field === `${one}_id`),
   );
   const schema = lazy(() => {
@@ -100,7 +100,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   return {
     name,
     noun,
-    ...(given.documented ? {} : ({ only: 'boruta' } as const)),
+    ...(given.documented ? {} : ({ onlyProfile: 'boruta' } as const)),
     schema,
     identity: ['id', 'name'],
     fields,
@@ -115,16 +115,16 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       ...(given.problems?.(declared) ?? []),
       ...profileProblems(declared, profile, traits),
     ],
-    deciding: (has) => (has('id') ? ['id'] : ['id', 'name']),
-    called: ({ name: called }) => firstText(called),
+    identifyingParts: (has) => (has('id') ? ['id'] : ['id', 'name']),
+    displayName: ({ name: called }) => firstText(called),
     addressPart: ({ id, name: called }) => called ?? id ?? '',
     naming: namingIn(list),
     readable: (profile) => listScope(list, profile) !== undefined,
-    listed: list,
+    listedIn: list,
     usedBy,
     async observe(objects, context) {
-      const isAnew = context.alone && given.cached === true;
-      const isSingle = context.alone && !isAnew && context.profile.name === 'boruta';
+      const isAnew = context.oneByOne && given.cached === true;
+      const isSingle = context.oneByOne && !isAnew && context.profile.name === 'boruta';
       const index = await (isAnew
         ? context.limit(() => readList(list, context.reader, context.profile))
         : context.list(list));
@@ -139,7 +139,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         return { ...live, fields: shown(row) };
       });
     },
-    refersTo: ({ fields: wanted, absent }) =>
+    referenceLists: ({ fields: wanted, absent }) =>
       absent
         ? usedBy.map((one) => one.list)
         : Object.entries({ ...sets, ...refers }).flatMap(([field, other]) =>
@@ -149,26 +149,25 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       const resolver = new SetResolver(wanted, context, true);
       for (const [field, other] of Object.entries(sets)) resolver.takeFrom(field, other);
       const { result } = resolver;
-      const troubles = [...result.troubles];
+      const reasons = [...result.reasons];
       const confirmed = [...result.confirmed];
       const found = { ...result.fields };
       for (const [field, other] of Object.entries(refers)) {
         const { [field]: reference, [`${field}_id`]: id } = wanted;
         const { [other]: rows } = context.references;
-        if (typeof id === 'string' && rows?.unsure === false && rows.byId(id) === undefined)
-          troubles.push(rows.lacksId(id));
+        if (typeof id === 'string' && rows?.isIncomplete === false && rows.byId(id) === undefined)
+          reasons.push(rows.noSuchId(id));
         if (reference === undefined || reference === null) continue;
         const row = findIn(nounOf(other), reference, context.references);
-        if (typeof row === 'string') troubles.push(row);
+        if (typeof row === 'string') reasons.push(row);
         else found[field] = namedReference(rows, row.id);
         if (areNamesUnique(rows, [found[field], context.present[field]])) confirmed.push(field);
       }
       for (const [field, other] of Object.entries(sets)) {
         const ids = asElements(found[field]).map(keyOf);
-        if (new Set(ids).size < ids.length)
-          troubles.push(`${field} has a ${nounOf(other)} twice: remove one`);
+        if (new Set(ids).size < ids.length) reasons.push(`${field} has a ${nounOf(other)} twice: remove one`);
       }
-      return { ...result, fields: found, troubles, confirmed };
+      return { ...result, fields: found, reasons, confirmed };
     },
     decide({ declared, present, references }) {
       if (!declared.absent || present.exists === false) return undefined;
@@ -186,17 +185,17 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       return {
         requests: [{ operation: operation('update'), params, body: bodyOf(body) }],
         expected: body,
-        trouble: unknownWhole(noun, always, body),
+        reason: unknownWhole(noun, always, body),
       };
     },
     creation: creationOf(operation('create'), {
-      takesId: true,
+      acceptsId: true,
       body: bodyOf,
       ...given.creation,
-      needs: ['name', ...(given.creation?.needs ?? [])],
+      required: ['name', ...(given.creation?.required ?? [])],
     }),
     deletion: deletionOf(operation('delete'), param, `deletes the ${noun}${given.deletes ?? ''}`),
-    discovery: { ...discoveryIn(list, `${noun}s`, shown), writes },
+    discovery: { ...discoveryIn(list, `${noun}s`, shown), fields: pulledFields },
     ...own,
   };
 }
@@ -223,7 +222,7 @@ function namingIn(name: ListName): NonNullable<Kind['naming']> {
     const unique = called !== undefined && (list?.byName(called).length ?? 0) <= 1;
     const byName = called === undefined ? [] : [{ name: called }];
     // While a plan renames it, its live name selects it too, unless another one has that name.
-    const present = id === undefined ? undefined : list?.presentName(id);
+    const present = id === undefined ? undefined : list?.liveName(id);
     const found = present === undefined || present === called ? undefined : list?.findNamed(present);
     if (present !== undefined && typeof found === 'object' && found.id === row?.id)
       byName.push({ name: present });
@@ -240,16 +239,21 @@ function lookUp(identity: Identity, list: Catalog, { profile }: Pick<ObserveCont
   const nothing = { exists: false, identity, fields: {} };
   if (id === undefined) {
     if (absent.missing)
-      return { ...nothing, ...absent, trouble: list.lacking(name), proposal: () => list.proposal(name) };
+      return {
+        ...nothing,
+        ...absent,
+        reason: list.noSuchObject(name),
+        suggestion: () => list.suggestion(name),
+      };
     const found = list.findNamed(name);
-    if (typeof found === 'string') return { ...nothing, trouble: found };
+    if (typeof found === 'string') return { ...nothing, reason: found };
     return { exists: true, identity: assign(identity, { id: String(found.id) }), fields: found };
   }
   const row = list.byId(id);
   if (row !== undefined) return { exists: true, identity, fields: row };
   // It may be a row without an id.
-  if (list.unsure) return { exists: true, identity, fields: {} };
-  return { ...nothing, trouble: list.lacksId(id), ...absent };
+  if (list.isIncomplete) return { exists: true, identity, fields: {} };
+  return { ...nothing, reason: list.noSuchId(id), ...absent };
 }
 
 /** Finds the objects of a list, and names them if their name is unique. */
@@ -258,7 +262,7 @@ function discoveryIn(name: ListName, nouns: string, shown: (row: Fields) => Fiel
     options: {},
     find: async ({ list }) =>
       foundIn(await list(name), nouns, (row) => findingOf(row.id, row.name, shown(row))),
-    named: {
+    byName: {
       lists: () => [name],
       identity({ live: { fields } }, { [name]: list }) {
         const { name: called } = fields;

@@ -28,22 +28,22 @@ export const role: Kind = resource(
     deletes: ', and takes it from users and backends',
   },
   {
-    gives: (fields, references) => scopesGiven(fields, 'scopes', references),
-    takes({ id, ...before }, after) {
+    grants: (fields, references) => scopesGiven(fields, 'scopes', references),
+    revokes({ id, ...before }, after) {
       const role = {
         type: 'role',
         id: String(id),
         name: String(before.name),
         listed: true,
         element: {},
-        within: '',
+        path: '',
       } as const;
       const kept = new Set(scopesGiven({ ...before, ...after }, 'scopes', {}).map((scope) => scope.id));
       return [
         ...(after === null ? [role] : []),
         ...scopesGiven(before, 'scopes', {})
           .filter((scope) => after === null || !kept.has(scope.id))
-          .map((scope) => ({ ...scope, through: role })),
+          .map((scope) => ({ ...scope, role })),
       ];
     },
   },

@@ -29,7 +29,7 @@ export function shownFields(
   { fields, traits }: Kind,
   answer: Fields,
   { name }: Profile,
-): Pick<Live, 'fields' | 'beside'> {
+): Pick<Live, 'fields' | 'readOnly'> {
   const shown = markSecrets(fields, answer);
   const left = (traits[name].ignored ?? []).filter((field) => fields[field]?.type === 'members');
   if (left.length === 0) return { fields: shown };
@@ -37,7 +37,7 @@ export function shownFields(
   const all = Object.entries(shown);
   return {
     fields: Object.fromEntries(all.filter((one) => !isBeside(one))),
-    beside: Object.fromEntries(all.filter(isBeside)),
+    readOnly: Object.fromEntries(all.filter(isBeside)),
   };
 }
 
@@ -53,7 +53,7 @@ function unacceptedFields({ fields, ignored }: Declared, traits: Traits): string
 
 /** Why a document can't be applied: it declares ignored fields whose live value differs. */
 export function ignoredTrouble(kind: Kind, declared: Declared, live: Live | undefined, { name }: Profile) {
-  const shown = { ...live?.beside, ...live?.fields };
+  const shown = { ...live?.readOnly, ...live?.fields };
   const { [name]: traits } = kind.traits;
   const off = unacceptedFields(declared, traits).filter((field) => {
     const type = kind.fields[field] ?? value;

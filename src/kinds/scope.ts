@@ -30,20 +30,20 @@ export const scope: Kind = resource(
         typeof name === 'string' && /[\t-\r ]/.test(name)
           ? 'the name of a scope has no space: use a colon, as in "bills:read"'
           : undefined,
-      withoutId:
+      idRefusal:
         'roles keep a hidden row for a deleted scope, and would have this one again: leave out the id, so that it gets a new one',
     },
     deletes: ', and takes it from users, roles and clients',
   },
   {
     // The new name may be a privileged one.
-    gives: ({ name }) =>
+    grants: ({ name }) =>
       typeof name === 'string'
-        ? [{ type: 'scope', id: undefined, name, listed: true, element: { name }, within: 'name' }]
+        ? [{ type: 'scope', id: undefined, name, listed: true, element: { name }, path: 'name' }]
         : [],
-    takes: ({ id, name }, after) =>
+    revokes: ({ id, name }, after) =>
       typeof id === 'string' && (after === null || (after.name !== undefined && after.name !== name))
-        ? [{ type: 'scope', id, name: String(name), listed: true, element: { id }, within: 'name' }]
+        ? [{ type: 'scope', id, name: String(name), listed: true, element: { id }, path: 'name' }]
         : [],
   },
 );

@@ -3,7 +3,7 @@ import { type Fields, Sensitive } from '../base/values.js';
 import type { WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { FieldChange } from './change.js';
-import type { Deletion, Finding, Identity, Live, PlanInput } from './kind.js';
+import type { Deletion, FoundObject, Identity, Live, PlanInput } from './kind.js';
 
 interface Deleted {
   readonly noun: string;
@@ -33,9 +33,9 @@ export function templateDeletion({ noun, bodies, request, becomes }: Deleted): D
     // A built-in template has no id.
     exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
     isBuiltIn: ({ id }) => id === null,
-    traces: (answer) =>
+    fingerprint: (answer) =>
       ['id', ...bodies].map((part) => (typeof answer[part] === 'string' ? answer[part] : '')),
-    restored: (fields) =>
+    fieldsToRestore: (fields) =>
       Object.fromEntries(
         bodies.flatMap((body) => {
           const text = fields[body];
@@ -48,8 +48,8 @@ export function templateDeletion({ noun, bodies, request, becomes }: Deleted): D
 /** The decision about a template that is to be deleted; undefined for others. */
 export function decideTemplate({ declared, present, profile }: PlanInput, deletion: Deletion) {
   if (!declared.absent) return undefined;
-  const { exists, identity, fields, asDeleted } = present;
-  if (exists !== false && typeof fields.id === 'string' && !asDeleted)
+  const { exists, identity, fields, matchesDeleteResponse } = present;
+  if (exists !== false && typeof fields.id === 'string' && !matchesDeleteResponse)
     return deletion.verdict(identity, fields, profile);
   return { action: 'unchanged' as const };
 }
@@ -64,12 +64,12 @@ export async function findTemplates(
   identities: readonly Identity[],
   show: (identity: Identity) => Promise<Live>,
   remark: string,
-): Promise<Finding[]> {
+): Promise<FoundObject[]> {
   const found = await allSettled(
-    identities.map(async (identity): Promise<Finding[]> => {
+    identities.map(async (identity): Promise<FoundObject[]> => {
       const live = await show(identity);
       const builtIn = live.fields.id === null ? { remark } : {};
-      return live.exists ? [{ identity, called: null, ...builtIn, live }] : [];
+      return live.exists ? [{ identity, displayName: null, ...builtIn, live }] : [];
     }),
   );
   return found.flat();

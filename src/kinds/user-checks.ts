@@ -25,20 +25,20 @@ export function userProblems(user: Declared, profile: Profile): Problem[] {
 
 /** Users and names that a server of the profile can't find. */
 function unidentified(user: Declared, profile: Profile): Problem[] {
-  const { identity, fields, covers } = user;
+  const { identity, fields, selector } = user;
   const lacks = (message: string, hint: string, ...at: string[]): Problem[] => [
     error('missing-field', message, [user.places.of(...at)], hint),
   ];
   const notFound = (what: string, ...at: (string | number)[]): Problem[] =>
     listRead('users', profile) === undefined ? [unlisted(profile, what, user.places.of(...at))] : [];
-  if (covers === undefined) {
+  if (selector === undefined) {
     if (identity.id !== undefined)
       return typeof fields.backend === 'string' ? [wrongBackend(user.places.of('backend'))] : [];
     if (identity.username !== undefined) return notFound('a user', 'username');
     const hint = 'add the username that the user has on the server, or the id';
     return lacks('a User needs an "id" or a "username"', hint);
   }
-  const { named, match, except } = covers;
+  const { named, match, except } = selector;
   return [
     ...(named.length === 0 && match === undefined
       ? lacks('a Users document needs "users" or "match"', 'name the users, or say which match')

@@ -47,11 +47,11 @@ function newUserProblems(user: Declared): Problem[] {
 }
 
 export const userCreation: Creation = {
-  takesId: false,
-  needs: ['username', 'backend', 'password'],
-  withoutId:
+  acceptsId: false,
+  required: ['username', 'backend', 'password'],
+  idRefusal:
     'the server chooses the id of a new user: declare the username and the backend, and leave out the id',
-  once: ['password'],
+  createOnly: ['password'],
   prepare: ({ backend = '' }, fields, { backends }) => {
     const row = backends?.byId(backend);
     const twice = lists.find((list) => {
@@ -59,8 +59,8 @@ export const userCreation: Creation = {
       return new Set(ids).size < ids.length;
     });
     if (row?.type === LDAP)
-      return { fields, trouble: `an LDAP backend takes no new users: add the user to its directory` };
-    if (twice !== undefined) return { fields, trouble: `an element of ${twice} is there twice: remove one` };
+      return { fields, reason: `an LDAP backend takes no new users: add the user to its directory` };
+    if (twice !== undefined) return { fields, reason: `an element of ${twice} is there twice: remove one` };
     const { create_default_organization: hasDefault, metadata_fields: known } = row ?? {};
     const sent = { ...fields };
     const warnings: PlanWarning[] = [];
@@ -82,7 +82,7 @@ export const userCreation: Creation = {
     }
     return { fields: sent, warnings };
   },
-  gives({ backend = '' }, references) {
+  grants({ backend = '' }, references) {
     const { backends } = references;
     const row = backends?.byId(backend);
     if (row === undefined) return [];
@@ -109,8 +109,8 @@ export const userDeletion: Deletion = deletionOf(
 );
 
 /** A deletion is blocked if the directory has the user. */
-export function decideDeletion({ declared, present: { exists, beside } }: PlanInput): Verdict | undefined {
-  const backend = beside?.backend ?? null;
+export function decideDeletion({ declared, present: { exists, readOnly } }: PlanInput): Verdict | undefined {
+  const backend = readOnly?.backend ?? null;
   if (!declared.absent || exists !== true || !isMap(backend) || backend.type !== LDAP) return undefined;
   return { action: 'blocked', reason: 'users of an LDAP backend are deleted in its directory' };
 }
@@ -122,8 +122,8 @@ export async function findUser(identity: Identity, { list }: Pick<ObserveContext
   const references = { users: await list('users'), ...backends };
   const nothing = { exists: false, identity, fields: {} };
   if (isOwnerGone(identity, references) || userByName.missing?.(identity, references) !== undefined)
-    return { ...nothing, missing: true, trouble: noUser(identity.username ?? '') };
+    return { ...nothing, missing: true, reason: noUser(identity.username ?? '') };
   const found = userByName.find(identity, references);
-  if (typeof found === 'string') return { ...nothing, trouble: found };
+  if (typeof found === 'string') return { ...nothing, reason: found };
   return { exists: true, identity: assign(identity, found), fields: {} };
 }

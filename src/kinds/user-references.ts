@@ -31,7 +31,7 @@ export function listsOfUser({ fields }: Declared, profile: Profile): readonly Li
  * only ids: a wrong name beside an id would mislead a reviewer.
  */
 export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
-  const { references, present, profile, wished } = context;
+  const { references, present, profile, isDeclared } = context;
   const sets = new SetResolver(fields, context, userTraits[profile.name].read !== undefined);
   sets.takeFrom('authorized_scopes', 'scopes');
   sets.takeFrom('roles', 'roles');
@@ -42,7 +42,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
     const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
     sets.take('organizations', 'organization', (list, joined) => {
       const warn = (message: string): void => sets.warn('organizations', message);
-      const members = memberships(list, organizations, wished('organizations'), joined, warn);
+      const members = memberships(list, organizations, isDeclared('organizations'), joined, warn);
       // Roles in a membership are in no list.
       return { ...members, sure: userTraits[profile.name].hasRoles && members.sure && (joined || told) };
     });
@@ -54,7 +54,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
 export function existing(lists: Fields, references: References): Fields {
   const kept = Object.entries(lists).map(([field, list]): [string, Value] => {
     const { [listed[field] ?? 'organizations']: catalog } = references;
-    if (!Array.isArray(list) || catalog == null || catalog.unsure) return [field, list];
+    if (!Array.isArray(list) || catalog == null || catalog.isIncomplete) return [field, list];
     const isIn = ({ id }: Fields): boolean => typeof id === 'string' && catalog.byId(id) !== undefined;
     return [field, asElements(list).filter(isIn)];
   });
@@ -89,7 +89,7 @@ function memberships(
     if (typeof row.name !== 'string' || index.byName(row.name).length > 1) sure = false;
     const { name } = element;
     const standing = strict && typeof name === 'string' ? index.checkName(id, name) : 'right';
-    const present = index.presentName(id);
+    const present = index.liveName(id);
     if (standing === 'wrong') troubles.push(wrongName('organization', id, present ?? '', String(name)));
     if (strict && element.id === undefined && memberKey(reference) === present && present !== row.name) {
       warn(
@@ -112,6 +112,6 @@ function findMember(reference: Value, organizations: Catalog): Fields | string {
   const row = organizations.byId(reference.id);
   if (row !== undefined) return row;
   // It may be a row without an id.
-  if (organizations.unsure) return { id: reference.id };
-  return organizations.lacksId(reference.id);
+  if (organizations.isIncomplete) return { id: reference.id };
+  return organizations.noSuchId(reference.id);
 }

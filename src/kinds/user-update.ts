@@ -27,8 +27,8 @@ export function replaceUser({ present, desired, profile, references }: PlanInput
   };
 }
 
-function blocked(trouble: string, expected: Fields): Update {
-  return { requests: [], expected, trouble };
+function blocked(reason: string, expected: Fields): Update {
+  return { requests: [], expected, reason };
 }
 
 /** The lists with an id in each element, found by name among the user's present elements. */
@@ -74,7 +74,7 @@ function labelled(scope: Fields, catalog: Catalog | null | undefined): Fields {
 function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
   const strange = (elements: readonly Fields[], catalog: Catalog | null | undefined, noun: string) =>
     elements.flatMap(({ id, name }): PlanWarning[] => {
-      if (catalog == null || catalog.unsure || typeof id !== 'string' || catalog.byId(id) !== undefined)
+      if (catalog == null || catalog.isIncomplete || typeof id !== 'string' || catalog.byId(id) !== undefined)
         return [];
       const called = typeof name === 'string' ? `"${name}" (id ${id})` : id;
       const message = `the user has the ${noun} ${called}, which the server's list of ${noun}s doesn't show; it is sent unchanged. If the server runs on several nodes that aren't clustered, each may know other ${noun}s`;

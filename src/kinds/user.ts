@@ -24,13 +24,13 @@ import {
 import { type Access, grantsOf, holdingsOf } from './holdings.js';
 import type {
   DiscoverContext,
-  Discovered,
-  Finding,
+  DiscoveryResult,
+  FoundObject,
   Identity,
+  InterruptedUpdate,
   Kind,
   Naming,
   ObserveContext,
-  Traces,
 } from './kind.js';
 import { lostElements } from './loss.js';
 import { type ListName, listRead, type References } from './references.js';
@@ -74,7 +74,7 @@ const fields = lazy(
 const WRITTEN_FIRST = ['metadata', 'group'];
 
 /** If none of `WRITTEN_FIRST` was written, the update emptied no list: somebody else did. */
-function lostLists(traces: Traces): Fields {
+function lostLists(traces: InterruptedUpdate): Fields {
   const { before, asked, now } = traces;
   const is = (field: string, there: Value | undefined): boolean =>
     there !== undefined && matches(fields()[field], there, now[field]);
@@ -93,7 +93,7 @@ export const userAccess: Access = {
     ...(userTraits[name].hasRoles ? ['roles'] : []),
   ],
   lists: ['organizations', 'scopes', 'roles'],
-  of: grantsOf,
+  grants: grantsOf,
   blocked: ({ blocked }) => (typeof blocked === 'boolean' ? blocked : null),
 };
 
@@ -103,10 +103,10 @@ export const user: Kind = {
   schema: userSchema,
   identity: ['id', 'username', 'backend'],
   byName: userByName,
-  many: users,
-  deciding: (has) => (has('id') ? ['id'] : ['username', 'backend']),
+  bulk: users,
+  identifyingParts: (has) => (has('id') ? ['id'] : ['username', 'backend']),
   // Another user may have got the name that the plan showed.
-  decisive: ['username'],
+  preconditions: ['username'],
   get fields() {
     return fields();
   },
@@ -118,8 +118,8 @@ export const user: Kind = {
   ],
   addressPart: ({ id, username }) => id ?? username ?? '',
   naming,
-  called: ({ username, uid }) => firstText(username, uid),
-  names: backendName,
+  displayName: ({ username, uid }) => firstText(username, uid),
+  referencedNames: backendName,
   readable: ({ name }) => userTraits[name].read !== undefined,
   async observe(objects, context) {
     const { whole = [], read } = userTraits[context.profile.name];
@@ -140,7 +140,7 @@ export const user: Kind = {
       return { exists: true, identity, fields: shownUser(shown), names: backendName(shown) };
     });
   },
-  refersTo: listsOfUser,
+  referenceLists: listsOfUser,
   resolve: resolveUser,
   decide: decideDeletion,
   creation: userCreation,
@@ -153,15 +153,15 @@ export const user: Kind = {
       expected: desired,
     };
   },
-  lost: lostLists,
+  lostFields: lostLists,
   restorable: existing,
-  gives: holdingsOf,
+  grants: holdingsOf,
   access: userAccess,
   discovery: {
     options: { user: 'id' },
-    within: { option: 'backend', idOf: ({ backend }) => idOf(backend) },
+    parentFilter: { option: 'backend', idOf: ({ backend }) => idOf(backend) },
     find,
-    named: { lists: listsOfNames, identity: namesOf },
+    byName: { lists: listsOfNames, identity: namesOf },
   },
   destructions: (fields) =>
     fields.flatMap(({ path, before, after, confirmed = false }) => {
@@ -202,10 +202,10 @@ const FEW = 50;
 const WORTH = 0.5;
 
 /** The list of all users, if that is cheaper than reading them one by one. */
-async function readMany(wanted: number, { reader, alone, profile, holds, list }: ObserveContext) {
+async function readMany(wanted: number, { reader, oneByOne, profile, hasList, list }: ObserveContext) {
   const all = listRead('users', profile);
-  if (alone || all === undefined) return null;
-  if (!holds('users')) {
+  if (oneByOne || all === undefined) return null;
+  if (!hasList('users')) {
     if (wanted <= FEW) return null;
     const first = await reader.listExtra({ ...all, pageSize: 1 }, 1, pages.user);
     if (first?.totalEntries === undefined || wanted < first.totalEntries * WORTH) return null;
@@ -223,13 +223,13 @@ function isWhole(row: Fields | undefined, whole: readonly string[]): row is Fiel
 }
 
 /** The backends tell users with the same username apart. */
-function listsOfNames(found: readonly Finding[]): readonly ListName[] {
+function listsOfNames(found: readonly FoundObject[]): readonly ListName[] {
   const names = new Set(found.map(({ live }) => live.fields.username));
   return names.size === found.length ? ['users'] : ['users', 'backends'];
 }
 
-function namesOf({ identity, live }: Finding, references: References): Identity | undefined {
-  const { username, backend } = { ...live.beside, ...live.fields };
+function namesOf({ identity, live }: FoundObject, references: References): Identity | undefined {
+  const { username, backend } = { ...live.readOnly, ...live.fields };
   if (typeof username !== 'string') return undefined;
   const home = isMap(backend) ? backend.name : undefined;
   const candidates = [{ username }, ...(typeof home === 'string' ? [{ username, backend: home }] : [])];
@@ -237,21 +237,21 @@ function namesOf({ identity, live }: Finding, references: References): Identity 
 }
 
 /** From the list; a user that an option names, or whose row is incomplete, is read on its own. */
-async function find(context: DiscoverContext): Promise<Discovered> {
-  const { profile, asked, list } = context;
+async function find(context: DiscoverContext): Promise<DiscoveryResult> {
+  const { profile, filters, list } = context;
   const { whole = [], read } = userTraits[profile.name];
   const all = listRead('users', profile);
-  const wanted = asked.user ?? [];
+  const wanted = filters.user ?? [];
   const users = wanted.length > 0 || all === undefined ? null : await list('users');
   if (users === null && wanted.length === 0) {
     const note = 'the server offers no list of users: name users with --user ID';
     return { found: [], notes: [note] };
   }
   const isElsewhere = ({ backend }: Fields): boolean =>
-    (asked.backend ?? []).length > 0 && !asked.backend?.some((id) => id === idOf(backend));
+    (filters.backend ?? []).length > 0 && !filters.backend?.some((id) => id === idOf(backend));
   const listed: readonly Fields[] = users?.rows() ?? [...new Set(wanted)].sort().map((id) => ({ id }));
   const found = await allSettled(
-    listed.map(async (row): Promise<Finding[]> => {
+    listed.map(async (row): Promise<FoundObject[]> => {
       const { id } = row;
       if (typeof id !== 'string' || (row.backend !== undefined && isElsewhere(row))) return [];
       const shown =
@@ -262,7 +262,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
       return [findingOf(id, firstText(shown.username, shown.uid), shownUser(shown))];
     }),
   );
-  return { found: found.flat(), notes: withoutIds(users?.anonymous ?? 0, 'users') };
+  return { found: found.flat(), notes: withoutIds(users?.rowsWithoutId ?? 0, 'users') };
 }
 
 /** The roles that a membership loses. */

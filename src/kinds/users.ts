@@ -2,18 +2,18 @@ import { isUuid } from '../base/identifiers.js';
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import { findIn, idOf, userByName, wrongName } from './by-name.js';
 import { asElements, referenceOf, textOf } from './fields.js';
-import type { Covers, Identity, Many } from './kind.js';
-import { listCalled, type References } from './references.js';
+import type { Bulk, Identity, Selector } from './kind.js';
+import { listOfNoun, type References } from './references.js';
 import { usersSchema } from './user-schema.js';
 
 /** The sets whose members may have an end. */
 const timed = ['organizations', 'authorized_scopes', 'roles'];
 
 /** Documents about many users. */
-export const users: Many = {
+export const users: Bulk = {
   name: 'Users',
   schema: usersSchema,
-  covers({ users: named, match, except, at_least: atLeast }) {
+  selector({ users: named, match, except, at_least: atLeast }) {
     return {
       named: Array.isArray(named) ? named.map(identityOf) : [],
       ...(isObject(match)
@@ -39,26 +39,26 @@ export const users: Many = {
       ...byName.flatMap((identity) => userByName.lists(identity)),
       ...(match === undefined
         ? []
-        : (['users', ...Object.keys(match).flatMap((key) => listCalled(key) ?? [])] as const)),
+        : (['users', ...Object.keys(match).flatMap((key) => listOfNoun(key) ?? [])] as const)),
     ];
   },
   find(covers, references) {
     const found = new Map<string, Fields | undefined>();
-    const lost: { identity: Identity; why: string }[] = [];
-    const { condition, troubles } = resolveCondition(covers, references);
-    if (condition !== undefined && troubles.length === 0) {
+    const notFound: { identity: Identity; why: string }[] = [];
+    const { condition, troubles: reasons } = resolveCondition(covers, references);
+    if (condition !== undefined && reasons.length === 0) {
       for (const row of references.users?.all() ?? []) {
         if (typeof row.id !== 'string') continue;
         const unknown = Object.keys(condition)
           .map((key) => fieldOf[key] ?? key)
           .find((field) => row[field] === undefined);
         if (unknown !== undefined) {
-          troubles.push(
+          reasons.push(
             `the list of users doesn't show "${unknown}" of ${row.id}, so the match can't be checked`,
           );
           break;
         }
-        if (holds(condition, row)) found.set(row.id, condition);
+        if (matches(condition, row)) found.set(row.id, condition);
       }
     }
     const withId = (identity: Identity) => {
@@ -67,7 +67,7 @@ export const users: Many = {
       const { users } = references;
       const row = users?.byId(id);
       if (row === undefined)
-        return users == null || users.unsure
+        return users == null || users.isIncomplete
           ? { id }
           : `the server has no user with the id ${id}: correct it`;
       return username === undefined || row.username === username
@@ -76,17 +76,17 @@ export const users: Many = {
     };
     for (const identity of covers.except ?? []) {
       const known = withId(identity);
-      if (typeof known === 'string') troubles.push(known);
+      if (typeof known === 'string') reasons.push(known);
       else found.delete(known.id ?? '');
     }
     for (const identity of covers.named) {
       const known = withId(identity);
-      if (typeof known === 'string') lost.push({ identity, why: known });
+      if (typeof known === 'string') notFound.push({ identity, why: known });
       else found.set(known.id ?? '', undefined);
     }
-    return { found, lost, troubles };
+    return { found, notFound, reasons };
   },
-  holds,
+  matches,
 };
 
 function isObject(value: unknown): value is { readonly [key: string]: unknown } {
@@ -108,7 +108,7 @@ function textsOf(parts: { readonly [part: string]: unknown }): Identity {
 }
 
 /** The condition with ids in place of names. */
-function resolveCondition({ match }: Covers, references: References) {
+function resolveCondition({ match }: Selector, references: References) {
   const troubles: string[] = [];
   if (match === undefined) return { condition: undefined, troubles };
   if (references.users == null) troubles.push('the server offers no list of users, so none can match');
@@ -129,7 +129,7 @@ const fieldOf: { readonly [key: string]: string } = {
   scope: 'authorized_scopes',
 };
 
-function holds(condition: Fields, fields: Fields): boolean {
+function matches(condition: Fields, fields: Fields): boolean {
   return Object.entries(condition).every(([key, wanted]) => {
     const field = fields[fieldOf[key] ?? key] ?? null;
     if (key === 'group') return textOf(field).split(' ').includes(textOf(wanted));

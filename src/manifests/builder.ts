@@ -11,7 +11,7 @@ import {
   type Value,
 } from '../base/values.js';
 import { type FieldType, isSecret } from '../kinds/fields.js';
-import type { Declared, Kind, KindName, Many } from '../kinds/kind.js';
+import type { Bulk, Declared, Kind, KindName } from '../kinds/kind.js';
 import { FileReference } from '../kinds/schema.js';
 import type { Profile } from '../server/profiles.js';
 import { valuePlace } from '../yaml/check.js';
@@ -33,7 +33,7 @@ export function request(at: Path, file: string, tainted: boolean, reading: Readi
 /** Builds the declared object of a valid document. */
 export class Builder {
   readonly #kind: Kind;
-  readonly #many: Many | undefined;
+  readonly #many: Bulk | undefined;
   readonly #root: Node;
   readonly #notes: ReadonlyMap<string, Note>;
   readonly #reading: Reading;
@@ -120,7 +120,7 @@ export class Builder {
       whole: names(data.whole),
       ignored: names(data.ignored),
       ...(typeof number === 'number' ? { generation: number } : {}),
-      ...(this.#many === undefined ? {} : { covers: this.#many.covers(data) }),
+      ...(this.#many === undefined ? {} : { selector: this.#many.selector(data) }),
       places: new WrittenPlaces({ root: this.#root, file, bodies: this.#bodies, fields: own }),
     };
   }
@@ -207,7 +207,7 @@ export function missingFileHint(field: string, text: string, place: Place): Prob
 /** What a document is about: one object, or many. */
 export interface DocumentKind {
   readonly kind: Kind;
-  readonly many?: Many;
+  readonly many?: Bulk;
 }
 
 /** The context of a document. */

@@ -59,7 +59,7 @@ function covers(one: Problem, other: Problem): boolean {
 
 function readKind(root: MapNode, { file, variables }: Reading): DocumentKind | readonly Problem[] {
   const entry = root.entries.get('kind');
-  const names = kinds.flatMap(({ name, many }) => (many === undefined ? [name] : [name, many.name]));
+  const names = kinds.flatMap(({ name, bulk }) => (bulk === undefined ? [name] : [name, bulk.name]));
   if (entry === undefined) {
     const message = 'missing field "kind" in a manifest document';
     return [error('missing-field', message, [file.place(startOf(root))], `write one of ${names.join(', ')}`)];
@@ -77,8 +77,8 @@ function readKind(root: MapNode, { file, variables }: Reading): DocumentKind | r
     name = resolved.text;
   }
   if (isKindName(name)) return { kind: kindOf(name) };
-  const ofMany = kinds.find(({ many }) => many?.name === name);
-  if (ofMany?.many !== undefined) return { kind: ofMany, many: ofMany.many };
+  const ofMany = kinds.find(({ bulk }) => bulk?.name === name);
+  if (ofMany?.bulk !== undefined) return { kind: ofMany, many: ofMany.bulk };
   const similar = nearest(name, names);
   const message = `unknown kind "${name}"${similar === undefined ? '' : `, did you mean "${similar}"?`}`;
   return [error('unknown-kind', message, places(), `kinds: ${names.join(', ')}`)];
@@ -107,7 +107,7 @@ function sensitiveIdentity(what: string, places: readonly Place[]): Problem {
 
 function identifies(kind: Kind, root: MapNode, path: Path): boolean {
   const [field = '', ...rest] = path;
-  const decisive = kind.deciding?.((part) => root.entries.has(part)) ?? kind.identity;
+  const decisive = kind.identifyingParts?.((part) => root.entries.has(part)) ?? kind.identity;
   if (decisive.includes(String(field))) return true;
   const type = kind.fields[field];
   if (type === undefined) return true;

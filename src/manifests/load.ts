@@ -200,19 +200,19 @@ function duplicates(declared: readonly Declared[]): Problem[] {
     if (before === undefined) return [];
     const message = `the same ${kind.noun} is declared twice`;
     const hint = 'put everything about it into one document';
-    const other = `, or use "kind: ${kind.many?.name}", of which several may be about one ${kind.noun}`;
+    const other = `, or use "kind: ${kind.bulk?.name}", of which several may be about one ${kind.noun}`;
     const places = [object.places.of(), before.places.of()];
-    return [error('duplicate-object', message, places, kind.many === undefined ? hint : hint + other)];
+    return [error('duplicate-object', message, places, kind.bulk === undefined ? hint : hint + other)];
   });
 }
 
 /** Documents that declare different things about one object, as far as documents tell. */
 function contradictions(declared: readonly Declared[]): Problem[] {
-  if (!declared.some(({ covers }) => covers !== undefined)) return [];
+  if (!declared.some(({ selector }) => selector !== undefined)) return [];
   const named = declared.flatMap((document) =>
-    kindOf(document.kind).many === undefined
+    kindOf(document.kind).bulk === undefined
       ? []
-      : (document.covers?.named ?? [document.identity]).map((identity) => ({ identity, document })),
+      : (document.selector?.named ?? [document.identity]).map((identity) => ({ identity, document })),
   );
   const found = new Map<string, Problem>();
   const hint = 'remove one of the two, or leave the object out of one of the documents';
@@ -220,7 +220,7 @@ function contradictions(declared: readonly Declared[]): Problem[] {
   for (const [address, those] of about) {
     const { identity = {} } = those[0] ?? {};
     const documents = those.map(({ document }) => document);
-    if (documents.every(({ covers }) => covers === undefined)) continue;
+    if (documents.every(({ selector }) => selector === undefined)) continue;
     for (const { path, places, removed } of mergeDocuments(identity, documents).contradictions) {
       const [one, other] = places.map(({ file, line, column }) => `${file}:${line}:${column}`);
       const message =

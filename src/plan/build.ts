@@ -3,14 +3,14 @@ import { noProgress } from '../base/progress.js';
 import { type Fields, withoutUndefined } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
-import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
+import type { Declared, FoundObject, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { missingElements, namesOfLost, type PendingRestore, stillLost } from '../kinds/loss.js';
 import {
-  afterwards,
-  heldLists,
+  awaitLists,
   type ListName,
   listNames,
+  listsAfter,
   type ReadLists,
   type References,
   withListScopes,
@@ -61,7 +61,7 @@ export interface Planned {
 export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const { options, names, warnings } = await withDocumentsById(given);
   const { selection, profile } = options;
-  const subjects = candidates(options, await heldLists(options.read?.lists ?? {}));
+  const subjects = candidates(options, await awaitLists(options.read?.lists ?? {}));
   const { live, references, read, coming } = await observeSubjects(subjects, names, options);
   const decider = new Decider(options, references);
   const addressed = withoutDeclared(
@@ -137,7 +137,7 @@ async function withDocumentsById(options: BuildOptions) {
     names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;
   const expanded = expand(
     declared,
-    afterwards(references, declared, otherNames(state), valuesIn(profile)),
+    listsAfter(references, declared, otherNames(state), valuesIn(profile)),
     options,
   );
   const now = options.asOf ?? options.now;
@@ -164,7 +164,7 @@ async function observeSubjects(subjects: Subject[], names: readonly ListName[], 
   );
   const needed = [...names, ...using, ...listsFor(referring(own, options), options.profile)];
   const read = reusableLists(subjects, needed, options.read);
-  const known = subjects.filter(({ declared }) => declared?.trouble === undefined);
+  const known = subjects.filter(({ declared }) => declared?.reason === undefined);
   const observed = await whileHashing(documents, options, () =>
     observe(known, needed, { ...options, lists: read.lists }),
   );
@@ -208,7 +208,7 @@ async function decideAll(
 }
 
 /** The changes of a kind that other shards make. */
-function decideElsewhere(found: readonly Finding[], kind: Kind, decider: Decider, options: BuildOptions) {
+function decideElsewhere(found: readonly FoundObject[], kind: Kind, decider: Decider, options: BuildOptions) {
   const { declared, selection } = options;
   const live = new Map(found.map((finding) => [addressOf(kind.name, finding.identity), finding.live]));
   return declared
@@ -252,7 +252,7 @@ function reusableLists(
   needed: readonly ListName[],
   read?: ReadLists,
 ): ReadLists {
-  const listed = new Set(subjects.map(({ kind }) => kindOf(kind).listed));
+  const listed = new Set(subjects.map(({ kind }) => kindOf(kind).listedIn));
   const names = listNames.filter(
     (name) => read?.lists[name] !== undefined && (needed.includes(name) || listed.has(name)),
   );
@@ -353,14 +353,14 @@ async function regenerationOf(id: string, options: RegenerationOptions) {
   const before = shown?.fields ?? {};
   const change: Change = {
     ...nothing,
-    ...regenerate(regeneration, identity, { fields: before, shown: before }),
+    ...regenerate(regeneration, identity, { fields: before, live: before }),
     address,
     kind: kind.name,
     declaredAt: null,
     observed: shown === undefined ? 'unknown' : 'live',
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  return { change: withReason(change, unfit ?? shown?.trouble), live: shown };
+  return { change: withReason(change, unfit ?? shown?.reason), live: shown };
 }
 
 async function assemble(changes: readonly Change[], reads: readonly Scope[], header: PlanHeader) {

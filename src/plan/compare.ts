@@ -36,7 +36,7 @@ export interface Recorded {
   readonly run: string | null;
   readonly generation?: number;
   readonly pendingRun?: string;
-  readonly asDeleted: (live: Fields) => boolean;
+  readonly matchesDeleteResponse: (live: Fields) => boolean;
   readonly until?: Dates;
   /** Members that idops added, by field. */
   readonly given?: NonNullable<ResourceRecord['given']>;
@@ -89,13 +89,13 @@ function compareFields(given: CompareInput): Change {
   const lost = lostOf(kind, input);
   const restored = restoredFields(kind, lost, input);
   const isNew = live?.missing === true && declared.creates === true && !declared.absent;
-  const { once = [] } = kind.creation ?? {};
+  const { createOnly = [] } = kind.creation ?? {};
   const declaredFields = takenFields(
     withoutGone(declared, live?.fields ?? {}),
     kind.traits[input.profile.name],
   );
   const own = Object.fromEntries(
-    Object.entries(declaredFields).filter(([field]) => isNew || !once.includes(field)),
+    Object.entries(declaredFields).filter(([field]) => isNew || !createOnly.includes(field)),
   );
   const taken = { ...restored, ...own };
   const present = presentObject(input);
@@ -103,13 +103,13 @@ function compareFields(given: CompareInput): Change {
     references: input.references,
     profile: input.profile,
     present: present.fields,
-    wished: (field) => declared.remembered !== true && Object.hasOwn(declared.fields, field),
-    at: (...path) => {
+    isDeclared: (field) => declared.remembered !== true && Object.hasOwn(declared.fields, field),
+    locationOf: (...path) => {
       const { file, line } = declared.places.of(...path);
       return `${file}:${line}`;
     },
-  }) ?? { fields: taken, troubles: [], confirmed: [], warnings: [] };
-  const { fields: dated, troubles, confirmed } = resolution;
+  }) ?? { fields: taken, reasons: [], confirmed: [], warnings: [] };
+  const { fields: dated, reasons, confirmed } = resolution;
   const stale = resolution.warnings.map(({ field, ...warning }) => {
     const { length: _length, text: _text, ...place } = declared.places.of(field);
     return { ...warning, place };
@@ -123,14 +123,14 @@ function compareFields(given: CompareInput): Change {
   const named = namedMembers(kind, resolved, lost);
   const byMember = Object.keys(named);
   const base = (expected: Fields): Change => {
-    const managed = Object.keys(own).filter((field) => !once.includes(field));
+    const managed = Object.keys(own).filter((field) => !createOnly.includes(field));
     const change = baseChange(input, present, observed, { before, expected, managed, byMember, ...dates });
     return stale.length === 0 ? change : { ...change, warnings: stale };
   };
   const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
   const isGone = live?.missing === true && declared.absent;
   const unfit =
-    declared.trouble ??
+    declared.reason ??
     idTrouble(declared.identity, input.profile) ??
     ((isNew && input.replacedBy === undefined) || isGone ? undefined : lacking(live, input.replacedBy));
   if (unfit !== undefined) return blocked(unfit);
@@ -141,11 +141,11 @@ function compareFields(given: CompareInput): Change {
     );
   }
   const moved = declared.conditions?.find(
-    (one) => !kind.many?.holds(one, { ...live?.beside, ...live?.fields }),
+    (one) => !kind.bulk?.matches(one, { ...live?.readOnly, ...live?.fields }),
   );
   if (moved !== undefined)
     return blocked(`this ${kind.noun} no longer matches the document that declares the change: plan again`);
-  if (troubles.length > 0) return blocked(troubles.join('; '));
+  if (reasons.length > 0) return blocked(reasons.join('; '));
   if (isNew) {
     const created = createChange({ ...input, resolved, confirmed, base, blocked });
     return created.action === 'create'
@@ -188,8 +188,8 @@ function compareFields(given: CompareInput): Change {
   if (gone !== undefined) return blocked(gone);
   if (wanted.unknowable.length > 0) return blocked(unmergeable(kind, wanted.unknowable));
   if (differing.length === 0 && !asserts) return withEnds(base(wanted.fields), recorded?.until);
-  const { requests, expected, warnings = [], trouble } = kind.update(planInput);
-  const refused = trouble ?? tooLarge(requests, input.profile);
+  const { requests, expected, warnings = [], reason } = kind.update(planInput);
+  const refused = reason ?? tooLarge(requests, input.profile);
   if (refused !== undefined) return blocked(refused);
   // Nothing of it can be asserted, as for a key pair that isn't the default.
   if (Object.keys(expected).length === 0) return base(wanted.fields);
@@ -311,10 +311,10 @@ function presentObject({ declared, live, recorded }: CompareInput): Present {
     exists: live?.exists,
     identity: live === undefined ? declared.identity : assign(declared.identity, live.identity),
     fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
-    shown: live?.fields ?? {},
-    asDeleted: live !== undefined && (recorded?.asDeleted(live.fields) ?? false),
+    live: live?.fields ?? {},
+    matchesDeleteResponse: live !== undefined && (recorded?.matchesDeleteResponse(live.fields) ?? false),
     ...withoutUndefined({
-      beside: live?.beside,
+      readOnly: live?.readOnly,
       record: recorded && { fields: recorded.fields, at: recorded.at, run: recorded.run },
       generation: recorded?.generation,
       pendingRun: recorded?.pendingRun,
@@ -365,7 +365,7 @@ function baseChange(input: CompareInput, present: Present, observed: Source, inf
         ends: notEmpty(ends),
         undated: notEmpty(undated),
         ended,
-        seen: present.exists === true ? present.shown : undefined,
+        seen: present.exists === true ? present.live : undefined,
         generation,
         recordedGeneration: generation === undefined ? undefined : recorded?.generation,
       }),

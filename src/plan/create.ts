@@ -23,9 +23,9 @@ import type { Subject } from './subjects.js';
 
 /** Why an object can't be found; with the id of the one that replaces it, if a run created it again. */
 export function lacking(live: Live | undefined, replacedBy: string | undefined): string | undefined {
-  if (live?.trouble === undefined) return undefined;
-  if (live.exists || replacedBy === undefined) return `${live.trouble}${live.proposal?.() ?? ''}`;
-  return `${live.trouble}; it was deleted and created again with the id ${replacedBy}: declare that one`;
+  if (live?.reason === undefined) return undefined;
+  if (live.exists || replacedBy === undefined) return `${live.reason}${live.suggestion?.() ?? ''}`;
+  return `${live.reason}; it was deleted and created again with the id ${replacedBy}: declare that one`;
 }
 
 /** A new object, and how its change is made. */
@@ -47,7 +47,7 @@ export function createChange(given: NewObject): Change {
   const { creation } = kind;
   const { identity } = declared;
   if (creation === undefined) return blocked(`no operation creates a ${kind.noun}`);
-  if (identity.id !== undefined && creation.withoutId !== undefined) return blocked(creation.withoutId);
+  if (identity.id !== undefined && creation.idRefusal !== undefined) return blocked(creation.idRefusal);
   const other = namesake(declared, references);
   if (other !== undefined)
     return blocked(
@@ -57,7 +57,7 @@ export function createChange(given: NewObject): Change {
     resolved,
     (asked, field) => desired(kind.fields[field] ?? value, asked, null, true) ?? null,
   );
-  const lacks = creation.needs.flatMap((need) => {
+  const lacks = creation.required.flatMap((need) => {
     const all = [need].flat();
     const isGiven = (field: string): boolean => {
       const given = wanted[field] ?? identity[field] ?? null;
@@ -70,12 +70,14 @@ export function createChange(given: NewObject): Change {
       `a new ${kind.noun} needs ${lacks.join(' and ')}: declare ${lacks.length === 1 ? 'it' : 'them'}`,
     );
   }
-  const { fields, warnings = [], trouble } = creation.prepare(identity, wanted, references);
-  if (trouble !== undefined) return blocked(trouble);
+  const { fields, warnings = [], reason } = creation.prepare(identity, wanted, references);
+  if (reason !== undefined) return blocked(reason);
   const planned = identity.id === undefined ? plannedId(addressOf(declared.kind, identity)) : undefined;
   const chosen = planned === undefined ? identity : assign(identity, { id: planned });
-  const { once = [] } = creation;
-  const change = base(Object.fromEntries(Object.entries(fields).filter(([field]) => !once.includes(field))));
+  const { createOnly = [] } = creation;
+  const change = base(
+    Object.fromEntries(Object.entries(fields).filter(([field]) => !createOnly.includes(field))),
+  );
   const parts = Object.entries(fields).flatMap(([field, goal]) =>
     contrast(kind.fields[field] ?? value, field, goal, null),
   );
@@ -91,12 +93,12 @@ export function createChange(given: NewObject): Change {
     ...change,
     action: 'create',
     warnings: [...change.warnings, ...warnings],
-    requests: [creation.request(chosen, fields), ...(creation.after?.(chosen.id ?? '', fields) ?? [])],
+    requests: [creation.request(chosen, fields), ...(creation.followUps?.(chosen.id ?? '', fields) ?? [])],
     fields: [...backendField(identity, references), ...changes],
     destructions: kind.destructions?.(changes) ?? [],
     apply: {
       ...change.apply,
-      identity: creation.takesId ? chosen : identity,
+      identity: creation.acceptsId ? chosen : identity,
       existed: false,
       ...withoutUndefined({ plannedId: planned, chosenId: creating, replaces: declared.replaces }),
     },
@@ -113,9 +115,10 @@ function backendField({ backend }: Identity, { backends }: References): FieldCha
 /** The row of another object that has the name of one with a chosen id; undefined if there is none. */
 export function namesake({ kind, identity }: Declared, references: References): Fields | undefined {
   const { id, name } = identity;
-  const { listed } = kindOf(kind);
-  if (id === undefined || name === undefined || listed === undefined || listed === 'own') return undefined;
-  const list = references[listed];
+  const { listedIn } = kindOf(kind);
+  if (id === undefined || name === undefined || listedIn === undefined || listedIn === 'own')
+    return undefined;
+  const list = references[listedIn];
   const isOther = (other: string): boolean => !sameIdentifier(other, id) && list?.created.has(other) !== true;
   return list?.byName(name).find((row) => isOther(String(row.id)));
 }
@@ -124,7 +127,7 @@ export function namesake({ kind, identity }: Declared, references: References): 
 export function comingIds(live: ReadonlyMap<Subject, Live>): ReadonlySet<string> {
   return new Set(
     [...live].flatMap(([{ kind, identity, declared }, { missing }]) =>
-      missing === true && declared?.creates === true && kindOf(kind).creation?.takesId === true
+      missing === true && declared?.creates === true && kindOf(kind).creation?.acceptsId === true
         ? [identity.id ?? plannedId(addressOf(kind, identity))]
         : [],
     ),
@@ -195,7 +198,7 @@ export function blockReferred(
 /** What a document refers to, by id as far as it is found. */
 function idsNamed({ kind: name, identity, fields }: Declared, references: References, profile: Profile) {
   const kind = kindOf(name);
-  const context = { references, profile, present: {}, wished: () => true, at: () => '' };
+  const context = { references, profile, present: {}, isDeclared: () => true, locationOf: () => '' };
   const { fields: resolved } = kind.resolve?.(fields, context) ?? { fields };
   // What a document adds, and not what it removes.
   const wanted = mapValues(resolved, (asked, field) =>

@@ -8,7 +8,7 @@ import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { PendingRestore } from '../kinds/loss.js';
-import { afterwards, type ListedField, listNames, type References } from '../kinds/references.js';
+import { type ListedField, listNames, listsAfter, type References } from '../kinds/references.js';
 import { type Hasher, restoreFields } from '../secrets/hash.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord, State } from '../state/state.js';
@@ -28,9 +28,9 @@ export class Decider {
   /** `earlier` are the lists of a plan that is being applied: until its end, both names of a renamed object are right. */
   constructor(options: BuildOptions, references: References, earlier: References = {}) {
     this.#options = options;
-    const present = listNames.flatMap((name) => [...(earlier[name]?.others.present ?? [])]);
+    const present = listNames.flatMap((name) => [...(earlier[name]?.others.live ?? [])]);
     const others = { ...otherNames(options.state), present: new Map(present) };
-    this.references = afterwards(references, options.declared, others, valuesIn(options.profile));
+    this.references = listsAfter(references, options.declared, others, valuesIn(options.profile));
   }
 
   /** The ids of recorded objects: of those that may still come, by address; of those that replace a deleted one, by its id; and by last name. */
@@ -93,7 +93,7 @@ export class Decider {
       uncertain: new Set(record.uncertain),
       at,
       run,
-      asDeleted: (live) => deleted !== undefined && deleted === deletedHash(kind, live, hasher),
+      matchesDeleteResponse: (live) => deleted !== undefined && deleted === deletedHash(kind, live, hasher),
       ...withoutUndefined({
         until,
         given,
@@ -168,9 +168,9 @@ export class Decider {
   /** What runs did with an object that the server doesn't have. */
   #earlier({ kind, identity }: Declared): Pick<CompareInput, 'creating' | 'replacedBy' | 'renamed'> {
     const { creating, replacedBy, lastNamed } = this.#creations();
-    const { listed = 'own' } = kindOf(kind);
+    const { listedIn = 'own' } = kindOf(kind);
     const id = identity.id === undefined ? lastNamed.get(`${kind}/${identity.name}`) : undefined;
-    const name = id === undefined || listed === 'own' ? undefined : this.references[listed]?.presentName(id);
+    const name = id === undefined || listedIn === 'own' ? undefined : this.references[listedIn]?.liveName(id);
     const isRenamed = id !== undefined && name !== undefined && name !== identity.name;
     return {
       ...(isRenamed ? { renamed: { id, name } } : {}),
@@ -185,7 +185,7 @@ export function valuesIn(profile: Profile): ListedField {
   return ({ kind: name, fields }, field, row, references) => {
     const kind = kindOf(name);
     const { [field]: declared = null } = fields;
-    const context = { references, profile, present: row, wished: () => true, at: () => '' };
+    const context = { references, profile, present: row, isDeclared: () => true, locationOf: () => '' };
     const { [field]: asked = declared } = kind.resolve?.({ [field]: declared }, context).fields ?? {};
     return desired(kind.fields[field] ?? value, asked, row[field] ?? null, false) ?? declared;
   };
@@ -203,7 +203,7 @@ function checked(change: Change, declared: Declared, checks: BodyChecks): Change
 
 /** Hash of the server's DELETE response. */
 export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): string {
-  return hasher.hash([...(kindOf(kind).deletion?.traces(answer) ?? [])]);
+  return hasher.hash([...(kindOf(kind).deletion?.fingerprint(answer) ?? [])]);
 }
 
 /** What a state knows of the former names and ids of objects. */
@@ -211,7 +211,7 @@ export function otherNames(state: Pick<State, 'resources'>): OtherNames {
   const replaced = Object.values(state.resources).flatMap(({ identity: { id }, replaces }) =>
     id === undefined || replaces === undefined ? [] : [[identifierKey(replaces), id] as const],
   );
-  return { present: new Map(), former: formerNames(state), replaced: new Map(replaced) };
+  return { live: new Map(), former: formerNames(state), recreated: new Map(replaced) };
 }
 
 /** The last recorded names and the former names of objects, by id. */

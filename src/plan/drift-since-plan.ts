@@ -13,7 +13,7 @@ import type { Change } from './plan.js';
 export function driftSincePlan(planned: Change, now: Change, isSucceeded = false): string[] {
   if (now.action === 'blocked') return [now.reason ?? 'it is blocked now'];
   const fields = [...planned.fields, ...now.fields].filter((field) => !isUnplanned(field));
-  const { decisive: deciding = [], succession, fields: types } = kindOf(planned.kind);
+  const { preconditions: deciding = [], succession, fields: types } = kindOf(planned.kind);
   const isTaken = (path: string): boolean => isSucceeded && path === succession?.field && givesUp(planned);
   const paths = new Set(fields.map(({ path }) => path).filter((path) => !isTaken(path)));
   const changed = [...paths].filter(
@@ -21,7 +21,7 @@ export function driftSincePlan(planned: Change, now: Change, isSucceeded = false
   );
   const decisive = deciding.filter(
     (field) =>
-      !(isSucceeded && field === succession?.among) &&
+      !(isSucceeded && field === succession?.holdersField) &&
       !same(planned.apply.before[field] ?? null, now.apply.before[field] ?? null),
   );
   const all = [...new Set([...changed, ...decisive])].sort();

@@ -35,7 +35,7 @@ export function expand(documents: readonly Declared[], references: References, g
   const own = plain.map((document) => {
     const address = addressOf(document.kind, document.identity);
     const others = covering.get(address);
-    if (others === undefined || document.trouble !== undefined) return document;
+    if (others === undefined || document.reason !== undefined) return document;
     // Names that several documents create may be of different users.
     const { identity } = document;
     if (Object.entries(others.identity).some(([part, text]) => identity[part] !== text)) return document;
@@ -63,18 +63,18 @@ export function coverObjects(documents: readonly Declared[], references: Referen
     else before.documents.push(document);
   };
   for (const document of documents) {
-    const { many, noun } = kindOf(document.kind);
-    if (document.covers === undefined) plain.push(withId(document, references));
-    else if (many !== undefined) {
-      const { found, lost, troubles } = many.find(document.covers, references);
-      problems.push(...troubles.map((trouble) => error('no-such-name', trouble, [document.places.of()])));
-      const { atLeast = 0 } = document.covers;
+    const { bulk, noun } = kindOf(document.kind);
+    if (document.selector === undefined) plain.push(withId(document, references));
+    else if (bulk !== undefined) {
+      const { found, notFound, reasons } = bulk.find(document.selector, references);
+      problems.push(...reasons.map((trouble) => error('no-such-name', trouble, [document.places.of()])));
+      const { atLeast = 0 } = document.selector;
       const count = `this document covers ${found.size} ${noun}${found.size === 1 ? '' : 's'}`;
-      if (troubles.length === 0 && found.size < atLeast) {
+      if (reasons.length === 0 && found.size < atLeast) {
         const message = `${count}, and at_least is ${atLeast}`;
         const hint = 'correct "match" or "users", or lower "at_least"';
         problems.push(error('too-few-objects', message, [document.places.of()], hint));
-      } else if (troubles.length === 0 && found.size === 0 && lost.length === 0) {
+      } else if (reasons.length === 0 && found.size === 0 && notFound.length === 0) {
         warnings.push({ code: 'too-few-objects', message: count, place: document.places.line });
       }
       const left: string[] = [];
@@ -89,9 +89,9 @@ export function coverObjects(documents: readonly Declared[], references: Referen
       }
       if (left.length > 0)
         warnings.push(leftOut(document, left, `safety.protect names ${left.length === 1 ? 'it' : 'them'}`));
-      for (const { identity, why } of lost) {
+      for (const { identity, why } of notFound) {
         const missing = kindOf(document.kind).byName?.missing?.(identity, references);
-        cover({ ...documentFor(document, missing ?? identity, undefined), trouble: why });
+        cover({ ...documentFor(document, missing ?? identity, undefined), reason: why });
       }
     }
   }
@@ -105,9 +105,9 @@ function leftOut({ places }: Declared, left: readonly string[], why: string): Pl
   return { code: 'left-out', message: `"match" leaves out ${firstFew(left)}: ${why}`, place: places.line };
 }
 
-function isPlain({ kind, identity, covers }: Declared): boolean {
+function isPlain({ kind, identity, selector }: Declared): boolean {
   const { byName } = kindOf(kind);
-  return covers === undefined && (byName === undefined || identity[byName.id] !== undefined);
+  return selector === undefined && (byName === undefined || identity[byName.id] !== undefined);
 }
 
 function withId(document: Declared, references: References): Declared {
@@ -118,7 +118,7 @@ function withId(document: Declared, references: References): Declared {
   const missing = isExpected ? byName.missing?.(document.identity, references) : undefined;
   if (missing !== undefined) return { ...document, identity: missing };
   const found = byName.find(document.identity, references);
-  return { ...document, ...(typeof found === 'string' ? { trouble: found } : { identity: found }) };
+  return { ...document, ...(typeof found === 'string' ? { reason: found } : { identity: found }) };
 }
 
 /** One document from several about an object, with a trouble if they contradict each other. */
@@ -132,5 +132,5 @@ export function mergeAbout(identity: Identity, documents: readonly Declared[]): 
       ? `"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`
       : `"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.line}`,
   );
-  return { ...document, trouble: `${told.join('; ')}: declare one value` };
+  return { ...document, reason: `${told.join('; ')}: declare one value` };
 }

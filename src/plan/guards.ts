@@ -4,7 +4,7 @@ import { wrongName } from '../kinds/by-name.js';
 import { elementName } from '../kinds/fields.js';
 import type { Holding } from '../kinds/holdings.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import type { Discovery, Finding, Kind } from '../kinds/kind.js';
+import type { Discovery, FoundObject, Kind } from '../kinds/kind.js';
 import type { References } from '../kinds/references.js';
 import type { State } from '../state/state.js';
 import { deletedIn, textsOf } from './create.js';
@@ -67,10 +67,10 @@ export function markPrivileged(
 
 /** What a change gives that its object doesn't have, and that no pending restore gives back. If a list is unknown, all of it is new. */
 function newHoldings({ kind, action, fields, requests, apply }: Change, references: References): Holding[] {
-  const { gives, creation } = kindOf(kind);
-  if (gives === undefined || requests.length === 0 || action === 'delete') return [];
+  const { grants, creation } = kindOf(kind);
+  if (grants === undefined || requests.length === 0 || action === 'delete') return [];
   const givenBy = (changed: typeof fields, side: Parameters<typeof fieldsOf>[1]): Holding[] =>
-    gives(fieldsOf(changed, side), references);
+    grants(fieldsOf(changed, side), references);
   const known = fields.filter(({ before }) => before !== undefined);
   // `apply.before` has what a pending restore gives back, too.
   const had = [
@@ -83,25 +83,25 @@ function newHoldings({ kind, action, fields, requests, apply }: Change, referenc
   const own = givenBy(fields, ({ after }) => after).filter(
     ({ id, name, ...at }) => !keys.has(id === undefined ? key(at, 'name', name) : key(at, 'id', id)),
   );
-  return action === 'create' ? [...own, ...(creation?.gives?.(apply.identity, references) ?? [])] : own;
+  return action === 'create' ? [...own, ...(creation?.grants?.(apply.identity, references) ?? [])] : own;
 }
 
-function key({ type, within }: Pick<Holding, 'type' | 'within'>, by: 'id' | 'name', value?: Value) {
-  return value === undefined ? undefined : JSON.stringify([type, within, by, String(value)]);
+function key({ type, path }: Pick<Holding, 'type' | 'path'>, by: 'id' | 'name', value?: Value) {
+  return value === undefined ? undefined : JSON.stringify([type, path, by, String(value)]);
 }
 
 function fieldsOf(changes: Change['fields'], side: (field: Change['fields'][number]) => Value | undefined) {
   return withoutUndefined(Object.fromEntries(changes.map((field) => [field.path, side(field)]))) as Fields;
 }
 
-function sentenceOf({ type, element, name, within, through, by }: Holding, { fields }: Change): string {
+function sentenceOf({ type, element, name, path, role, giver }: Holding, { fields }: Change): string {
   // What gives it to a new object is in a list of the server.
   const confirmed =
-    by !== undefined || fields.find(({ path }) => within.startsWith(path))?.confirmed === true;
+    giver !== undefined || fields.find((field) => path.startsWith(field.path))?.confirmed === true;
   const isHidden = name === undefined || holdsSensitive(element);
   const called = elementName(isHidden ? element : { ...element, name }, confirmed);
-  const role = through && `the role${elementName(through.element, confirmed)}`;
-  const givers = [role, by].filter((one) => one !== undefined).join(' of ');
+  const roleName = role && `the role${elementName(role.element, confirmed)}`;
+  const givers = [roleName, giver].filter((one) => one !== undefined).join(' of ');
   return `gives the ${type}${called}${givers && ` by ${givers}`}`;
 }
 
@@ -109,9 +109,9 @@ function sentenceOf({ type, element, name, within, through, by }: Holding, { fie
 function namesById({ resources }: State): ReadonlyMap<string | undefined, Set<string>> {
   const names = new Map<string | undefined, Set<string>>();
   for (const { kind, fields, left } of Object.values(resources)) {
-    const { gives } = kindOf(kind);
-    const recorded = gives === undefined ? [] : [fields, left?.fields ?? {}];
-    for (const { id, name } of recorded.flatMap((one) => gives?.(one as Fields, {}) ?? []))
+    const { grants } = kindOf(kind);
+    const recorded = grants === undefined ? [] : [fields, left?.fields ?? {}];
+    for (const { id, name } of recorded.flatMap((one) => grants?.(one as Fields, {}) ?? []))
       if (id !== undefined && name !== undefined) names.set(id, (names.get(id) ?? new Set()).add(name));
   }
   return names;
@@ -132,7 +132,7 @@ export function blockProtected(
   return changes.map((change) => {
     const { kind } = change;
     if (!isChanging(change)) return change;
-    const name = kindOf(kind).called?.(change.apply.before);
+    const name = kindOf(kind).displayName?.(change.apply.before);
     const named = name === undefined ? [] : [`${kind}/${name}`];
     const own = protectingPattern(patterns, [...addressesOf(change), ...named]);
     if (own !== undefined) return guarded(change, own, `safety.protect has ${own}: no plan changes it`);
@@ -145,7 +145,11 @@ export function blockProtected(
         : protectingPattern(patterns, former);
     if (taken === undefined) return change;
     const unsure = former === undefined ? '; which one has it now is unknown' : '';
-    return guarded(change, taken, `it ${succession.moves(former)}, and safety.protect has ${taken}${unsure}`);
+    return guarded(
+      change,
+      taken,
+      `it ${succession.describeMove(former)}, and safety.protect has ${taken}${unsure}`,
+    );
   });
 }
 
@@ -169,9 +173,9 @@ export async function blockTakings(changes: Change[], options: BuildOptions, ref
   for (const { name, discovery } of kinds) {
     const isMeant = protect.some((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, name));
     if (discovery === undefined || !isMeant) continue;
-    for (const { identity, live, called } of await findAll(discovery, options)) {
+    for (const { identity, live, displayName } of await findAll(discovery, options)) {
       const { all } = addresses({ kind: name, identity }, live, references);
-      const address = called === null ? (all[0] ?? name) : `${name}/${called}`;
+      const address = displayName === null ? (all[0] ?? name) : `${name}/${displayName}`;
       const pattern = protectingPattern(protect, [...all, address]);
       if (pattern === undefined) continue;
       for (const id of textsOf(live.fields))
@@ -192,9 +196,9 @@ export function idleKeeps(keeps: readonly KeepRule[], { scopes, roles }: Referen
   return keeps.flatMap((keep) => {
     const [noun, list, named = ''] =
       keep.scope === undefined ? ['role', roles, keep.role] : ['scope', scopes, keep.scope];
-    if (list == null || list.unsure || list.byId(named) !== undefined || list.byName(named).length > 0)
+    if (list == null || list.isIncomplete || list.byId(named) !== undefined || list.byName(named).length > 0)
       return [];
-    const message = `safety.keep names the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.proposal(named)}`;
+    const message = `safety.keep names the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.suggestion(named)}`;
     return [{ code: 'no-such-name', message }];
   });
 }
@@ -204,7 +208,7 @@ export async function blockLosses(
   given: readonly Change[],
   options: BuildOptions,
   references: References,
-  elsewhere: (found: readonly Finding[], kind: Kind) => readonly Change[],
+  elsewhere: (found: readonly FoundObject[], kind: Kind) => readonly Change[],
 ): Promise<readonly Change[]> {
   let changes = given;
   const keptBy = (keep: KeepRule, { type, id, name }: Holding): boolean =>
@@ -212,22 +216,22 @@ export async function blockLosses(
   // What changes of scopes and roles take from everybody who has them.
   const taken = new Map(
     given.flatMap(({ kind, action, requests, apply }): [string, readonly Holding[]][] => {
-      const { takes } = kindOf(kind);
-      if (takes === undefined || requests.length === 0 || action === 'create') return [];
-      return [[apply.key, takes(apply.before, action === 'delete' ? null : apply.expected)]];
+      const { revokes } = kindOf(kind);
+      if (revokes === undefined || requests.length === 0 || action === 'create') return [];
+      return [[apply.key, revokes(apply.before, action === 'delete' ? null : apply.expected)]];
     }),
   );
   const gone = new Set([...taken.values()].flat().map(holdingKey));
   const isGone = (holding: Holding): boolean =>
-    [holdingKey(holding), holding.id, holding.through?.id].some((key) => key !== undefined && gone.has(key));
+    [holdingKey(holding), holding.id, holding.role?.id].some((key) => key !== undefined && gone.has(key));
   for (const kind of kinds) {
-    const { access, discovery, gives } = kind;
-    if (access === undefined || discovery === undefined || gives === undefined) continue;
+    const { access, discovery, grants } = kind;
+    if (access === undefined || discovery === undefined || grants === undefined) continue;
     const held = (keep: KeepRule, fields: Fields): Holding[] =>
       // Who is blocked can't sign in.
       access.blocked(fields) === true
         ? []
-        : gives(fields, references).filter((holding) => keptBy(keep, holding));
+        : grants(fields, references).filter((holding) => keptBy(keep, holding));
     const has = (keep: KeepRule, fields: Fields): boolean =>
       held(keep, fields).some((holding) => !isGone(holding));
     const loses = (keep: KeepRule, change: Change): boolean => {
@@ -274,8 +278,8 @@ export async function blockLosses(
 }
 
 /** A scope of a role by both, anything else by its id. */
-function holdingKey({ id = '', through }: Holding): string {
-  return through === undefined ? id : `${through.id}/${id}`;
+function holdingKey({ id = '', role }: Holding): string {
+  return role === undefined ? id : `${role.id}/${id}`;
 }
 
 function afterwards(now: Fields, change: Pick<Change, 'action' | 'apply'> | undefined): Fields {
@@ -283,7 +287,7 @@ function afterwards(now: Fields, change: Pick<Change, 'action' | 'apply'> | unde
 }
 
 /** All objects of a kind, as the server lists them. */
-async function findAll({ find }: Discovery, options: BuildOptions): Promise<readonly Finding[]> {
+async function findAll({ find }: Discovery, options: BuildOptions): Promise<readonly FoundObject[]> {
   const context = contextOf({ ...options, lists: options.read?.lists ?? {} });
-  return (await find({ ...context, asked: {}, known: [] })).found;
+  return (await find({ ...context, filters: {}, known: [] })).found;
 }

@@ -5,13 +5,13 @@ import { lazy } from '../base/values.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live, ObserveContext } from '../kinds/kind.js';
 import {
-  type HeldLists,
-  heldLists,
-  holdList,
+  awaitLists,
   type ListName,
   listNames,
   listScope,
+  type PendingLists,
   type References,
+  readListOnce,
   withListScopes,
 } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
@@ -34,11 +34,11 @@ export interface ObserveOptions {
   /** Once aborted, nothing more is read. */
   readonly signal?: AbortSignal;
   /** The lists that were read already; those that are read now are added. */
-  readonly lists?: HeldLists;
+  readonly lists?: PendingLists;
   /** The ids that new objects have in the plan; what belongs to one isn't read. */
   readonly coming?: ReadonlySet<string>;
   /** Reads objects one by one if the server can, since a list may be older. */
-  readonly alone?: boolean;
+  readonly oneByOne?: boolean;
 }
 
 /** The server's answers; an object without an entry is of a kind that the profile can't read. */
@@ -95,22 +95,22 @@ export async function observe<T extends Wanted>(
   // A list is one step, however many objects it shows; one that was read already is none.
   const planned = new Set([
     ...shared,
-    ...asked.flatMap(({ kind: { listed = 'own' } }) => (listed === 'own' ? [] : listed)),
+    ...asked.flatMap(({ kind: { listedIn = 'own' } }) => (listedIn === 'own' ? [] : listedIn)),
   ]);
   const steps =
     asked.reduce(
-      (sum, { kind: { listed }, own }) =>
-        sum + (listed === undefined ? own.length : listed === 'own' ? 1 : 0),
+      (sum, { kind: { listedIn }, own }) =>
+        sum + (listedIn === undefined ? own.length : listedIn === 'own' ? 1 : 0),
       0,
     ) + [...planned].filter((name) => lists[name] === undefined).length;
   if (steps > 0) progress.phase('Observing', steps);
   try {
     await allSettled<unknown>([
       ...asked.map(async ({ kind, own }) => {
-        const step = kind.listed === undefined ? () => progress.step() : () => {};
+        const step = kind.listedIn === undefined ? () => progress.step() : () => {};
         const observed = await kind.observe(own, { ...context, limit: limited(step) });
         // A list may need further reads, which belong to its step.
-        if (kind.listed === 'own') progress.step();
+        if (kind.listedIn === 'own') progress.step();
         for (const [object, shown] of observed)
           live.set(object, { ...shown, ...shownFields(kind, shown.fields, profile) });
       }),
@@ -121,20 +121,20 @@ export async function observe<T extends Wanted>(
     throw failure;
   }
   if (steps > 0) progress.end();
-  return { live, references: await heldLists(lists) };
+  return { live, references: await awaitLists(lists) };
 }
 
 /** What kinds read with; calls `onRead` after a list was read. */
 export function contextOf(options: Omit<ObserveOptions, 'progress'>, onRead?: (name: ListName) => void) {
-  const { profile, concurrency, signal, lists = {}, alone = false } = options;
+  const { profile, concurrency, signal, lists = {}, oneByOne = false } = options;
   const { reader, check } = abortable(options.reader, signal);
   const limit = pLimit(concurrency);
   const context: ObserveContext = {
     reader,
     profile,
-    alone,
-    holds: (name) => lists[name] !== undefined,
-    list: (name) => holdList(lists, name, { reader, profile }, () => onRead?.(name)),
+    oneByOne,
+    hasList: (name) => lists[name] !== undefined,
+    list: (name) => readListOnce(lists, name, { reader, profile }, () => onRead?.(name)),
     limit: (read) =>
       limit(async () => {
         check();
@@ -146,22 +146,22 @@ export function contextOf(options: Omit<ObserveOptions, 'progress'>, onRead?: (n
 
 /** What belongs to an object that the plan creates, as it is right after that; undefined for anything else. */
 export function partOf({ kind: name, identity }: Wanted, coming: ReadonlySet<string>): Live | undefined {
-  const { within = 'backend', creation } = kindOf(name);
-  if (!coming.has(identity[within] ?? '')) return undefined;
+  const { parentId = 'backend', creation } = kindOf(name);
+  if (!coming.has(identity[parentId] ?? '')) return undefined;
   if (creation === undefined) return { exists: true, identity, fields: { id: null } };
   return { exists: false, identity, fields: {}, missing: true };
 }
 
 /** The lists that the documents' references have to be looked up in. */
 export function listsFor(declared: readonly Declared[], profile: Profile): readonly ListName[] {
-  return declared.flatMap((document) => kindOf(document.kind).refersTo?.(document, profile) ?? []);
+  return declared.flatMap((document) => kindOf(document.kind).referenceLists?.(document, profile) ?? []);
 }
 
 /** The lists in which the objects of documents are found by name. */
 export function listsOfNames(documents: readonly Declared[], targets: readonly string[], profile: Profile) {
-  const named = documents.flatMap(({ kind, identity, covers }) => {
-    const { byName, many } = kindOf(kind);
-    if (covers !== undefined) return many?.lists(covers) ?? [];
+  const named = documents.flatMap(({ kind, identity, selector }) => {
+    const { byName, bulk } = kindOf(kind);
+    if (selector !== undefined) return bulk?.lists(selector) ?? [];
     return byName !== undefined && identity[byName.id] === undefined ? byName.lists(identity) : [];
   });
   const targeted = kinds.flatMap(({ name, byName }) =>

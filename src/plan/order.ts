@@ -23,7 +23,7 @@ export function arrange(changes: readonly Change[]): Change[] {
     const { succession } = kindOf(change.kind);
     if (succession === undefined) return change;
     if (takesOver(change) && change.destructions.length > 0)
-      return { ...change, destructions: [succession.moves(formerHolders(change, sorted))] };
+      return { ...change, destructions: [succession.describeMove(formerHolders(change, sorted))] };
     if (!givesUp(change) || succeeded.has(change.kind)) return change;
     return withReason(change, succession.withoutSuccessor);
   });

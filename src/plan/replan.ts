@@ -66,7 +66,7 @@ export function replanOf(
       const { live, references } = await observe([one.subject], needed, {
         ...options,
         lists: held.lists,
-        alone: carries(change),
+        oneByOne: carries(change),
         progress: noProgress,
       });
       // A decider looks at all documents, so it is used as long as the lists are the same.
@@ -117,7 +117,13 @@ function carriesIn({ body = {}, params }: WriteRequest, { fields }: Kind, declar
   );
 }
 
-const NO_RECORD: Recorded = { fields: {}, uncertain: new Set(), at: '', run: '', asDeleted: () => false };
+const NO_RECORD: Recorded = {
+  fields: {},
+  uncertain: new Set(),
+  at: '',
+  run: '',
+  matchesDeleteResponse: () => false,
+};
 
 /** What may contain references: the documents, and pending restores. */
 export function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {

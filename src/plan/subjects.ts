@@ -65,7 +65,7 @@ export function candidates(options: BuildOptions, references: References): Subje
     const isPutBack = managed.length === 0 && created === run && neverKept(kindOf(kind)) === undefined;
     const isOwn = run !== null && !isPutBack;
     // A document whose object wasn't found may declare it.
-    const isSure = declared.every((document) => document.kind !== kind || document.trouble === undefined);
+    const isSure = declared.every((document) => document.kind !== kind || document.reason === undefined);
     if (isPruned(record, options) && deleted === undefined && isOwn && isSure)
       return [{ kind, identity, declared: undefined }];
     return hasRestore(record, options)
@@ -109,7 +109,7 @@ function ownAndAlike(documents: readonly Declared[], selection: Selection): Subj
 function isPruned({ kind, created }: ResourceRecord, { prune, prunes }: BuildOptions): boolean {
   const { deletion } = kindOf(kind);
   if (!prune || deletion === undefined) return false;
-  if (deletion.createdOnly !== true) return prunes?.includes(kind) ?? deletion.prunedUnasked === true;
+  if (deletion.prunesOnlyCreated !== true) return prunes?.includes(kind) ?? deletion.prunedByDefault === true;
   return created !== undefined && prunes?.includes(kind) === true;
 }
 

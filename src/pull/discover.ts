@@ -5,23 +5,23 @@ import { findIn } from '../kinds/by-name.js';
 import { isAsked } from '../kinds/discovery.js';
 import { addressOf, kinds as everyKind } from '../kinds/index.js';
 import type {
-  Asked,
   Declared,
   DiscoverContext,
-  Discovered,
   Discovery,
-  Finding,
+  DiscoveryFilters,
+  DiscoveryResult,
+  FoundObject,
   Kind,
-  Known,
+  KnownObject,
 } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import {
-  type HeldLists,
-  heldLists,
-  holdList,
+  awaitLists,
   listNames,
   listScope,
+  type PendingLists,
   type References,
+  readListOnce,
 } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
 import { identifier } from '../kinds/schema.js';
@@ -30,15 +30,15 @@ import { undocumented } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
 
 export interface LookOptions extends ObserveOptions {
-  readonly lists: HeldLists;
+  readonly lists: PendingLists;
 }
 
 /** What to look for, and how to write it. */
 export interface PullWishes {
   readonly kinds: readonly Kind[];
-  readonly asked: Asked;
+  readonly asked: DiscoveryFilters;
   /** What manifests and the state name. */
-  readonly known: readonly Known[];
+  readonly known: readonly KnownObject[];
   /** How new documents refer to objects: by names if these are unique. */
   readonly by: 'name' | 'id';
   /** Look for nothing that isn't declared. */
@@ -53,7 +53,7 @@ export interface PullWishes {
 
 /** The objects that were found, and the lists that they refer to. */
 export interface DiscoveredAll {
-  readonly found: readonly { readonly kind: Kind; readonly finding: Finding }[];
+  readonly found: readonly { readonly kind: Kind; readonly finding: FoundObject }[];
   readonly references: References;
   /** A sentence for each thing that can't be looked for. */
   readonly notes: readonly string[];
@@ -66,15 +66,15 @@ export interface DiscoveredAll {
  * AggregateError of everything that the reader threw.
  */
 export async function discoverAll(wishes: PullWishes, declared: readonly Declared[], look: LookOptions) {
-  const { kinds, asked, known, by, declaredOnly } = wishes;
+  const { kinds, asked: filters, known, by, declaredOnly } = wishes;
   const { profile, lists } = look;
   const byKind = await discoverKinds(declaredOnly ? [] : kinds, look, {
     ...contextOf(look),
-    asked,
+    filters,
     // The server can't have objects whose id fits in no path.
     known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),
   });
-  const foundOf = (kind: Kind): readonly Finding[] => byKind.get(kind)?.found ?? [];
+  const foundOf = (kind: Kind): readonly FoundObject[] => byKind.get(kind)?.found ?? [];
   const found = kinds.flatMap((kind) => foundOf(kind).map((finding) => ({ kind, finding })));
   const referring = [
     ...declared,
@@ -86,23 +86,24 @@ export async function discoverAll(wishes: PullWishes, declared: readonly Declare
   const naming = kinds.flatMap((kind) => {
     const own = foundOf(kind);
     const isNew = own.some(({ identity }) => !present.has(addressOf(kind.name, identity)));
-    return by === 'name' && isNew ? (kind.discovery?.named?.lists(own) ?? []) : [];
+    return by === 'name' && isNew ? (kind.discovery?.byName?.lists(own) ?? []) : [];
   });
   const needed = new Set([...listsFor(referring, profile), ...naming]);
   await Promise.all(
     listNames
       .filter((name) => needed.has(name) && listScope(name, profile) !== undefined)
-      .map((name) => holdList(lists, name, look)),
+      .map((name) => readListOnce(lists, name, look)),
   );
   const looked = declaredOnly ? kinds.filter((kind) => !kind.readable(profile)) : kinds;
   // Nobody who asks for all kinds misses those that another profile has.
-  const isAbout = ({ only = profile.name }: Kind) => only === profile.name || kinds.length < everyKind.length;
+  const isAbout = ({ onlyProfile = profile.name }: Kind) =>
+    onlyProfile === profile.name || kinds.length < everyKind.length;
   const unread = looked.filter((kind) => kind.discovery !== undefined && !byKind.has(kind) && isAbout(kind));
   return {
     found,
-    references: await heldLists(lists),
+    references: await awaitLists(lists),
     notes: [...unreadable(unread, profile), ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? [])],
-    missing: missing(looked, found, asked, byKind, profile),
+    missing: missing(looked, found, filters, byKind, profile),
   };
 }
 
@@ -113,12 +114,12 @@ async function discoverKinds(kinds: readonly Kind[], options: LookOptions, conte
     kind.discovery !== undefined && kind.readable(profile) ? [[kind, kind.discovery] as const] : [],
   );
   if (readable.length > 0) progress.phase('Looking', readable.length);
-  const look = async ([kind, discovery]: readonly [Kind, Discovery]): Promise<[Kind, Discovered]> => {
+  const look = async ([kind, discovery]: readonly [Kind, Discovery]): Promise<[Kind, DiscoveryResult]> => {
     const discovered = await discovery.find(context);
     progress.step();
     const found = discovered.found
       .map((one) => ({ ...one, live: { ...one.live, ...shownFields(kind, one.live.fields, profile) } }))
-      .filter(({ identity, live }) => isAsked(discovery, identity, context.asked, live));
+      .filter(({ identity, live }) => isAsked(discovery, identity, context.filters, live));
     return [kind, { ...discovered, found }];
   };
   try {
@@ -148,8 +149,8 @@ const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 function missing(
   kinds: readonly Kind[],
   found: DiscoveredAll['found'],
-  asked: Asked,
-  byKind: ReadonlyMap<Kind, Discovered>,
+  asked: DiscoveryFilters,
+  byKind: ReadonlyMap<Kind, DiscoveryResult>,
   { name }: Profile,
 ): Problem[] {
   const hint = 'idops list shows what there is, and idops doctor which profile fits';
@@ -159,12 +160,12 @@ function missing(
     const [first] = read.length > 0 ? read : about;
     if (first === undefined) return [];
     const { [option]: part = '' } = first.discovery?.options ?? {};
-    const { unasked } = byKind.get(first) ?? {};
+    const { skipped } = byKind.get(first) ?? {};
     const nouns = alternatives.format(read.map(({ noun }) => noun));
     const why =
       read.length === 0
         ? `no ${first.noun} can be read with the profile ${name}`
-        : (unasked ?? `the server shows no ${nouns} with this ${part}`);
+        : (skipped ?? `the server shows no ${nouns} with this ${part}`);
     return ids
       .filter(
         (id) => !found.some(({ kind, finding }) => about.includes(kind) && finding.identity[part] === id),
@@ -174,23 +175,25 @@ function missing(
 }
 
 /** What is asked for, with ids in place of the names of backends. Throws a ProblemsError if one isn't found. */
-export async function withAskedIds(asked: Asked, look: LookOptions): Promise<Asked> {
+export async function withAskedIds(asked: DiscoveryFilters, look: LookOptions): Promise<DiscoveryFilters> {
   const { backend = [] } = asked;
   if (backend.every(isUuid) || listScope('backends', look.profile) === undefined) return asked;
-  const references = { backends: await holdList(look.lists, 'backends', look) };
+  const references = { backends: await readListOnce(look.lists, 'backends', look) };
   const found = backend.map((one) => findIn('backend', one, references));
   refuse(found.flatMap((one) => (typeof one === 'string' ? [error('not-found', `--backend: ${one}`)] : [])));
   return { ...asked, backend: found.flatMap((one) => (typeof one === 'string' ? [] : [one.id])) };
 }
 
 /** Problems of what was asked for: ids that no path can carry, and options of kinds that were left out. */
-export function askedProblems(asked: Asked, kinds: readonly Kind[], profile: Profile): Problem[] {
+export function askedProblems(asked: DiscoveryFilters, kinds: readonly Kind[], profile: Profile): Problem[] {
   const optionsOf = ({ discovery }: Kind) => discovery?.options ?? {};
   const options = new Map(everyKind.flatMap((kind) => Object.entries(optionsOf(kind))));
   return [...options].flatMap(([option, part]) =>
     (asked[option] ?? []).flatMap((id) => {
       const about = everyKind.filter((kind) => optionsOf(kind)[option] !== undefined);
-      const limits = kinds.some((one) => about.includes(one) || one.discovery?.within?.option === option);
+      const limits = kinds.some(
+        (one) => about.includes(one) || one.discovery?.parentFilter?.option === option,
+      );
       if (!limits) {
         const names = alternatives.format(about.map(({ name }) => name));
         return [error('wrong-option', `--${option} goes with the kind ${names}, which isn't asked for`)];

@@ -11,7 +11,7 @@ import {
 } from '../base/values.js';
 import { isBlank } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
+import type { Declared, FoundObject, Identity, Kind, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';
 import { takenFields } from '../kinds/rules.js';
@@ -38,7 +38,7 @@ interface DraftField extends Written {
 }
 
 /** A document for an object that no manifest declares. */
-export interface FreshDocument extends Finding {
+export interface FreshDocument extends FoundObject {
   readonly kind: Kind;
   /** Its identity as the document names it: by names or by ids. */
   readonly named: Identity;
@@ -88,11 +88,11 @@ export function freshDocuments(found: DiscoveredAll['found'], options: FreshOpti
   };
 }
 
-function draftOf(kind: Kind, finding: Finding, options: FreshOptions): Draft {
+function draftOf(kind: Kind, finding: FoundObject, options: FreshOptions): Draft {
   const { identity, live } = finding;
   const named = namesFor(kind, finding, options);
   const { ignored = [] } = kind.traits[options.profile.name];
-  const { writes, files } = kind.discovery ?? {};
+  const { fields, files } = kind.discovery ?? {};
   const address = displayAddress(kind, identity, options);
   const writing = writingOf(kind, address, options);
   const { toSet, left } = writing;
@@ -102,9 +102,9 @@ function draftOf(kind: Kind, finding: Finding, options: FreshOptions): Draft {
     // A name in place of an id is no field.
     const isName = named !== identity && kind.byName?.names.includes(field) === true && field in named;
     const isOwn = !isName && !Object.hasOwn(identity, field);
-    const isWritten = writes === undefined ? isOwn : writes.includes(field);
+    const isWritten = fields === undefined ? isOwn : fields.includes(field);
     if (value === undefined || !isWritten || ignored.includes(field)) continue;
-    if (files?.endings[field] !== undefined && typeof value === 'string') {
+    if (files?.extensions[field] !== undefined && typeof value === 'string') {
       if (hasCredential(value, options)) {
         left.push(`${field} has a credential in it, which no file may hold`);
       } else said.set(field, { raw: escapeVariables(value), value, isBody: true });
@@ -117,10 +117,10 @@ function draftOf(kind: Kind, finding: Finding, options: FreshOptions): Draft {
 }
 
 /** The names by which a document finds an object if it can have them, otherwise its ids. */
-function namesFor(kind: Kind, finding: Finding, options: FreshOptions): Identity {
+function namesFor(kind: Kind, finding: FoundObject, options: FreshOptions): Identity {
   const { identity } = finding;
   if (options.by === 'id') return identity;
-  const named = kind.discovery?.named?.identity(finding, options.references);
+  const named = kind.discovery?.byName?.identity(finding, options.references);
   const isUsable =
     named !== undefined &&
     Object.values(named).every((name) => isUsableName(name, options)) &&
@@ -140,9 +140,9 @@ export function idOf(kind: Kind, field: string, element: Value, present: Fields,
   const isReference = kind.fields[field]?.type === 'reference';
   const resolved = kind.resolve?.(
     { [field]: isReference ? element : [element] },
-    { references, profile, present, wished: () => true, at: () => '' },
+    { references, profile, present, isDeclared: () => true, locationOf: () => '' },
   );
-  if (resolved === undefined || resolved.troubles.length > 0) return undefined;
+  if (resolved === undefined || resolved.reasons.length > 0) return undefined;
   const list = resolved.fields[field];
   const found = Array.isArray(list) ? list[0] : list;
   return found !== undefined && isMap(found) && typeof found.id === 'string' ? found.id : undefined;

@@ -85,17 +85,19 @@ export function layOut(
   holds: (text: string) => boolean,
   bodyAt: (path: string, text: string) => string,
 ): string {
-  const { kind, identity, called } = document;
+  const { kind, identity, displayName } = document;
   const { files: own } = kind.discovery ?? {};
   const members = membersOf(document, ({ raw, value, isBody }, field): Json => {
     if (!isBody || own === undefined || typeof value !== 'string' || !isFileText(value)) return raw;
     const name = Object.values(identity).map(safeName).join('/');
-    const path = bodyAt(`${own.folder}/${name}.${own.endings[field]}`, value);
+    const path = bodyAt(`${own.folder}/${name}.${own.extensions[field]}`, value);
     return { file: posix.relative(posix.dirname(manifest), path) };
   });
   const isShown =
-    called !== null && !hasCredential(called, { holds }) && !Object.values(members).includes(called);
-  return documentText(members, isShown ? comment(called) : null);
+    displayName !== null &&
+    !hasCredential(displayName, { holds }) &&
+    !Object.values(members).includes(displayName);
+  return documentText(members, isShown ? comment(displayName) : null);
 }
 
 /** Whether a body file can hold a text unchanged. */

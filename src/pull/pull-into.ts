@@ -5,8 +5,8 @@ import { assign, type Fields, groupBy, type Json } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { isAsked, isAskedByName } from '../kinds/discovery.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
-import { heldLists, holdList } from '../kinds/references.js';
+import type { Declared, FoundObject, Kind, Live } from '../kinds/kind.js';
+import { awaitLists, readListOnce } from '../kinds/references.js';
 import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
 import { formerNames } from '../plan/decider.js';
 import { coverObjects, mergeAbout } from '../plan/expand.js';
@@ -71,7 +71,7 @@ export async function pullInto(
   const { references } = discovered;
   const { live, found } = await lookUp([...asDeclared, ...covered], discovered, look);
   const liveOf = (one: Subject): Live =>
-    live.get(one) ?? { exists: false, identity: {}, fields: {}, trouble: one.declared.trouble ?? '' };
+    live.get(one) ?? { exists: false, identity: {}, fields: {}, reason: one.declared.reason ?? '' };
   const isConcernedLive = (one: Subject): boolean => isConcerned(one.declared, liveOf(one));
   const concerned = asDeclared.filter(isConcernedLive);
   const names = new VariableNames();
@@ -127,7 +127,7 @@ export async function pullInto(
   const unsettled = new Set(
     manifests.sources
       .filter(({ documents: all }) =>
-        all.some((one) => one.declared?.covers === undefined && !settled.has(one)),
+        all.some((one) => one.declared?.selector === undefined && !settled.has(one)),
       )
       .map(({ path }) => path),
   );
@@ -170,8 +170,8 @@ async function documentsById(
     ),
   );
   const declared = all.map((one) => one.declared);
-  for (const name of listsOfNames(declared, [], look.profile)) holdList(look.lists, name, look);
-  const { plain, covering, problems } = coverObjects(declared, await heldLists(look.lists), { safety });
+  for (const name of listsOfNames(declared, [], look.profile)) readListOnce(look.lists, name, look);
+  const { plain, covering, problems } = coverObjects(declared, await awaitLists(look.lists), { safety });
   const each = [...covering.values()].flatMap(({ documents }) => documents);
   const { state = { resources: {} }, now } = look;
   const current = withDates(each, [], { state, now, endedOnly: false }).declared;
@@ -181,7 +181,7 @@ async function documentsById(
     at += documents.length;
     return [address, { declared: mergeAbout(identity, own), documents: own }];
   });
-  const single = all.filter((one) => one.declared.covers === undefined);
+  const single = all.filter((one) => one.declared.selector === undefined);
   return {
     documents: single.map((one, index) => ({ ...one, declared: plain[index] ?? one.declared })),
     many: new Map(many),
@@ -230,7 +230,7 @@ async function lookUp(concerned: readonly Subject[], discovered: DiscoveredAll, 
     ]),
   );
   const live = new Map<Subject, Live>();
-  const found = new Map<Finding, Subject>();
+  const found = new Map<FoundObject, Subject>();
   const take = (one: Subject, now: Live | undefined): boolean => {
     const { kind, identity } = one.declared;
     const finding = byKey.get(keyOf({ kind, identity }, now));
@@ -242,7 +242,7 @@ async function lookUp(concerned: readonly Subject[], discovered: DiscoveredAll, 
   };
   const former = formerNames(look.state ?? { resources: {} });
   /** The one object that had the name of a document when it was recorded, and that no document names otherwise. */
-  const renamed = ({ kind: of, identity: { id, name = '' } }: Declared): Finding | undefined => {
+  const renamed = ({ kind: of, identity: { id, name = '' } }: Declared): FoundObject | undefined => {
     const [only, ...more] = all.filter(
       ({ kind, finding }) =>
         kind.name === of &&
@@ -251,7 +251,7 @@ async function lookUp(concerned: readonly Subject[], discovered: DiscoveredAll, 
     );
     return id === undefined && more.length === 0 ? only?.finding : undefined;
   };
-  const others = concerned.filter((one) => one.declared.trouble === undefined && !take(one, undefined));
+  const others = concerned.filter((one) => one.declared.reason === undefined && !take(one, undefined));
   const wanted = others.map((one) => ({ one, kind: one.declared.kind, identity: one.declared.identity }));
   const observed = await observe(wanted, [], look);
   for (const object of wanted) {

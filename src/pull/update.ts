@@ -52,7 +52,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   const nothing: Update = { address, fields: {}, bodies: [], declared, toSet: [], left: [] };
   const left = (message: string, place: Place = declared.places.of(), hint?: string): Problem =>
     error('not-pulled', `${address}: ${message}`, [place], hint);
-  if (declared.absent && declared.trouble === undefined) {
+  if (declared.absent && declared.reason === undefined) {
     if (kind.deletion?.exists(live) !== true) return nothing;
     const message = `the document says "state: absent", and the server has the ${kind.noun}`;
     const hint = 'remove the document and pull again to keep what the server has, or apply to delete it';
@@ -61,7 +61,7 @@ export function updateOf(declared: Declared, written: Json, live: Live, options:
   if (!live.exists) {
     return {
       ...nothing,
-      left: [left(`${live.trouble ?? `the server has no such ${kind.noun}`}${live.proposal?.() ?? ''}`)],
+      left: [left(`${live.reason ?? `the server has no such ${kind.noun}`}${live.suggestion?.() ?? ''}`)],
     };
   }
   const othersIn = (field: string): Fields[] => namedByOthers(kind, field, live, options);

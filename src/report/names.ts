@@ -34,23 +34,23 @@ function labelOf(
   ownName: string | undefined,
   names: Names,
 ): { readonly label?: string } {
-  const label = ownName ?? names.get(identity[kindOf(kind).within ?? ''] ?? '');
+  const label = ownName ?? names.get(identity[kindOf(kind).parentId ?? ''] ?? '');
   return label === undefined || address === `${kind}/${label}` ? {} : { label };
 }
 
 export function labelPlan({ plan, observed }: Planned, { resources }: State): Plan {
   const recorded = Object.values(resources).flatMap(({ kind, fields, left }) => {
-    const { names } = kindOf(kind);
-    return [fields, left?.fields ?? {}].flatMap((known) => Object.entries(names?.(known) ?? {}));
+    const { referencedNames } = kindOf(kind);
+    return [fields, left?.fields ?? {}].flatMap((known) => Object.entries(referencedNames?.(known) ?? {}));
   });
   const live = [...observed.values()].flatMap(({ names = {} }) => Object.entries(names));
   const names = new Map([...recorded, ...live]);
   const changes = plan.changes.map((change) => {
     const { key, identity, before } = change.apply;
-    const { called } = kindOf(change.kind);
+    const { displayName } = kindOf(change.kind);
     const live = observed.get(key);
     const record = live === undefined ? resources[key] : undefined;
-    const ownName = live?.called ?? called?.(before) ?? called?.(record?.fields ?? {});
+    const ownName = displayName?.(before) ?? displayName?.(record?.fields ?? {});
     return assign(change, labelOf(change, identity, ownName, names));
   });
   return { ...plan, changes };
@@ -60,14 +60,16 @@ export function labelPlan({ plan, observed }: Planned, { resources }: State): Pl
 export function labelResult(result: Result, { changes }: Plan, answers: Answers): Result {
   const byAddress = new Map(changes.map((change) => [change.address, change]));
   const answered = changes.map((change) => ({ kind: kindOf(change.kind), after: answers.get(change) ?? {} }));
-  const names = new Map(answered.flatMap(({ kind, after }) => Object.entries(kind.names?.(after) ?? {})));
+  const names = new Map(
+    answered.flatMap(({ kind, after }) => Object.entries(kind.referencedNames?.(after) ?? {})),
+  );
   const results = result.results.map((one) => {
     const change = byAddress.get(one.address);
     if (change === undefined) return one;
-    const { called } = kindOf(change.kind);
+    const { displayName } = kindOf(change.kind);
     const answer = answers.get(change) ?? {};
     // If the address is the name, the planned one stays.
-    const name = isAddressedByName(change.kind) ? undefined : called?.(answer);
+    const name = isAddressedByName(change.kind) ? undefined : displayName?.(answer);
     const isDid = change.action === 'regenerate' && change.kind === regenerated.kind.name;
     const did = isDid ? answer[regenerated.regeneration.field] : undefined;
     return {
@@ -83,12 +85,12 @@ export function labelResult(result: Result, { changes }: Plan, answers: Answers)
 export function namesInJournal(entries: readonly Entry[]): Names {
   return new Map(
     entries.flatMap(({ sending: { kind, identity, label, before }, answered }) => {
-      const { names, within = '' } = kindOf(kind);
-      const { [within]: whole } = identity;
+      const { referencedNames, parentId = '' } = kindOf(kind);
+      const { [parentId]: whole } = identity;
       return [
         ...(whole === undefined || label === undefined ? [] : [[whole, label] as const]),
         ...[before.fields, answered?.after?.fields ?? {}].flatMap((fields) =>
-          Object.entries(names?.(fields) ?? {}),
+          Object.entries(referencedNames?.(fields) ?? {}),
         ),
       ];
     }),
@@ -97,17 +99,17 @@ export function namesInJournal(entries: readonly Entry[]): Names {
 
 /** The label of an object when a run ended, if the journal has it. */
 export function labelIn({ sending, answered }: Entry, names: Names): { readonly label?: string } {
-  const { called } = kindOf(sending.kind);
+  const { displayName } = kindOf(sending.kind);
   // If the address is the name, the former one stays.
   const after = isAddressedByName(sending.kind) ? {} : (answered?.after?.fields ?? {});
-  const ownName = called?.(sending.before.fields) ?? called?.(after) ?? sending.label;
+  const ownName = displayName?.(sending.before.fields) ?? displayName?.(after) ?? sending.label;
   return labelOf(sending, sending.identity, ownName, names);
 }
 
 /** The object's own name after a run, which may have renamed it. */
 export function nameAfter({ sending, answered }: Entry): { readonly called?: string } {
   const changed = answered?.status === 'applied' ? sending.expected.fields : {};
-  const called = kindOf(sending.kind).called?.({
+  const called = kindOf(sending.kind).displayName?.({
     ...sending.before.fields,
     ...changed,
     ...answered?.after?.fields,

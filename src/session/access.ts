@@ -9,7 +9,7 @@ import { listsOf } from '../kinds/fields.js';
 import type { Grant } from '../kinds/holdings.js';
 import { accessKind, addressOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
-import { heldLists, holdList, listScope, type References } from '../kinds/references.js';
+import { awaitLists, listScope, type References, readListOnce } from '../kinds/references.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
 import { expand } from '../plan/expand.js';
 import { isPrivilegedHolding } from '../plan/guards.js';
@@ -70,10 +70,12 @@ export async function access(
     const document = documents.get(identifierKey(id));
     const key = addressOf(kind.name, { id });
     const { until: ends = {} } = state?.resources[key] ?? {};
-    const user = { id, username: kind.called?.(fields) ?? null };
+    const user = { id, username: kind.displayName?.(fields) ?? null };
     const blocked = given.blocked(fields);
     const unique = new Map(
-      given.of(fields, references).map((one) => [JSON.stringify([one.type, one.id, one.name, one.via]), one]),
+      given
+        .grants(fields, references)
+        .map((one) => [JSON.stringify([one.type, one.id, one.name, one.via]), one]),
     );
     return [...unique.values()].map((grant): ShownGrant => {
       const { type, name, via } = grant;
@@ -124,7 +126,7 @@ async function accessFromServer(project: Project, options: SessionOptions): Prom
       const { found, notes: told } = await discoverAll(wishes, [], look);
       const { profile, lists } = look;
       const needed = [...given.lists, ...listsOfNames(manifests.declared, [], profile)];
-      for (const name of needed) if (listScope(name, profile) !== undefined) holdList(lists, name, look);
+      for (const name of needed) if (listScope(name, profile) !== undefined) readListOnce(lists, name, look);
       return {
         source: 'live',
         asOf,
@@ -133,7 +135,7 @@ async function accessFromServer(project: Project, options: SessionOptions): Prom
           id: identity.id ?? '',
           fields: live.fields,
         })),
-        references: await heldLists(lists),
+        references: await awaitLists(lists),
         manifests,
         state,
         notes: [...notes, ...told],
@@ -269,7 +271,9 @@ function unknownNameProblems(
   const lists = { organization: references.organizations, scope: references.scopes, role: references.roles };
   const isKnown = (type: keyof AccessRequest, name: string): boolean => {
     if (type === 'user')
-      return holders.some(({ id, fields }) => matches([name], { id, name: kind.called?.(fields) ?? null }));
+      return holders.some(({ id, fields }) =>
+        matches([name], { id, name: kind.displayName?.(fields) ?? null }),
+      );
     const list = lists[type];
     return (
       list?.byId(name) !== undefined ||

@@ -3,7 +3,7 @@ import { problemError } from '../base/problems.js';
 import { type Fields, holdsSensitive, isMap, type Value } from '../base/values.js';
 import { listsOf } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
-import type { Covers, Declared, Identity } from '../kinds/kind.js';
+import type { Declared, Identity, Selector } from '../kinds/kind.js';
 import { matchesTarget } from '../plan/select.js';
 import { type Contribution, namedOtherwise, type ShownContributions } from '../report/contributions.js';
 
@@ -19,16 +19,16 @@ export function explain(
   const by = isById(address) ? 'name' : 'id';
   let count = 0;
   const documents = declared.flatMap((document): Contribution[] => {
-    const { kind, identity, covers } = document;
+    const { kind, identity, selector } = document;
     if (!address.startsWith(`${kind}/`)) return [];
-    const { many, naming } = kindOf(kind);
+    const { bulk, naming } = kindOf(kind);
     const isOne = (one: Identity): boolean => names.has(addressOf(kind, one).toLowerCase());
-    const named = covers?.named ?? [identity];
+    const named = selector?.named ?? [identity];
     const isNamed = named.some(isOne);
-    const isMatch = covers?.match !== undefined && covers.except?.some(isOne) !== true;
+    const isMatch = selector?.match !== undefined && selector.except?.some(isOne) !== true;
     if (isNamed || isMatch) {
-      const condition = isNamed ? null : conditionOf(covers);
-      const name = (covers && many?.name) ?? kind;
+      const condition = isNamed ? null : conditionOf(selector);
+      const name = (selector && bulk?.name) ?? kind;
       return [{ kind: name, at: placeOf(document), condition, declares: fieldsOf(document) }];
     }
     const isOtherwise = named.some((one) => {
@@ -48,7 +48,7 @@ export function explain(
 }
 
 /** The condition of a document about many objects, with the ids and names that it leaves out. */
-function conditionOf({ match = {}, except = [] }: Partial<Covers> = {}): Fields {
+function conditionOf({ match = {}, except = [] }: Partial<Selector> = {}): Fields {
   const names = except.map(({ id, username = '' }) => id ?? username);
   return names.length === 0 ? match : { ...match, except: names };
 }
@@ -66,7 +66,7 @@ function afterName(address: string): string {
 function namesOf(declared: readonly Declared[], address: string): ReadonlySet<string> {
   const names = new Set([address.toLowerCase()]);
   for (const { kind, identity, fields } of declared) {
-    const name = kindOf(kind).called?.(fields);
+    const name = kindOf(kind).displayName?.(fields);
     if (identity.id === undefined || name === undefined) continue;
     const both = [`${kind}/${identity.id}`, `${kind}/${name}`];
     if (both.some((one) => matchesTarget(address, one))) for (const one of both) names.add(one.toLowerCase());

@@ -10,7 +10,7 @@ const sources: { readonly [name in SchemaName]: readonly [title: string, schema:
     'One document of an idops manifest',
     () =>
       z.union(
-        kinds.flatMap(({ schema, many }) => [schema(), ...(many === undefined ? [] : [many.schema()])]),
+        kinds.flatMap(({ schema, bulk }) => [schema(), ...(bulk === undefined ? [] : [bulk.schema()])]),
       ),
   ],
   config: ['The configuration of an idops project, idops.yaml', () => configSchema],

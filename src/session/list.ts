@@ -28,11 +28,11 @@ export async function list(
     return {
       server: server.baseUrl,
       profile: profile.name,
-      objects: seen.found.map(({ kind, finding: { identity, called, remark = null } }) => ({
+      objects: seen.found.map(({ kind, finding: { identity, displayName, remark = null } }) => ({
         kind: kind.name,
         address: addressOf(kind.name, kind.naming?.(identity, seen.references)?.address ?? identity),
         identity,
-        name: called,
+        name: displayName,
         remark,
       })),
       notes: [...notes, ...seen.notes],

@@ -6,7 +6,7 @@ import { type Problem, ProblemsError, problemError, refuse } from '../base/probl
 import { noProgress, safeProgress } from '../base/progress.js';
 import { makeFolder } from '../base/write-file.js';
 import { kinds } from '../kinds/index.js';
-import type { Asked, Kind, KindName } from '../kinds/kind.js';
+import type { DiscoveryFilters, Kind, KindName } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
 import { matchGlobs, placesForNewManifests } from '../manifests/find-manifests.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
@@ -43,7 +43,7 @@ import type { SessionOptions } from './session.js';
 export interface PullRequest {
   readonly kinds?: readonly KindName[];
   /** The ids that are asked for, by option: `backend`, `type`, `user`, `client`. */
-  readonly asked?: Asked;
+  readonly asked?: DiscoveryFilters;
   /** Also built-in templates, which nobody customised. */
   readonly builtIn?: boolean;
   /** Add no document and no field. */
@@ -338,7 +338,7 @@ export function wishesOf({
   const isWanted = ({ name, discovery }: Kind): boolean => {
     if (wanted !== undefined && wanted.length > 0) return wanted.includes(name);
     // A backend limits everything: what belongs to none is left out.
-    const isWithin = discovery?.within !== undefined || discovery?.options.backend !== undefined;
+    const isWithin = discovery?.parentFilter !== undefined || discovery?.options.backend !== undefined;
     return (asked.backend ?? []).length === 0 || isWithin;
   };
   return { kinds: kinds.filter(isWanted), asked, builtIn, by, declaredOnly: declared };

@@ -97,7 +97,7 @@ describe('reading a list whose answers leave members out', () => {
       totalEntries: 3,
     }));
     const index = await readList('organizations', reader, profiles.documented as Profile);
-    expect(index?.anonymous).toBe(2);
+    expect(index?.rowsWithoutId).toBe(2);
     expect(index?.byId('1')?.name).toBe('acme');
     expect(index?.byName('globex')).toEqual([]);
     expect(asked).toEqual([1]);
@@ -125,17 +125,19 @@ describe('finding an organization', () => {
   });
 
   it('knows an organization by both names in the plan that renames it', () => {
-    const renamed = index.after({ changed: new Map([['1', { name: 'acme international' }]]) });
+    const renamed = index.afterPlan({ changed: new Map([['1', { name: 'acme international' }]]) });
     expect(renamed.find('acme international')).toMatchObject({ id: '1' });
     expect(renamed.find('acme')).toMatchObject({ id: '1', name: 'acme international' });
     // Made anew while the plan is applied, when the server has the new name.
-    const applied = index.after({ changed: new Map([['1', { name: 'x' }]]) }).after({}, renamed.others);
+    const applied = index
+      .afterPlan({ changed: new Map([['1', { name: 'x' }]]) })
+      .afterPlan({}, renamed.others);
     expect(applied.find('acme')).toMatchObject({ id: '1' });
   });
 
   it('tells the new name to who uses a former one', () => {
     const former = new Map([['1', ['old']]]);
-    const known = index.after({}, { present: new Map(), former });
+    const known = index.afterPlan({}, { live: new Map(), former });
     expect(known.find('old')).toBe('the organization "old" is called "acme" now: refer to it by that name');
   });
 
@@ -144,7 +146,7 @@ describe('finding an organization', () => {
       ['1', { name: 'twin' }],
       ['2', { name: 'acme' }],
     ]);
-    const swapped = new Catalog(named.slice(0, 2)).after({ changed });
+    const swapped = new Catalog(named.slice(0, 2)).afterPlan({ changed });
     expect(swapped.find('acme')).toMatchObject({ id: '2' });
     expect(swapped.find('twin')).toMatchObject({ id: '1' });
   });

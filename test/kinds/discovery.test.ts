@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
 import { Catalog } from '../../src/kinds/catalog.js';
 import { kindOf } from '../../src/kinds/index.js';
-import type { Asked, DiscoverContext, Known } from '../../src/kinds/kind.js';
+import type { DiscoverContext, DiscoveryFilters, KnownObject } from '../../src/kinds/kind.js';
 import { type Parser, pages, type Template } from '../../src/server/answers.js';
 import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
@@ -11,7 +11,10 @@ import type { Reader } from '../../src/server/reader.js';
 function server(
   lists: { readonly [path: string]: readonly Fields[] },
   templates: readonly string[] = [],
-  { asked = {}, known = [] }: { readonly asked?: Asked; readonly known?: readonly Known[] } = {},
+  {
+    asked: filters = {},
+    known = [],
+  }: { readonly asked?: DiscoveryFilters; readonly known?: readonly KnownObject[] } = {},
 ): { context: DiscoverContext; read: string[] } {
   const read: string[] = [];
   const reader: Reader = {
@@ -36,9 +39,9 @@ function server(
   const context: DiscoverContext = {
     reader,
     profile: boruta,
-    alone: false,
-    holds: () => false,
-    asked,
+    oneByOne: false,
+    hasList: () => false,
+    filters,
     known,
     list: async (name) => {
       const path = `/api/${name}`;
@@ -60,7 +63,7 @@ describe('clients', () => {
     expect(JSON.stringify(rows)).not.toContain('s3cret');
     const { context, read } = server({ '/api/clients': rows });
     const { found = [], notes } = (await kindOf('Client').discovery?.find(context)) ?? {};
-    expect(found.map(({ identity, called, live }) => [identity.id, called, live.fields])).toEqual([
+    expect(found.map(({ identity, displayName, live }) => [identity.id, displayName, live.fields])).toEqual([
       ['a', null, {}],
       ['b', 'B', { did: null, name: 'B' }],
     ]);
@@ -69,13 +72,13 @@ describe('clients', () => {
   });
 
   it('are those that are named where it does not', async () => {
-    const known: Known[] = [
+    const known: KnownObject[] = [
       { kind: 'Client', identity: { id: 'c' } },
       { kind: 'User', identity: { id: 'u' } },
     ];
     const { context } = server({}, [], { known });
     const { found = [], notes = [] } = (await kindOf('Client').discovery?.find(context)) ?? {};
-    expect(found.map(({ identity, called }) => [identity.id, called])).toEqual([['c', 'shown']]);
+    expect(found.map(({ identity, displayName }) => [identity.id, displayName])).toEqual([['c', 'shown']]);
     expect(notes).toHaveLength(1);
   });
 });
@@ -87,7 +90,7 @@ describe('email templates', () => {
     );
 
   it('are looked for on the backends that are listed, and on those that are known, by the types that are', async () => {
-    const known: Known[] = [{ kind: 'EmailTemplate', identity: { backend_id: 'k', type: 'own' } }];
+    const known: KnownObject[] = [{ kind: 'EmailTemplate', identity: { backend_id: 'k', type: 'own' } }];
     const made = server({ '/api/backends': [{ id: 'l' }] }, ['l/tx_code', 'k/own', 'k/none'], { known });
     expect(await find(made)).toEqual(['k/own', 'l/tx_code']);
     expect(made.read).not.toContain('/api/users');

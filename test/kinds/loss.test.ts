@@ -65,7 +65,7 @@ it('what was lost is named by name, or by id, or as a field', () => {
 describe('what is owed', () => {
   const kind = {
     fields: { roles: set() },
-    lost: (traces: Parameters<typeof lostElements>[1]) => lostElements(['roles'], traces),
+    lostFields: (traces: Parameters<typeof lostElements>[1]) => lostElements(['roles'], traces),
   };
   const seen: PendingRestore = seenLoss('run-1', { roles: [a] }, { roles: [], other: 1 });
 
@@ -91,7 +91,7 @@ describe('what is owed', () => {
   });
 
   it('still is where nobody saw how the field looked', () => {
-    const texts = { fields: { text: value }, lost: () => ({ text: 'old' }) };
+    const texts = { fields: { text: value }, lostFields: () => ({ text: 'old' }) };
     const owed: PendingRestore = { run: 'run-1', lost: { text: 'old' }, seen: {} };
     expect(stillLost(texts, owed, { text: 'built in' })).toEqual({ text: 'old' });
     expect(stillLost(texts, { ...owed, seen: { text: 'built in' } }, { text: 'other' })).toEqual({});

@@ -34,7 +34,7 @@ describe('a list of scopes or roles', () => {
     expect(catalog?.byName('a')).toEqual([row('1', 'a')]);
     expect(catalog?.byName('b')).toHaveLength(2);
     expect(catalog?.byName('constructor')).toEqual([]);
-    expect(catalog?.unsure).toBe(false);
+    expect(catalog?.isIncomplete).toBe(false);
   });
 
   it('is read page by page where it has pages', async () => {
@@ -53,6 +53,6 @@ describe('a list of scopes or roles', () => {
 
   it('leaves it open what a row without an id is', async () => {
     const { reader } = listing({ rows: [{ name: 'a' }] });
-    expect((await readList('scopes', reader as Reader, boruta))?.unsure).toBe(true);
+    expect((await readList('scopes', reader as Reader, boruta))?.isIncomplete).toBe(true);
   });
 });

@@ -68,7 +68,7 @@ describe('an id whose name on the server is another one', () => {
   });
 
   it('may be either name of an organization that the manifests rename, and no other', () => {
-    const renamed = organizations.after({ changed: new Map([['o1', { name: 'acme international' }]]) });
+    const renamed = organizations.afterPlan({ changed: new Map([['o1', { name: 'acme international' }]]) });
     const member = (name: string) =>
       change({ organizations: [{ id: 'o1', name }] }, {}, { organizations: renamed });
     for (const name of ['acme international', 'acme']) {
@@ -78,12 +78,12 @@ describe('an id whose name on the server is another one', () => {
   });
 
   it('is a warning where it is a former name of the organization that no other has', () => {
-    const present = new Map();
+    const live = new Map();
     const former = new Map([
       ['o1', ['initech', 'globex']],
       ['o2', ['hooli']],
     ]);
-    const known = organizations.after({}, { present, former });
+    const known = organizations.afterPlan({}, { live, former });
     const member = (name: string, has: Fields = {}) =>
       change({ organizations: [{ id: 'o1', name }] }, has, { organizations: known });
     const has = { organizations: [{ id: 'o1', name: 'acme' }] };

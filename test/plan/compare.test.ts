@@ -50,9 +50,9 @@ describe('an organization', () => {
   });
 
   it("is blocked if the server doesn't have it, since no operation creates it", () => {
-    const trouble = 'the server has no organization "acme"';
-    const change = changeFor(labelled('x'), { live: live(identity, {}, { exists: false, trouble }) });
-    expect(change).toMatchObject({ action: 'blocked', reason: trouble, requests: [] });
+    const reason = 'the server has no organization "acme"';
+    const change = changeFor(labelled('x'), { live: live(identity, {}, { exists: false, reason }) });
+    expect(change).toMatchObject({ action: 'blocked', reason, requests: [] });
   });
 });
 
@@ -341,7 +341,7 @@ describe('an email template', () => {
   it("is already absent if it is the server's response to the last DELETE", () => {
     const change = changeFor(declared('EmailTemplate', template, {}, { absent: true }), {
       live: there,
-      recorded: recorded({}, { asDeleted: ({ txt_content }) => txt_content === 'txt' }),
+      recorded: recorded({}, { matchesDeleteResponse: ({ txt_content }) => txt_content === 'txt' }),
     });
     expect(change.action).toBe('unchanged');
   });

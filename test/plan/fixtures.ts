@@ -39,7 +39,7 @@ export function recorded(fields: Fields, parts: Partial<Recorded> = {}): Recorde
     uncertain: new Set(),
     at: '2026-01-31T12:00:00Z',
     run: 'run-0',
-    asDeleted: () => false,
+    matchesDeleteResponse: () => false,
     ...parts,
   };
 }

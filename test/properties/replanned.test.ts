@@ -7,7 +7,7 @@ import { inPlace } from './writing.js';
 it('looks at all documents no oftener where each of many changes is planned anew', async () => {
   const labels = [ids.acme, ids.globex, ids.initech, ids.umbrella];
   // All documents are looked at for what they make of the organizations.
-  const looks = vi.spyOn(Catalog.prototype, 'after');
+  const looks = vi.spyOn(Catalog.prototype, 'afterPlan');
   try {
     await inPlace({ profile: 'boruta' }, async ({ declare, writing, sandbox }) => {
       declare(labels.map((id) => ({ kind: 'Organization' as const, id, label: 'New' })));

@@ -14,7 +14,16 @@ it('as many files as it takes have the documents of a kind, none larger than a m
     const address = `Organization/${id}`;
     const identity = { id };
     const live = { exists: true, identity, fields: {} };
-    return { kind: organization, identity, named: identity, address, called: null, live, said, toSet: [] };
+    return {
+      kind: organization,
+      identity,
+      named: identity,
+      address,
+      displayName: null,
+      live,
+      said,
+      toSet: [],
+    };
   });
   const files = filesOf(documents, () => false);
   const names = ['organizations.yaml', 'organizations-2.yaml', 'organizations-3.yaml'];
@@ -28,7 +37,7 @@ if (documented === undefined) throw new Error('there is no such profile');
 it('a field that no manifest is large enough for is left out, in words', () => {
   const identity = { id: 'a' };
   const live = { exists: true, identity, fields: { id: 'a', name: 'a', label: 'é'.repeat(9_000_000) } };
-  const finding = { identity, called: null, live };
+  const finding = { identity, displayName: null, live };
   const { documents, leftOut } = freshDocuments([{ kind: organization, finding }], {
     profile: documented,
     names: new VariableNames(),

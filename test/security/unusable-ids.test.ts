@@ -63,7 +63,9 @@ describe('a UUID in upper case', () => {
     const index = new Catalog([{ id: ids.acme.toUpperCase(), name: 'acme' }]);
     expect(index.byId(ids.acme)?.name).toBe('acme');
     expect(index.find(ids.acme)).toMatchObject({ name: 'acme' });
-    expect(index.after({ changed: new Map([[ids.acme, { name: 'new' }]]) }).byId(ids.acme)?.name).toBe('new');
+    expect(index.afterPlan({ changed: new Map([[ids.acme, { name: 'new' }]]) }).byId(ids.acme)?.name).toBe(
+      'new',
+    );
     expect(new Catalog([{ id: ids.acme, name: 'acme' }]).byId(ids.acme.toUpperCase())?.name).toBe('acme');
   });
 });

@@ -82,7 +82,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
   const names = await recordedNames(project, context.redactor);
   return {
     templates: declared.map(({ template, email }) => {
-      const label = names.get(template.identity[kindOf(template.kind).within ?? ''] ?? '');
+      const label = names.get(template.identity[kindOf(template.kind).parentId ?? ''] ?? '');
       const layout = layoutOf(email, template.identity);
       const layoutTemplate =
         layout &&

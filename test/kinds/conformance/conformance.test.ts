@@ -49,14 +49,16 @@ async function planned({ sandbox, session }: Place): Promise<{ plan: Plan; asked
 async function promised({ kind, profile }: Case, { folder }: Place): Promise<number> {
   const project = await loadProject({ cwd: folder, variables: {} });
   const { declared } = await loadManifests(project, { profile, lenient: false });
-  const lists = new Set<string>(declared.flatMap((document) => kind.refersTo?.(document, profile) ?? []));
+  const lists = new Set<string>(
+    declared.flatMap((document) => kind.referenceLists?.(document, profile) ?? []),
+  );
   if (!kind.readable(profile)) return lists.size;
   const { byName } = kind;
   const named = declared.filter(({ identity }) => byName !== undefined && identity[byName.id] === undefined);
   const finding = named.flatMap(({ identity }) => byName?.lists(identity) ?? []);
   // The list in which a name is found shows the others, too.
   if (kind.creation !== undefined && named.length > 0) return new Set([...lists, ...finding]).size;
-  return kind.listed === undefined ? lists.size + declared.length : lists.add(kind.listed).size;
+  return kind.listedIn === undefined ? lists.size + declared.length : lists.add(kind.listedIn).size;
 }
 
 /** The field of a document to misspell, and how. */
@@ -102,8 +104,8 @@ function unmentioned(data: SandboxSeed, before: SandboxSeed, docs: readonly Doc[
 it('every kind has a sample, and is tried on both servers', () => {
   expect(Object.keys(samples).sort()).toEqual([...kindNames].sort());
   expect(cases.map(({ kind, profile }) => `${kind.name} ${profile.name}`)).toEqual(
-    kinds.flatMap(({ name, only }) => [
-      ...(only === undefined ? [`${name} documented`] : []),
+    kinds.flatMap(({ name, onlyProfile }) => [
+      ...(onlyProfile === undefined ? [`${name} documented`] : []),
       `${name} boruta`,
     ]),
   );

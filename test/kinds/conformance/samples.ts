@@ -645,8 +645,8 @@ function without(object: object | undefined, fields: object): void {
 
 /** The change of a plan that a document brought about. */
 export function changeOf({ changes }: Plan, doc: Doc): Change | undefined {
-  const { deciding, identity } = kindOf(doc.kind);
-  const parts = (deciding?.((part) => part in doc) ?? identity).filter((part) => part in doc);
+  const { identifyingParts, identity } = kindOf(doc.kind);
+  const parts = (identifyingParts?.((part) => part in doc) ?? identity).filter((part) => part in doc);
   return changes.find(
     ({ kind, apply }) => kind === doc.kind && parts.every((part) => apply.identity[part] === doc[part]),
   );

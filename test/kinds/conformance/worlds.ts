@@ -21,7 +21,7 @@ export interface Case {
 /** Every kind on every server that there is a sandbox for and that has it. */
 export const cases: readonly Case[] = kinds.flatMap((kind) =>
   Object.values(profiles)
-    .filter(({ name }) => kind.only === undefined || kind.only === name)
+    .filter(({ name }) => kind.onlyProfile === undefined || kind.onlyProfile === name)
     .map((profile) => ({ kind, profile, worlds: worlds(kind, profile.name) })),
 );
 
