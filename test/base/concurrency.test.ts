@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { allSettled, allSettledEach, Pauses } from '../../src/base/concurrency.js';
 
 describe('work on each of many things', () => {
-  it('gives what each came to, in the order of the things, and begins them in it', async () => {
+  it('returns the results in order, and starts in order', async () => {
     const things = Array.from({ length: 3500 }, (_, index) => index);
     const begun: number[] = [];
     let underWay = 0;
@@ -22,7 +22,7 @@ describe('work on each of many things', () => {
     expect(await allSettledEach([], async () => 1)).toEqual([]);
   });
 
-  it('does the rest where some fail, and tells each failure once', async () => {
+  it('does the rest if some fail, and reports each failure once', async () => {
     const [one, other] = [new Error('one'), new Error('other')];
     const done: number[] = [];
     const work = async (thing: number): Promise<number> => {
@@ -42,7 +42,7 @@ describe('work on each of many things', () => {
 });
 
 describe('long work', () => {
-  it('lets what waits have its turn', async () => {
+  it('lets waiting work run', async () => {
     let turned = false;
     globalThis.setImmediate(() => {
       turned = true;
@@ -51,7 +51,7 @@ describe('long work', () => {
     expect(turned).toBe(true);
   });
 
-  it('goes no further once it is interrupted', async () => {
+  it('stops once it is interrupted', async () => {
     const controller = new AbortController();
     const pauses = new Pauses(controller.signal);
     await pauses.pause();

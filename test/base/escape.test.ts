@@ -28,7 +28,7 @@ describe('escapeText', () => {
     expect(escapeText(text)).toBe(shown);
   });
 
-  it('leaves what people write alone', () => {
+  it('leaves ordinary text unchanged', () => {
     for (const text of ['ACME Corp', 'Zoë', '日本 東京', 'шеф', '🎉 done', 'a\\b "c" #1 ##2 :: [x]']) {
       expect(escapeText(text)).toBe(text);
     }
@@ -43,17 +43,17 @@ describe('escapeText', () => {
 });
 
 describe('escapeLines', () => {
-  it('keeps line breaks and nothing else', () => {
+  it('keeps only line breaks', () => {
     expect(escapeLines('one\ntwo\u001b\r')).toBe('one\ntwo\\u001b\\r');
   });
 
-  it('takes the force out of workflow commands at the start of a line', () => {
+  it('disarms workflow commands at the start of a line', () => {
     expect(escapeLines('x ::y\n  ::error::z\n::a')).toBe('x ::y\n  \\u003a:error::z\n\\u003a:a');
   });
 });
 
 describe('jsonText', () => {
-  it('parses to the same value and holds nothing hostile', () => {
+  it('parses to the same value and contains nothing hostile', () => {
     fc.assert(
       fc.property(fc.dictionary(hostileText, hostileText), (value) => {
         const text = jsonText(value);
@@ -66,7 +66,7 @@ describe('jsonText', () => {
 });
 
 describe('names', () => {
-  it('stand without quotes where nothing in them misleads', () => {
+  it('have no quotes if nothing in them misleads', () => {
     expect(quoteIfNeeded('Organization/acme-1_é')).toBe('Organization/acme-1_é');
     expect(quoteIfNeeded('acme (roles: admin)')).toBe('"acme (roles: admin)"');
     expect(quoteIfNeeded('')).toBe('""');
@@ -94,7 +94,7 @@ describe('a word for a shell', () => {
     },
   );
 
-  it('is no option', () => {
+  it("can't be an option", () => {
     expect(shellWord('-rf')).toBe('./-rf');
   });
 });

@@ -32,14 +32,14 @@ const numberText = fc
   .map((parts) => parts.join(''));
 
 describe('JSON', () => {
-  test.each(exact)('%s is read and written as it is', (text) => {
+  test.each(exact)('%s is read and written unchanged', (text) => {
     for (const document of [text, `[${text}]`, `{"a":${text}}`, `{"a":[{"b":${text},"c":1}]}`]) {
       expect(stringifyJson(parseJson(document))).toBe(document);
     }
     expect(stringifyJson(parseJson(` { "a" :\n${text} } `), 2)).toBe(`{\n  "a": ${text}\n}`);
   });
 
-  test('a number that JavaScript writes in the same way is a plain one', () => {
+  test('a number that JavaScript writes the same way is a plain one', () => {
     expect(parseJson('[0, 1, -1, 1.5, 9007199254740991, 1e+21, 5e-324, 10.0]')).toEqual([
       0,
       1,
@@ -63,7 +63,7 @@ describe('JSON', () => {
     expect(stringifyJson(parseJson(document))).toBe(document);
   });
 
-  test('numbers are found wherever JSON lets them stand', () => {
+  test('numbers are found at every place that JSON allows', () => {
     const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
     const places = fc.constantFrom(
       ['', ''],
@@ -90,7 +90,7 @@ describe('JSON', () => {
     );
   });
 
-  test('a document that holds numbers in texts alone is read as the platform reads it', () => {
+  test('a document with digits only in texts is read by JSON.parse', () => {
     const text = fc.oneof(fc.string(), numberText, fc.constantFrom(...exact), fc.constant(': 1.0, -0'));
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
@@ -113,7 +113,7 @@ describe('JSON', () => {
     expect(Object.keys(parseJson('{"__proto__":"1.0"}') as object)).toEqual(['__proto__']);
   });
 
-  test('what is no JSON is refused as JSON.parse does, whatever numbers are in it', () => {
+  test('invalid JSON is refused as by JSON.parse, whatever numbers it contains', () => {
     for (const text of ['', '01.0', '1.', '.5', '+1.0', '[1.0,]', '{"a":1.0', '-', '1e', 'NaN', '1.0 1']) {
       expect(() => parseJson(text), text).toThrow(SyntaxError);
     }
@@ -128,13 +128,13 @@ describe('JSON', () => {
     expect(stringifyJson(parsed)).toBe(text);
   });
 
-  test('nesting without end is JSON where no number needs care, and else an error that can be caught', () => {
+  test('endless nesting is read if no number needs care, otherwise it is an error that can be caught', () => {
     const nested = (inner: string) => `${'['.repeat(100_000)}${inner}${']'.repeat(100_000)}`;
     expect(Array.isArray(parseJson(nested('1')))).toBe(true);
     expect(() => parseJson(nested('1.0'))).toThrow(RangeError);
   });
 
-  test('is the same as JSON.parse and JSON.stringify where no number needs care', () => {
+  test('is the same as JSON.parse and JSON.stringify if no number needs care', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (given) => {
         const text = JSON.stringify(given);
@@ -148,7 +148,7 @@ describe('JSON', () => {
     );
   });
 
-  test('writes a secret as one beside an exact number', () => {
+  test('writes a secret as a placeholder, next to an exact number too', () => {
     const text = stringifyJson({ a: new Sensitive('hunter2'), b: new ExactNumber('1.0'), c: undefined });
     expect(text).toBe('{"a":{"sensitive":true},"b":1.0}');
   });
@@ -171,7 +171,7 @@ describe('JSON', () => {
 });
 
 describe('an exact number', () => {
-  test('is no map, and equal to what servers keep of it alone', () => {
+  test('is not a map, and equals only the spellings that servers keep', () => {
     const ten = new ExactNumber('10.0');
     expect(isMap(ten)).toBe(false);
     expect(same(ten, parseNumber('10.0'))).toBe(true);
@@ -186,12 +186,12 @@ describe('an exact number', () => {
     expect(same(new Sensitive(ten), new Sensitive(11))).toBe(false);
   });
 
-  test('says itself wherever it is printed', () => {
+  test('is printed with its digits', () => {
     const number = new ExactNumber('9007199254740993');
     expect([String(number), inspect(number), `${number}`]).toEqual(Array(3).fill('9007199254740993'));
   });
 
-  test('is nothing but a number of JSON', () => {
+  test('is always a number of JSON', () => {
     for (const text of ['', '1]', '"1"', '01', '.5', '1.', 'Infinity', '0x1F', ' 1']) {
       expect(() => new ExactNumber(text), text).toThrow(TypeError);
     }
@@ -207,7 +207,7 @@ describe('an exact number', () => {
     ['2147483647.00000000000000001', undefined],
     ['1e-400', undefined],
     ['1E400', undefined],
-  ])('%s is the plain %s where a place takes no other', (text, plain) => {
+  ])('%s is the plain %s if only plain numbers are allowed', (text, plain) => {
     expect(plainNumber(text)).toBe(plain);
   });
 });

@@ -3,7 +3,7 @@ import { currentProcess, isSurelyAlive, processStatus } from '../../src/base/pro
 import { deadPid } from '../resilience/holder.js';
 
 describe('the fate of a process', () => {
-  it('is known on this host, in this boot and in this namespace', async () => {
+  it('is known on this host, since this boot and in this namespace', async () => {
     expect(processStatus(currentProcess())).toBe('alive');
     expect(processStatus({ ...currentProcess(), pid: await deadPid() })).toBe('gone');
     expect(processStatus({ ...currentProcess(), started: 'another start' })).toBe('gone');
@@ -19,12 +19,12 @@ describe('the fate of a process', () => {
       { namespace: currentProcess().namespace === null ? 'x' : null },
     ],
     ['of another boot, or of another machine of this name', { boot: 'another' }],
-  ])('%s is not judged, whether its number is in use here or not', async (_, elsewhere) => {
+  ])('%s is not judged, whether its process id is in use here or not', async (_, elsewhere) => {
     expect(processStatus({ ...currentProcess(), ...elsewhere })).toBe('unknown');
     expect(processStatus({ ...currentProcess(), pid: await deadPid(), ...elsewhere })).toBe('unknown');
   });
 
-  it('is surely alive only where its number was not given to another one since', async () => {
+  it('is alive only if its process id was not reused since', async () => {
     expect(isSurelyAlive({ ...currentProcess(), pid: process.ppid, started: null })).toBe(false);
     expect(isSurelyAlive({ ...currentProcess(), pid: process.ppid, started: 'another start' })).toBe(false);
     expect(isSurelyAlive(currentProcess())).toBe(false);

@@ -34,7 +34,7 @@ describe('a shard', () => {
     },
   );
 
-  test('takes each address once, whatever the address', () => {
+  test('contains each address exactly once', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }),
@@ -48,7 +48,7 @@ describe('a shard', () => {
     );
   });
 
-  test('has about as many addresses as each other', () => {
+  test('has about as many addresses as any other', () => {
     const counts = [0, 0, 0, 0];
     for (let number = 0; number < 10_000; number += 1) {
       const at = shardIndex(`User/00000000-0000-4000-8000-${String(number).padStart(12, '0')}`, 4) - 1;
@@ -79,7 +79,7 @@ describe('a shard', () => {
 describe('the name of a part of a run', () => {
   const run = '20260131T120000Z-4f2a1c';
 
-  test('says which run, which part and which time', () => {
+  test('contains the run, the part and the attempt', () => {
     fc.assert(
       fc.property(shard, fc.integer({ min: 1, max: 99 }), (one, attempt) => {
         const name = partName(run, one, attempt);
@@ -89,12 +89,12 @@ describe('the name of a part of a run', () => {
     );
   });
 
-  test('comes later for each time', () => {
+  test('sorts later for each attempt', () => {
     const names = [1, 2, 9, 10, 99].map((attempt) => partName(run, { index: 2, count: 4 }, attempt));
     expect(names.toSorted()).toEqual(names);
   });
 
-  test.each([run, `${run}.2`, `${run}.5-of-4`, `${run}.2-of-4.2`, `.2-of-4`])('is none: %s', (name) => {
+  test.each([run, `${run}.2`, `${run}.5-of-4`, `${run}.2-of-4.2`, `.2-of-4`])('is not: %s', (name) => {
     expect(parsePartName(name)).toBeUndefined();
     expect(runOf(name)).toBe(name);
   });

@@ -15,7 +15,7 @@ function inner(body: string): string | undefined {
   return /<body[^>]*>([\s\S]*)<\/body>/.exec(clean(body).html)?.[1];
 }
 
-describe('an email that is written anew', () => {
+describe('an email that is rewritten', () => {
   it.each([
     [
       '<p class=a style="color:red">x &amp; &lt;b></p>',
@@ -34,7 +34,7 @@ describe('an email that is written anew', () => {
     ['<!-- x -->a<![if !mso]>b<![endif]>', 'ab'],
     ['<script>x</script><template><p>y</template><link href=z><base href=z><meta http-equiv=refresh>', ''],
     ['<pre>\n\nx</pre>', '<pre>\n\nx</pre>'],
-  ])('takes %s and gives %s', (body, written) => {
+  ])('rewrites %s as %s', (body, written) => {
     expect(inner(body)).toBe(written);
   });
 
@@ -44,7 +44,7 @@ describe('an email that is written anew', () => {
     expect(tags).toEqual(['html', 'head', 'body', 'p']);
   });
 
-  it('keeps what the page and its style sheets say', () => {
+  it('keeps the text and the styles of the page', () => {
     const { html } = clean(
       '<html lang=de><head><title>T</title><style media=screen>p{color:red}</style></head><body bgcolor=#eee onload=x>y</body>',
     );
@@ -59,17 +59,17 @@ describe('an email that is written anew', () => {
     ['<iframe src="https://a.b"></iframe>', '&lt;iframe&gt; https://a.b', '<iframe> https://a.b'],
     ['<svg><image href=x /></svg>', '&lt;svg&gt;', '<svg>'],
     ['<video poster=x><source src=y></video>', '&lt;video&gt;', '<video>'],
-  ])('shows as text what it leaves out: %s', (body, text, left) => {
+  ])('lists what it removes as text: %s', (body, text, left) => {
     expect(inner(body)).toMatch(/^<span style="[^"]*"[^>]*>[^<]*<\/span>$/);
     expect(inner(body)).toContain(`>${text}</span>`);
     expect(clean(body).left).toEqual([left]);
   });
 
-  it('says what stands for a frameset', () => {
+  it('describes a removed frameset', () => {
     expect(clean('<frameset><frame src=x></frameset>').left).toEqual(['<frameset>']);
   });
 
-  it('names no more than a reviewer reads', () => {
+  it('lists only as many removals as a reviewer reads', () => {
     const word = 'x'.repeat(100_000);
     for (const start of ['<img alt=', '<img src=', '<video src=', '<p background='])
       for (const words of clean(`${start}${word}>`).left) expect(words.length).toBeLessThan(500);
@@ -84,7 +84,7 @@ describe('an email that is written anew', () => {
       `<p>${[...Array(400).keys()].map((at) => `<font size=${at}>`).join('')}${'<p>x'.repeat(1000)}`,
       'made of more than 50,000 elements',
     ],
-  ])('is refused where a browser would have too much to do with it (%#)', (body, words) => {
+  ])('is refused if it is too much for a browser (%#)', (body, words) => {
     expect(cleanHtml(body)).toEqual({ refused: words });
   });
 
@@ -96,7 +96,7 @@ describe('an email that is written anew', () => {
     expect(html).toContain('font-size: 13px; line-height: 22px; color: #55575d');
   });
 
-  it('has nothing but what is allowed, whatever it was made of', () => {
+  it('contains only what is allowed, whatever the source', () => {
     const part = fc.oneof(
       fc.constantFrom(
         ...'<svg>|</svg>|<math>|<mtext>|<mglyph>|<style>|</style>|<title>|</title>|<textarea>'.split('|'),
@@ -125,7 +125,7 @@ describe('an email that is written anew', () => {
   });
 });
 
-describe('a page that is written anew', () => {
+describe('a page that is rewritten', () => {
   const page = (body: string) => {
     const cleaned = cleanHtml(body, { page: true });
     if ('refused' in cleaned) throw new Error(cleaned.refused);
@@ -153,11 +153,11 @@ describe('a page that is written anew', () => {
       '<select><option>a<option onclick=x>b</select>',
       '<select inert><option inert>a</option><option inert>b</option></select>',
     ],
-  ])('takes %s and gives %s', (body, written) => {
+  ])('rewrites %s as %s', (body, written) => {
     expect(page(body).inner).toBe(written);
   });
 
-  it('says what it leaves out', () => {
+  it('lists what it removes', () => {
     const { inner, left } = page(
       '<link rel="preload stylesheet" href=a.css><script src=b.js></script><p>x</p><script>y</script><input type=image src=c.png>',
     );

@@ -81,12 +81,12 @@ describe('the links of an email', () => {
     ['an import, escaped', (url) => `<style>@\\69mport "${url}";</style>`],
     ['a set of pictures', (url) => `<p style="--a: image-set('${url}' 1x)">`],
     ['a style sheet', (url) => `<style>p { background: url(${url}) }</style>`],
-  ])('count in %s', (_, body) => {
+  ])('are found in %s', (_, body) => {
     expect(changes('html', body('{{ url }}'), body(evil))).toEqual([`! {{ url }} → ${evil}`]);
     expect(changes('html', body('{{ url }}'), body('{{ url }}'))).toEqual([]);
   });
 
-  it('of a body that is new are compared with the addresses of the other one', () => {
+  it('of a new body are compared with those of the other body', () => {
     const before = { txt: '{{ url }}', html: null };
     const after = {
       txt: '{{ url }}',
@@ -98,7 +98,7 @@ describe('the links of an email', () => {
     expect(changedLinks({}, after)).toEqual([]);
   });
 
-  it('are told by the host that browsers make of them, and however long what stands before it is', () => {
+  it('are identified by the host that browsers see, however long the text before it is', () => {
     expect(changes('html', link('https://acme.example'), link('https://\u0430cme.example'))).toEqual([
       '! https://acme.example → https://\u0430cme.example (at xn--cme-5cd.example)',
     ]);
@@ -113,7 +113,7 @@ describe('the links of an email', () => {
     expect(told).toMatch(/^! https:\/\/a\.example → https:\/\/a\.example\.a+… \(at evil\.example\)$/);
   });
 
-  it('that lead elsewhere are a finding at their places', () => {
+  it('that lead elsewhere are reported at their places', () => {
     const start = '<meta charset="utf-8">';
     const after = {
       html: `${start}<p>\n<a href="https://evil.example/?u={{ url }}">x</a></p>`,

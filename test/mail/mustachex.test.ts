@@ -147,7 +147,7 @@ function rendered(template: string): string | null {
 }
 
 describe('a template in the dialect of Boruta', () => {
-  it.each(seen)('%j gives what the server gives', (template, text) => {
+  it.each(seen)('%j renders as on the server', (template, text) => {
     expect(rendered(template)).toBe(text);
   });
 });
@@ -160,7 +160,7 @@ function checked(txt: string, type = reset): Pick<TemplateFinding, 'code' | 'mes
   );
 }
 
-describe('the checks of a body that Boruta fills in', () => {
+describe('the checks of a body that Boruta renders', () => {
   it.each([
     ['{{ user.username }} {{ url }}', reset],
     ['{{{ url }}} {{ user.metadata.department.value }}{{#user.group}}x{{/user.group}}', reset],
@@ -179,7 +179,7 @@ describe('the checks of a body that Boruta fills in', () => {
     ['{{ url }} {{> footer }}', '{{> footer }}', ''],
     ['{{ url }} {{# company }}x{{/ company }}', '{{# company }}', ''],
     ['{{ url }} {{^ company }}{{ user.username }}{{/ company }}', '{{ user.username }}', ''],
-  ])('warn of what is empty: %j', (txt, tag, hint) => {
+  ])('warn of empty placeholders: %j', (txt, tag, hint) => {
     const end = hint === '' ? '' : `; ${hint}`;
     expect(checked(txt)).toContainEqual({
       code: 'unknown-placeholder',
@@ -187,7 +187,7 @@ describe('the checks of a body that Boruta fills in', () => {
     });
   });
 
-  it('warn of the end of a section that none has, which is printed', () => {
+  it('warn of a section end without a start, which is printed', () => {
     expect(checked('{{ url }} {{/user}}')).toEqual([
       {
         code: 'template-syntax',
@@ -206,7 +206,7 @@ describe('the checks of a body that Boruta fills in', () => {
     ['{{ url }} {{ user.user_tokens }}', '"user.user_tokens" is a list of tokens'],
     ['{{ url }} {{# user.group}}x{{/user.group}}', 'has to have the same name and the same spaces'],
     ['{{ url }} {{ user.group', 'a tag is never closed'],
-  ])('say that no mail is sent: %j', (txt, why) => {
+  ])('report that no mail is sent: %j', (txt, why) => {
     const found = checked(txt).find(({ code, fatal }) => code === 'template-syntax' && fatal);
     expect(found?.message).toContain('with this txt body the server sends no mail: ');
     expect(found?.message).toContain(why);
@@ -218,7 +218,7 @@ describe('the checks of a body that Boruta fills in', () => {
     ['{{ reset_password_url }}', reset, 'url'],
     ['{{^ user.group }}{{ url }}{{/ user.group }}', reset, 'url'],
     ['{{ code }}', 'tx_code', 'tx_code'],
-  ])('say that %j of %s comes without what it is for', (txt, type, link) => {
+  ])('report that %j of %s is sent without its link', (txt, type, link) => {
     expect(checked(txt, type)).toContainEqual({
       code: 'missing-link',
       message: `no body shows {{ ${link} }}, so the mail comes without what it is for`,
@@ -232,7 +232,7 @@ describe('the checks of a body that Boruta fills in', () => {
     ['{{#user.group}}{{ url }}{{/user.group}}', null, some],
     ['Hello', '<p>{{#user.metadata.vip}}{{ url }}{{/user.metadata.vip}}</p>', some],
     ['Hello', '<!-- {{ url }} --><title>{{ url }}</title><p data-x="{{ url }}">Hello</p>', ''],
-  ])('say that some or all get %j, %j without the link', (txt, html, who) => {
+  ])('report that some or all users get %j, %j without the link', (txt, html, who) => {
     const found = checkTemplate({ after: { txt, html }, mail: mailOf('boruta', reset) });
     expect(found.filter(({ code }) => code === 'missing-link').map(({ message }) => message)).toEqual([
       `no body shows {{ url }}${who}, so the mail comes without what it is for`,
@@ -247,7 +247,7 @@ describe('the checks of a body that Boruta fills in', () => {
     expect(found.filter(({ fatal }) => fatal)).toEqual([]);
   });
 
-  it('take the link in either body, and a body that is not known for one that may have it', () => {
+  it('accept the link in either body, and assume it in an unknown body', () => {
     const mail = mailOf('boruta', reset);
     for (const html of ['<meta charset="utf-8">{{ url }}', undefined]) {
       const found = checkTemplate({ after: { txt: 'Hello', html }, mail });
@@ -255,14 +255,14 @@ describe('the checks of a body that Boruta fills in', () => {
     }
   });
 
-  it('say that a body which grows too long can not be looked at', () => {
+  it("report that a body that grows too long can't be checked", () => {
     const tag = `{{ user.metadata.${'"'.repeat(900)}.value }}`;
     const after = { txt: tag.repeat(500), html: null };
     const found = checkTemplate({ after, mail: mailOf('boruta', reset) });
     expect(found).toEqual([expect.objectContaining({ code: 'body-too-large', body: 'txt' })]);
   });
 
-  it('warn of ten names at most, and say how many more there are', () => {
+  it('warn of at most ten names, and count the others', () => {
     const tags = [...Array(40).keys()].map((at) => `{{ wholly_other_${at} }}`);
     const found = checked(`{{ url }} ${tags.join(' ')}`);
     expect(found).toHaveLength(10);
@@ -274,7 +274,7 @@ describe('the mails that Boruta would send', () => {
   const mails = (txt: string, given = {}) =>
     renderMails([{ txt }], mailOf('boruta', reset), [given]).variants.map(({ mails: [mail] }) => mail?.txt);
 
-  it('hold what the server fills in, entities in text included, and nothing that it does not', () => {
+  it('contain only what the server fills in, with entities in text too', () => {
     const given = { user: { username: 'a&b' }, company: 'ACME', url: 'https://id.example.com/r' };
     expect(mails('{{ user.username }} {{ company }} {{ url }} {{ reset_password_url }}', given)).toEqual([
       { text: 'a&amp;b  https://id.example.com/r ' },
@@ -282,7 +282,7 @@ describe('the mails that Boruta would send', () => {
     expect(mails('{{ user.metadata.team.value }}')).toEqual([{ text: '[team]' }]);
   });
 
-  it('are none where rendering raises', () => {
+  it('are none if rendering raises', () => {
     const syntax = expect.stringContaining('The server sends no mail with this body: "user.consents"');
     expect(mails('{{ user.consents }}')).toEqual([{ source: '{{ user.consents }}', syntax }]);
   });

@@ -98,7 +98,7 @@ const small = 16_000;
 /** Far enough apart for what squares to stand out from the collection of garbage, which takes more for larger heaps. */
 const factor = 16;
 
-describe('checking and writing anew takes time in proportion', () => {
+describe('checking and rewriting take time in proportion to the size', () => {
   it.each(bodies)('%s', (_, make) => {
     const all = (body: string): void => {
       checkTemplate({ after: { html: body, txt: body } });

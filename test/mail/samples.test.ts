@@ -12,19 +12,19 @@ function texts(txt: string, given: SampleData = {}): [string | null, string][] {
 }
 
 describe('the mails that users can get', () => {
-  it('are one where there are no sections, with values made up from names', () => {
+  it('are one if there are no sections, with values made from names', () => {
     expect(texts('Hi {{ user.username }}, {{ reset_password_url }} {{ tx_code }} {{ mood }}')).toEqual([
       [null, 'Hi Jane Doe, https://example.com/reset-password 493172 [mood]'],
     ]);
   });
 
-  it('take given values first', () => {
+  it('prefer given values', () => {
     expect(texts('{{ user.username }} {{ user.email }}', { user: { username: 'Ada' } })).toEqual([
       [null, 'Ada jane.doe@example.com'],
     ]);
   });
 
-  it('show each section there and not there', () => {
+  it('show each section on and off', () => {
     expect(texts('{{#a}}A{{/a}}{{^b}}no B{{/b}}')).toEqual([
       ['with a, b', 'A'],
       ['with b, without a', ''],
@@ -33,14 +33,14 @@ describe('the mails that users can get', () => {
     ]);
   });
 
-  it('show a section there even where the sample has nothing for it', () => {
+  it('show a section even if the sample has no value for it', () => {
     expect(texts('{{#a}}A{{b}}{{/a}}', { a: false, b: 'B' })).toEqual([
       ['with a', 'AB'],
       ['without a', ''],
     ]);
   });
 
-  it('show many sections one by one', () => {
+  it('toggle many sections one by one', () => {
     const body = [...'abcde'].map((name) => `{{#${name}}}${name}{{/${name}}}`).join('');
     expect(texts(body).map(([, text]) => text)).toEqual([
       'abcde',
@@ -49,29 +49,29 @@ describe('the mails that users can get', () => {
     ]);
   });
 
-  it('leave out what looks the same', () => {
+  it('omit mails that look the same', () => {
     expect(texts('{{#a}}{{#b}}B{{/b}}{{/a}}').map(([, text]) => text)).toEqual(['B', '']);
   });
 
-  it('repeat what a list has', () => {
+  it('repeat the elements of a list', () => {
     expect(texts('{{#items}}<{{.}}>{{/items}}')).toContainEqual(['with items', '<first><second>']);
     const rows = texts('{{#rows}}{{x}},{{/rows}}', { rows: [{ x: 1 }, { x: 2 }] });
     expect(rows).toContainEqual(['with rows', '1,2,']);
   });
 
-  it('use a name inside a section as it is given outside', () => {
+  it('use an outer value inside a section', () => {
     expect(texts('{{#vip}}{{ name }}{{/vip}}', { name: 'Ada' })).toContainEqual(['with vip', 'Ada']);
     expect(texts('{{#url}}<{{ url }}>{{/url}}')).toContainEqual(['with url', '<https://example.com/>']);
   });
 
-  it('are shown with their source where a body is no template', () => {
+  it("are shown as source if a body isn't a template", () => {
     const syntax = 'This body is not a Mustache template: unclosed section "a" at line 1';
     expect(renderMails([{ txt: '{{#a}}', html: null }], undefined, [{}]).variants).toEqual([
       { sample: 0, label: null, mails: [{ txt: { source: '{{#a}}', syntax }, html: null }] },
     ]);
   });
 
-  it('are the same ones on both sides of a change', () => {
+  it('are the same on both sides of a change', () => {
     const { variants } = renderMails([{ txt: '{{#a}}A{{/a}}' }, { txt: '{{#b}}B{{/b}}' }], undefined, [{}]);
     expect(variants.map(({ label }) => label)).toEqual([
       'with a, b',
@@ -81,7 +81,7 @@ describe('the mails that users can get', () => {
     ]);
   });
 
-  it('take strange names as names', () => {
+  it('accept unusual names', () => {
     expect(texts('{{ __proto__ }}{{ a.__proto__.b }}{{ constructor }}')).toHaveLength(1);
   });
 
@@ -91,10 +91,10 @@ describe('the mails that users can get', () => {
   });
 });
 
-describe('a body that takes more than it may', () => {
+describe('a body beyond the limits of rendering', () => {
   const many = (count: number, of: (index: number) => string) => [...Array(count).keys()].map(of).join('');
 
-  it('shows 24 of the mails that many sections make', () => {
+  it('gives 24 of the mails of many sections', () => {
     const body = many(100, (at) => `{{#a${at}}}${at} {{/a${at}}}`);
     const { variants, left } = renderMails([{ txt: body, html: body }], undefined, [{}]);
     expect(variants).toHaveLength(24);
@@ -106,7 +106,7 @@ describe('a body that takes more than it may', () => {
     ['{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}', 'it goes into sections more than 100,000 times'],
     ['{{#a}}{{{ b }}}{{/a}}', 'it has more than 2,000,000 characters'],
     ['x'.repeat(1_048_577), 'it has more than 1,048,576 characters'],
-  ])('is told, and why: %#', (txt, tooLong) => {
+  ])('is reported with the reason: %#', (txt, tooLong) => {
     const [first] = renderMails([{ txt }], undefined, [given]).variants;
     expect(first?.mails[0]?.txt).toEqual({ tooLong });
   });
@@ -145,7 +145,7 @@ describe('a body that takes more than it may', () => {
     })`,
       '2',
     ],
-  ])('gets along with 250 MB of memory: %s', (_, program, printed) => {
+  ])('needs at most 250 MB of memory: %s', (_, program, printed) => {
     const { stdout, stderr } = spawnSync(
       process.execPath,
       ['--max-old-space-size=250', '--input-type=module', '-e', `console.log(await ${program})`],
@@ -163,7 +163,7 @@ describe('an example for a placeholder', () => {
     ['username', 'Jane Doe'],
     ['expires_at', '31 January 2026, 12:00'],
     ['anything_else', '[anything else]'],
-  ])('is made up from its name: %s', (name, example) => {
+  ])('is made from its name: %s', (name, example) => {
     expect(exampleOf(name)).toBe(example);
   });
 });

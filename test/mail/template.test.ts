@@ -33,13 +33,13 @@ describe('a body that is a Mustache template', () => {
     expect(rendered('{{ x }}', { x: '<b>' })).toBe('<b>');
   });
 
-  it('leaves names out that count as absent', () => {
+  it('omits names that count as absent', () => {
     const template = parseMustache('{{#a}}there{{/a}}{{^a}}gone{{/a}}');
     if ('syntax' in template) throw new Error(template.syntax);
     expect(template.render({ a: true }, { html: false, absent: new Set(['a']) })).toBe('gone');
   });
 
-  it('finds nothing that data inherits, and calls nothing', () => {
+  it('uses no inherited member of the data, and calls nothing', () => {
     for (const name of ['constructor', 'toString', 'x.constructor.constructor', '__proto__', 'x.length']) {
       expect(rendered(`[{{ ${name} }}{{# ${name} }}in{{/ ${name} }}]`, { x: 'text' })).toBe('[]');
     }
@@ -65,7 +65,7 @@ describe('a body that is no template', () => {
     ['{{#a}}{{#b}}{{/a}}{{/b}}', 'unclosed section "b" at line 1, before line 1 closes another one'],
     ['{{ name } and {{ other }}', 'the tag "{{ name" is not closed with "}}"'],
     ['{{}}', 'a tag has no name: {{}}'],
-  ])('is told from %j', (body, words) => {
+  ])('is detected: %j', (body, words) => {
     expect(syntaxOf(body)).toBe(words);
   });
 
@@ -74,13 +74,13 @@ describe('a body that is no template', () => {
     ['Hello\n{{# open }}\n{{/ other }}', '{{# open }}'],
     ['Hello\n{{ name\nmore', '{'],
     [`${' '.repeat(5000)}{{# open }}\nmore\n`, '{{# open }}'],
-  ])('stands where it is to be mended: %#', (body, part) => {
+  ])('has its place: %#', (body, part) => {
     const template = parseMustache(body);
     const at = 'syntax' in template ? template.at : undefined;
     expect(body.slice(at?.start, at?.end)).toBe(part);
   });
 
-  it('is one that nests too deeply', () => {
+  it('may nest too deeply', () => {
     const body = '{{#a}}'.repeat(5000) + '{{/a}}'.repeat(5000);
     expect(syntaxOf(body)).toBe('sections are nested more than 100 deep');
   });
@@ -90,11 +90,11 @@ describe('a body that is no template', () => {
     [`{{ ${'a'.repeat(2000)} }}`, /^the name "a+…" has more than 1,000 characters$/],
     ['{{ a }}'.repeat(20_001), /^it has more than 20,000 tags$/],
     ['x'.repeat(1_048_577), /^it has more than 1,048,576 characters$/],
-  ])('is one beyond the limits (%#)', (body, words) => {
+  ])('may exceed the limits (%#)', (body, words) => {
     expect(syntaxOf(body)).toMatch(words);
   });
 
-  it('is told without an exception, whatever it is', () => {
+  it('never throws, whatever it contains', () => {
     const part = fc.oneof(
       fc.constantFrom(...'{{|}}|{{#a}}|{{/a}}|{{^a}}|{{=|=}}|{{{|}}}|{{>|.| |\n'.split('|')),
       fc.string({ unit: 'binary', maxLength: 5 }),
@@ -112,8 +112,8 @@ describe('a body that is no template', () => {
   });
 });
 
-describe('where a tag stands', () => {
-  it('is told of the whole body, whatever stands before it', () => {
+describe('the place of a tag', () => {
+  it('is relative to the whole body, whatever is before it', () => {
     const long = `${' '.repeat(3000)}x${'\n'.repeat(1500)}`;
     for (const before of ['', 'a\r\nb\n', '\uFEFFä🎉 ', ' '.repeat(5000), long]) {
       const body = `${before}{{ a }}{{# b }}{{{ c }}}{{/ b }}`;
@@ -124,7 +124,7 @@ describe('where a tag stands', () => {
     }
   });
 
-  it('is told of what makes a body no template', () => {
+  it('is known if the tag is a syntax error', () => {
     const body = `${' '.repeat(2000)}x\n{{ a <b> }}`;
     const template = parseMustache(body);
     if (!('syntax' in template)) throw new Error('it is a template');
@@ -154,7 +154,7 @@ describe('a tag or a section that is never closed', () => {
     fc.string({ maxLength: 3 }),
   );
 
-  it('is told where it opens, in whatever body', () => {
+  it('is reported where it opens, in any body', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 30 }), (pieces) => {
         const body = pieces.join('');

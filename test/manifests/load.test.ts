@@ -69,7 +69,7 @@ describe('what a document declares', () => {
     expect(declared.filter(({ generation }) => generation !== undefined)).toHaveLength(1);
   });
 
-  test('its place is the first key, also after comments, a byte order mark and CRLF', async () => {
+  test('its place is its first key, even after comments, a byte order mark and CRLF', async () => {
     const text = '\uFEFF# us\r\n---\r\n\r\n# more\r\nkind: Organization\r\nname: acme\r\n';
     const { declared } = await load(text);
     expect(declared[0]?.places.of()).toMatchObject({
@@ -81,7 +81,7 @@ describe('what a document declares', () => {
     expect(declared[0]?.fields).toEqual({ name: 'acme' });
   });
 
-  test('a field is placed at its key, an element where it stands, and what is not written near it', async () => {
+  test("a field's place is its key, an element's is its own, and an unwritten value's is nearby", async () => {
     const { declared } = await load('kind: User\nid: u1\norganizations:\n  - acme\n  - {id: o1}\n');
     const [user] = declared;
     expect(user?.places.of('organizations')).toMatchObject({ line: 3, column: 1 });
@@ -90,7 +90,7 @@ describe('what a document declares', () => {
     expect(user?.places.of('group')).toMatchObject({ line: 1, column: 1 });
   });
 
-  test('empty files and documents say nothing', async () => {
+  test('empty files and documents declare nothing', async () => {
     const { declared, problems } = await load({
       'manifests/empty.yaml': '',
       'manifests/comment.yaml': '# nothing yet\n',
@@ -121,13 +121,13 @@ describe('what a document declares', () => {
     expect(declared).toHaveLength(1);
   });
 
-  test('a document with more mistakes than a call takes arguments', async () => {
+  test('a document can have more errors than a call takes arguments', async () => {
     const fields = Array.from({ length: 130_000 }, (_, index) => `x${index}: 1`);
     const { problems } = await load(`kind: Organization\nname: a\n${fields.join('\n')}\n`);
     expect(problems).toHaveLength(130_000);
   });
 
-  test('documents that are fine are still compared when another one is not', async () => {
+  test('valid documents are still compared if another one is invalid', async () => {
     const one = 'kind: Organization\nname: a\n';
     const { problems } = await load([one, 'kind: nonsense\n', one].join('---\n'));
     expect(problems.map(({ code }) => code)).toEqual(['unknown-kind', 'duplicate-object']);
@@ -146,7 +146,7 @@ describe('body files', () => {
     expect(declared[0]?.fields).toEqual({ txt_content: text, html_content: text });
   });
 
-  test('may be a secret', async () => {
+  test('may be secret', async () => {
     const { declared, secrets } = await load({
       'manifests/a.yaml': 'kind: User\nid: u\nbackend: {smtp_password: {file: pw}}\n',
       'manifests/pw': 'hunter2',
@@ -155,13 +155,13 @@ describe('body files', () => {
     expect([...secrets]).toEqual([['hunter2', 'declared']]);
   });
 
-  test('a member "file" of metadata is no body file', async () => {
+  test('a member "file" of metadata is not a body file', async () => {
     const { declared, problems } = await load('kind: User\nid: u\nmetadata: {file: none}\n');
     expect(problems).toEqual([]);
     expect(declared[0]?.fields).toEqual({ metadata: { file: 'none' } });
   });
 
-  test('one with a NUL is refused, where that is, without what stands beside it', async () => {
+  test('with a NUL are refused at its place, without showing the text around it', async () => {
     const { problems } = await load({
       'manifests/a.yaml': 'kind: User\nid: u\nbackend: {smtp_password: {file: pw}}\n',
       'manifests/pw': 'first\nhunter2 \0',
@@ -172,7 +172,7 @@ describe('body files', () => {
     expect(JSON.stringify(problems)).not.toContain('hunter2');
   });
 
-  test('too large a one is refused', async () => {
+  test('that are too large are refused', async () => {
     const { problems } = await load({
       'manifests/a.yaml': 'kind: EmailTemplate\nbackend_id: b\ntype: t\ntxt_content: {file: big.txt}\n',
       'manifests/big.txt': new Uint8Array(16 * 1024 * 1024 + 1).fill(97),
@@ -188,14 +188,14 @@ describe('body files', () => {
 describe('variables', () => {
   const user = (fields: string) => `kind: User\nid: u1\n${fields}\n`;
 
-  test('become the type that the field has', async () => {
+  test('take the type of the field', async () => {
     const given = user(`blocked: \${blocked}\ngroup: \${port}\nbackend: {smtp_port: "\${port}"}`);
     const { declared, problems } = await load(given, { config: 'vars: {blocked: true, port: 587}\n' });
     expect(problems).toEqual([]);
     expect(declared[0]?.fields).toEqual({ blocked: true, group: '587', backend: { smtp_port: 587 } });
   });
 
-  test('of the process are sensitive wherever they land, also through vars and as another type', async () => {
+  test('of the process are sensitive wherever they end up, also through vars and as another type', async () => {
     const { declared, secrets } = await load(
       user(
         `blocked: \${IDOPS_BLOCKED}\ngroup: a-\${group}\nmetadata: {a: {value: "\${SMTP}"}}\nbackend: {smtp_port: "\${IDOPS_PORT:-\${port}}"}`,
@@ -221,7 +221,7 @@ describe('variables', () => {
     expect([...secrets]).toEqual([['hunter2', 'declared']]);
   });
 
-  test('a name that is not the identity may be sensitive, and stays out of the address', async () => {
+  test("in a name that isn't the identity may be sensitive, and stay out of the address", async () => {
     const variables = { IDOPS_NAME: 'acme' };
     const text = `kind: Organization\nid: o1\nname: \${IDOPS_NAME}\n`;
     const { declared, problems } = await load(text, { variables });
@@ -230,7 +230,7 @@ describe('variables', () => {
     expect(declared[0]?.fields.name).toBeInstanceOf(Sensitive);
   });
 
-  test('that are not set are warnings where leniency is asked for, and nothing is said about their types', async () => {
+  test("that are not set are warnings in lenient mode, and their types aren't checked", async () => {
     const { declared, problems } = await load(
       user(
         `blocked: \${IDOPS_A}\ntotp_registered_at: \${IDOPS_B:?say when}\nusername: {file: "\${IDOPS_C}"}\nbackend: {smtp_port: "\${IDOPS_D}"}\nwhole: [metadata]`,
@@ -243,7 +243,7 @@ describe('variables', () => {
     expect(declared).toHaveLength(1);
   });
 
-  test('that are not allowed are errors also where leniency is asked for', async () => {
+  test('that are not allowed are errors in lenient mode too', async () => {
     const { problems } = await load(user(`group: \${HOME}\nuid: \${NOWHERE}`), {
       lenient: true,
       variables: { HOME: '/root' },
@@ -252,7 +252,7 @@ describe('variables', () => {
     expect(JSON.stringify(problems)).not.toContain('/root');
   });
 
-  test('in an alias are reported where the alias stands', async () => {
+  test('in an alias are reported at the alias', async () => {
     const { problems } = await load(user(`group: &g \${NOWHERE}\nuid: *g`));
     expect(problems.map(({ code, places }) => [code, places[0]?.line])).toEqual([
       ['unresolved-variable', 3],
@@ -261,11 +261,11 @@ describe('variables', () => {
   });
 });
 
-describe('what is more than idops takes', () => {
+describe('limits', () => {
   const user = (at: number, password: string) =>
     `kind: User\nid: u${at}\nbackend: {smtp_password: ${password}}\n`;
 
-  test('2,000 different secrets are taken, and the document with one more is told', async () => {
+  test('2,000 different secrets are accepted, and the document with one more is refused', async () => {
     const users = (count: number) =>
       Array.from({ length: count }, (_, at) => user(at, `secret-${at % 2001}`)).join('---\n');
     expect((await load(users(2000))).problems).toEqual([]);
@@ -285,7 +285,7 @@ describe('what is more than idops takes', () => {
     expect(problems).toMatchObject([{ code: 'too-many-secrets', severity: 'error' }]);
   });
 
-  test('body files of 32,000,000 characters together are taken, each counted once', async () => {
+  test('body files of 32,000,000 characters in total are accepted, each counted once', async () => {
     const names = Array.from({ length: 4 }, (_, at) => `body-${at}.txt`);
     const files = (last: number): Files => ({
       ...Object.fromEntries(names.map((name) => [`manifests/${name}`, 'x'.repeat(8_000_000)])),
@@ -307,7 +307,7 @@ describe('what is more than idops takes', () => {
   });
 });
 
-describe('what is meant is told', () => {
+describe('suggestions', () => {
   const template = 'kind: EmailTemplate\nbackend_id: b1\ntype: tx_code\n';
 
   test.each([

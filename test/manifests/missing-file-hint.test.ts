@@ -3,13 +3,13 @@ import { missingFileHint } from '../../src/manifests/builder.js';
 
 const place = { file: 'manifests/emails.yaml', line: 4, column: 14, length: 16 };
 
-describe('a text in the place of a body', () => {
+describe('a text instead of a body', () => {
   it.each([
     ['emails/reset.txt', 'emails/reset.txt'],
     ['../a.HTML', '../a.HTML'],
     ['file: reset.htm\n', 'reset.htm'],
     ['mails/a.mustache', 'mails/a.mustache'],
-  ])('is told where it ends as a path does: %s', (text, path) => {
+  ])('is reported if it looks like a path: %s', (text, path) => {
     expect(missingFileHint('txt_content', text, place)).toEqual({
       code: 'forgotten-file',
       severity: 'warning',

@@ -25,7 +25,7 @@ function line({ severity, code, places }: Problem): string {
 
 const named = readdirSync(projects).filter((name) => existsSync(join(projects, name, 'problems.txt')));
 
-describe('every mistake of a project is found at its place, and no secret is shown', () => {
+describe('every error of a project is reported at its place, and no secret is shown', () => {
   test.each(named)('%s', async (name) => {
     const cwd = join(projects, name);
     const found = await problemsOf(cwd);

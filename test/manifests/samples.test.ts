@@ -27,7 +27,7 @@ describe('the sample data of a template', () => {
     expect(await load(files)).toEqual({ sample: { name, data: { a: 'near' }, file: name }, problems: [] });
   });
 
-  it('is several where its file has several documents', async () => {
+  it('is several sets if its file has several documents', async () => {
     await load({ 'project/samples/tx_code.yaml': 'a: 1\n---\na: 2\n' });
     const project = await loadProject({ cwd: join(cwd, 'project'), variables: {} });
     const one = { address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' };
@@ -41,17 +41,17 @@ describe('the sample data of a template', () => {
     expect(problems.map(({ code, places }) => [code, places[0]?.line])).toEqual([['wrong-type', 3]]);
   });
 
-  it('is nothing where there is no file, or an empty one', async () => {
+  it('is empty without a file or with an empty one', async () => {
     expect(await load({})).toEqual({ sample: undefined, problems: [] });
     expect((await load({ 'project/samples/tx_code.yaml': '# nothing\n' })).sample?.data).toEqual({});
   });
 
-  it('is taken as it is written', async () => {
+  it('is used unchanged', async () => {
     const { sample } = await load({ 'project/samples/tx_code.yaml': 'a: ${HOME}\nb: [1, {c: null}]\n' });
     expect(sample?.data).toEqual({ a: '${HOME}', b: [1, { c: null }] });
   });
 
-  it.each(['../secret', 'a/b', '..', 'a\\b'])('is never looked for elsewhere: %s', async (type) => {
+  it.each(['../secret', 'a/b', '..', 'a\\b'])('is never looked for outside its folder: %s', async (type) => {
     expect(await load({ 'project/secret.yaml': 'a: 1', 'project/samples/a/b.yaml': 'a: 1' }, type)).toEqual({
       sample: undefined,
       problems: [],
@@ -61,7 +61,7 @@ describe('the sample data of a template', () => {
   it.each([
     ['- a\n', 'wrong-type'],
     ['a: [', 'yaml-syntax'],
-  ])('is refused where it is no map: %j', async (text, code) => {
+  ])("is refused if it isn't a map: %j", async (text, code) => {
     expect(await load({ 'project/samples/tx_code.yaml': text })).toEqual({
       sample: undefined,
       problems: [code],

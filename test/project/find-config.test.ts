@@ -36,7 +36,7 @@ async function refusal(options: Partial<ProjectOptions> = {}): Promise<Problem |
 const notHere = { code: 'no-config', message: 'there is no idops.yaml in this folder' };
 
 describe('the configuration is looked for', () => {
-  it('in the folders above, up to the root of the work tree', async () => {
+  it('in the parent folders, up to the root of the work tree', async () => {
     await workTree('repository');
     await configure('repository');
     const project = await loadProject({ cwd: deep, variables: {} });
@@ -47,7 +47,7 @@ describe('the configuration is looked for', () => {
     expect(await find()).toBe('idops.yaml');
   });
 
-  it('but a link that leads nowhere is one that is there, found or named', async () => {
+  it('and a broken link counts as found', async () => {
     await symlink('nosuch.yaml', join(deep, 'idops.yaml'));
     const dangling = { code: 'file-unreadable', message: 'idops.yaml does not exist' };
     for (const options of [{}, { config: 'idops.yaml' }])
@@ -64,19 +64,19 @@ describe('the configuration is looked for', () => {
     expect(await refusal()).toMatchObject(notHere);
   });
 
-  it('in the folder alone without a work tree', async () => {
+  it('only in the folder itself without a work tree', async () => {
     expect(await refusal()).toMatchObject(notHere);
     await configure('repository');
     expect(await refusal()).toMatchObject(notHere);
   });
 
-  it('in the folder alone where a program wants that', async () => {
+  it('only in the folder itself if a program asks for that', async () => {
     await workTree('repository');
     await configure('repository');
     expect(await refusal({ above: false })).toMatchObject(notHere);
   });
 
-  it('nowhere where it is named', async () => {
+  it('nowhere if it is named', async () => {
     await workTree('repository');
     await configure('repository');
     for (const named of [{ config: 'idops.yaml' }, { variables: { IDOPS_CONFIG: 'idops.yaml' } }]) {
@@ -85,14 +85,14 @@ describe('the configuration is looked for', () => {
     expect(await find({ variables: { IDOPS_CONFIG: '' } })).toBe('../../idops.yaml');
   });
 
-  it('from where the folder really lies, whatever link leads there', async () => {
+  it('from the real folder, whatever link leads there', async () => {
     await workTree('repository');
     await configure('repository');
     await symlink(deep, join(top, 'link'));
     expect(await find({ cwd: join(top, 'link') })).toBe('../repository/idops.yaml');
   });
 
-  it('and the nearest is taken as it is, whatever is wrong with it', async () => {
+  it('and the nearest is used, even if it is invalid', async () => {
     await workTree('repository');
     await configure('repository');
     await configure('repository/manifests', 'version: 2\n');
@@ -102,7 +102,7 @@ describe('the configuration is looked for', () => {
   it.skipIf(process.getuid?.() !== 0).each([
     ['configuration', 'idops.yaml'],
     ['repository', '.git'],
-  ])('and not taken above where the %s belongs to another user', async (_, owned) => {
+  ])('and not used from a parent if the %s belongs to another user', async (_, owned) => {
     await workTree('repository');
     await configure('repository');
     await chown(join(top, 'repository', owned), 12_345, 12_345);

@@ -55,7 +55,7 @@ function tokenOf({ auth }: ServerSettings): unknown {
 }
 
 describe('finding the configuration', () => {
-  test('the option stands above the variable, and its folder is the root', async () => {
+  test('the option overrides the variable, and its folder is the root', async () => {
     await mkdir(join(cwd, 'sub'));
     await writeFile(join(cwd, 'sub/x.yaml'), 'version: 1\n');
     const variables = { IDOPS_CONFIG: 'nowhere.yaml' };
@@ -65,7 +65,7 @@ describe('finding the configuration', () => {
     expect(problem?.message).toBe('there is no file nowhere.yaml');
   });
 
-  test('it is empty, or a folder', async () => {
+  test('an empty file and a folder are refused', async () => {
     expect(await codesOf(() => load('# nothing\n'))).toEqual(['missing-field idops.yaml:1:1']);
     await mkdir(join(cwd, 'folder'));
     const options = { cwd, variables: {}, config: 'folder' };
@@ -74,7 +74,7 @@ describe('finding the configuration', () => {
 });
 
 describe('defaults', () => {
-  test('version alone is enough', async () => {
+  test('only version is required', async () => {
     const project = await load('version: 1\nvars:\nenvironments:\n  test:\n');
     const path = join(project.root, '.idops/state.json');
     expect(project.state()).toEqual({ in: 'file', path, allowTracked: false });
@@ -105,7 +105,7 @@ environments:
     safety: {max_destructive: "\${NOWHERE}"}
 `;
 
-  test('are named by what they alone set', async () => {
+  test('are recognised by the keys that only they set', async () => {
     const two = `version: 1
 vars: {all: "\${URL:?say it}", URL: ""}
 environments:
@@ -162,7 +162,7 @@ environments:
     ['the usual files', 'allow_tracked: true', a, a, b, 0],
     ['the usual branch', 'git: {}', a, a, b, 0],
     ['the usual names', 'postgres: {url: "${IDOPS_URL}"}', a, a, b, 0],
-  ])('that share a state have one server: %s', async (_, state, base, one, other, count) => {
+  ])('that share a state must have one server: %s', async (_, state, base, one, other, count) => {
     const server = (url: string | null) => (url === null ? '' : `server: {base_url: "${url}"}`);
     await mkdir(join(cwd, 'real'));
     await symlink('real', join(cwd, 'link'));
@@ -185,7 +185,7 @@ environments:
     }
   });
 
-  test('have names of which it is said what they may hold', async () => {
+  test('have names whose allowed characters the error lists', async () => {
     const [problem] = await problemsOf(() => load(`${server}environments:\n  prod-eu.1: {}\n  Été: {}\n`));
     expect(problem).toMatchObject({
       code: 'wrong-value',
@@ -194,7 +194,7 @@ environments:
     });
   });
 
-  test('are laid over the rest: maps merge, lists and single values replace', async () => {
+  test('override the rest: maps merge, lists and single values replace', async () => {
     const project = await load(config, { env: 'production' });
     await writeFile(join(cwd, 'token'), 'from-file\n');
     const settings = await project.server();
@@ -215,18 +215,18 @@ environments:
     expect((await load(config, { variables: { IDOPS_ENV: '' } })).environment).toBeNull();
   });
 
-  test('that were not chosen are not resolved', async () => {
+  test('are not resolved if they were not chosen', async () => {
     const project = await load(config, { variables: { IDOPS_TOKEN: 'a-token' } });
     expect((await project.server()).baseUrl).toBe('https://id.example.com');
   });
 
-  test('that were chosen are placed where they are written', async () => {
+  test('keep their places if they were chosen', async () => {
     const project = await load(config, { env: 'broken', variables: { IDOPS_TOKEN: 'a-token' } });
     expect(await codesOf(() => project.server())).toEqual(['unresolved-variable idops.yaml:15:25']);
     expect(await codesOf(() => project.maxDestructive())).toEqual(['unresolved-variable idops.yaml:16:32']);
   });
 
-  test('that do not exist are refused with the names of those that do', async () => {
+  test('that do not exist are refused, with the names of those that do', async () => {
     const [problem] = await problemsOf(() => load(config, { env: 'prodution' }));
     expect(problem).toMatchObject({
       code: 'unknown-environment',
@@ -235,7 +235,7 @@ environments:
     });
   });
 
-  test('are checked for their shape although they were not chosen', async () => {
+  test('are checked for their shape even if they were not chosen', async () => {
     const text = 'version: 1\nenvironments:\n  a:\n    manifest: []\n    state: []\n';
     expect(await codesOf(() => load(text))).toEqual([
       'unknown-field idops.yaml:4:5',
@@ -245,12 +245,12 @@ environments:
 });
 
 describe('the server', () => {
-  test('is resolved when it is asked for', async () => {
+  test('is resolved when it is needed', async () => {
     const project = await load(server);
     expect(await codesOf(() => project.server())).toEqual(['unresolved-variable idops.yaml:5:12']);
   });
 
-  test('may be left out where options and variables give it', async () => {
+  test('may be left out if options and variables set it', async () => {
     const variables = { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 'a-token' };
     const project = await load('version: 1\n', { variables });
     expect(tokenOf(await project.server())).toBe('a-token');
@@ -261,7 +261,7 @@ describe('the server', () => {
     expect(await codesOf(() => bare.server())).toEqual(['missing-field', 'missing-field']);
   });
 
-  test('options stand above variables, and variables above the file', async () => {
+  test('options override variables, and variables override the file', async () => {
     const written = server.replace(`\${IDOPS_TOKEN}`, 'written');
     const project = await load(written, { variables: { IDOPS_TOKEN: 'variable', IDOPS_BASE_URL: '' } });
     await writeFile(join(cwd, 'token'), '\uFEFFfile\r\n');
@@ -281,13 +281,13 @@ describe('the server', () => {
     ["'${IDOPS_BASE_URL}'", []],
     ["'${IDOPS_OTHER}'", []],
     ["'ftp://${IDOPS_HOST}'", []],
-  ])('an address in plain words, %s, is judged without a server: %j', async (baseUrl, codes) => {
+  ])('a literal address, %s, is checked without a server: %j', async (baseUrl, codes) => {
     const text = `version: 1\nserver:\n  base_url: ${baseUrl}\n`;
     const project = await load(text, { variables: { IDOPS_BASE_URL: 'ftp://x' } });
     expect(project.addressProblems().map(coded)).toEqual(codes);
   });
 
-  test('a reference that is not closed is told without a server, once', async () => {
+  test('an unclosed reference is reported once, without a server', async () => {
     const text = `version: 1\nserver:\n  base_url: \${IDOPS_BASE_URL\n  auth:\n    token: \${IDOPS_TOKEN\nenvironments:\n  a: {server: {profile: boruta}}\n`;
     const project = await load(text, { variables: { IDOPS_BASE_URL: 'x', IDOPS_TOKEN: 'a-token' } });
     const found = ['bad-variable idops.yaml:3:13', 'bad-variable idops.yaml:5:12'];
@@ -295,7 +295,7 @@ describe('the server', () => {
     expect((await load(text, { env: 'a' })).addressProblems().map(coded)).toEqual(found);
   });
 
-  test('addresses of other environments are judged too, and what they have in common where it is used', async () => {
+  test('addresses of other environments are checked too, and shared values where they are used', async () => {
     const text = `version: 1\nserver: {base_url: 'http://a.example'}\nenvironments:\n  a: {server: {allow_insecure_http: true}}\n  b: {server: {base_url: 'ftp://x'}}\n`;
     expect((await load(text)).addressProblems().map(coded)).toEqual([
       'insecure-http idops.yaml:2:20',
@@ -306,7 +306,7 @@ describe('the server', () => {
     ]);
   });
 
-  test('plain http has to be allowed', async () => {
+  test('plain http must be allowed', async () => {
     const config = server
       .replace('https:', 'http:')
       .replace('  auth', `  allow_insecure_http: \${IDOPS_INSECURE}\n  auth`);
@@ -318,7 +318,7 @@ describe('the server', () => {
     expect(await codesOf(() => refused.server())).toEqual(['insecure-http idops.yaml:3:13']);
   });
 
-  test('a token file that holds no token is refused', async () => {
+  test('a token file without a token is refused', async () => {
     const project = await load(server);
     await writeFile(join(cwd, 'token'), 'two words');
     const [problem] = await problemsOf(() => project.server({ tokenFile: 'token' }));
@@ -326,7 +326,7 @@ describe('the server', () => {
     expect(JSON.stringify(problem)).not.toContain('two words');
   });
 
-  test('the profile of checks is known without process variables', async () => {
+  test('the profile is known without process variables', async () => {
     const project = await load(`${server}  profile: \${p}\nvars: {p: documented}\n`);
     expect(project.profile.name).toBe('documented');
     const unknown = await load(`${server}  profile: \${IDOPS_PROFILE}\n`);

@@ -39,7 +39,7 @@ async function problems(server: string, variables: Variables = {}): Promise<stri
 const token = '  auth: {token: abcd}\n';
 
 describe('the ways to authenticate', () => {
-  test('a token command keeps its arguments as they are, and those from process variables are secret', async () => {
+  test('a token command keeps its arguments, and those from process variables are secret', async () => {
     const server = `  auth: {token_command: [get-token, "--for=\${ARGUMENT}", "a b"]}\n`;
     const { auth, secrets } = await settings(server, { ARGUMENT: 'hunter2' });
     expect(auth).toMatchObject({ way: 'token_command', argv: ['get-token', '--for=hunter2', 'a b'] });
@@ -88,14 +88,14 @@ describe('the ways to authenticate', () => {
     expect(found.some((text) => text.startsWith(expected))).toBe(true);
   });
 
-  test('a command is handed the variables that it is to get, where they are set', async () => {
+  test('a command gets the variables that it lists, if they are set', async () => {
     const server = '  auth: {token_command: [x], pass_env: [HANDED_ON, NOT_SET]}\n';
     const { auth } = await settings(server, { HANDED_ON: 'abc', OTHER: 'def' });
     expect(auth).toMatchObject({ way: 'token_command', passed: { HANDED_ON: 'abc' } });
     expect(auth.way === 'token_command' && Object.keys(auth.passed)).toEqual(['HANDED_ON']);
   });
 
-  test('IDOPS_TOKEN stands above all of them', async () => {
+  test('IDOPS_TOKEN overrides all of them', async () => {
     const { auth } = await settings('  auth: {token_command: [x]}\n', { IDOPS_TOKEN: 'abcd' });
     expect(auth.way).toBe('token');
   });
@@ -147,7 +147,7 @@ describe('proxies', () => {
     expect(secrets.map(reveal)).toContain('hunter2');
   });
 
-  test('are chosen for the token address on its own', async () => {
+  test('are chosen separately for the token address', async () => {
     const { proxy, auth } = await settings(
       '  auth: {client_credentials: {token_url: "https://a.test/t", client_id: a, client_secret: b}}\n',
       { https_proxy: 'http://proxy:3128', no_proxy: 'a.test' },
@@ -156,13 +156,13 @@ describe('proxies', () => {
     expect(auth).toMatchObject({ proxy: null });
   });
 
-  test('that are no addresses are refused', async () => {
+  test("that aren't addresses are refused", async () => {
     const found = await problems(token, { https_proxy: 'socks5://hunter2@proxy' });
     expect(found).toEqual(['bad-proxy the proxy in https_proxy is neither http nor https']);
   });
 });
 
-describe('an address of the environment beside IDOPS_BASE_URL', () => {
+describe("an environment's address that differs from IDOPS_BASE_URL", () => {
   const load = async (environment: string, variables: Variables, env = 'production') => {
     const text = `version: 1\nserver:\n  base_url: https://shared.example.com\n  auth: {token: abcd}\nenvironments:\n  production:\n    ${environment}\n  other: {server: {base_url: https://other.example.com}}\n`;
     await writeFile(join(cwd, 'idops.yaml'), text);
@@ -171,7 +171,7 @@ describe('an address of the environment beside IDOPS_BASE_URL', () => {
   const own = 'server: {base_url: https://id.example.com}';
   const variable = "server: {base_url: '${IDOPS_BASE_URL}'}";
 
-  test('is an error where they differ, with the place of the environment', async () => {
+  test('is an error, at the place of the environment', async () => {
     const project = await load(own, { IDOPS_BASE_URL: 'https://staging.example.com' });
     const message =
       'IDOPS_BASE_URL names https://staging.example.com, and environment production is at https://id.example.com';
@@ -184,19 +184,19 @@ describe('an address of the environment beside IDOPS_BASE_URL', () => {
     ['it is that very variable', variable, 'https://a.example', 'https://a.example'],
     ['it has none', 'vars: {}', 'https://a.example', 'https://a.example'],
     ['the variable is empty', own, '', 'https://id.example.com'],
-  ])('is none where %s', async (_, environment, given, address) => {
+  ])('is no error if %s', async (_, environment, given, address) => {
     const project = await load(environment, { IDOPS_BASE_URL: given });
     expect((await project.server()).baseUrl).toBe(address);
   });
 
-  test('is none where --base-url says which, or where no environment is chosen', async () => {
+  test('is no error with --base-url or without an environment', async () => {
     const variables = { IDOPS_BASE_URL: 'https://staging.example.com' };
     const given = { baseUrl: 'https://third.example.com' };
     expect((await (await load(own, variables)).server(given)).baseUrl).toBe('https://third.example.com');
     expect((await (await load(own, variables, '')).server()).baseUrl).toBe('https://staging.example.com');
   });
 
-  test('is told without what the variable says where that is no address', async () => {
+  test("is reported without the variable's value if that isn't an address", async () => {
     const project = await load(own, { IDOPS_BASE_URL: 'user:hunter2' });
     const message =
       'IDOPS_BASE_URL names something else, and environment production is at https://id.example.com';

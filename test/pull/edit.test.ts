@@ -157,13 +157,13 @@ describe('anchors and aliases', () => {
   });
 });
 
-it('keys that are written out with their marks are keys like others', () => {
+it('keys with explicit marks are normal keys', () => {
   const text = 'a:\n  ? x # x\n  : 1\n  # y\n  "y": 2\n';
   const made = 'a:\n  x: # x\n    2\n  # y\n  "y": 2\n';
   expect(edited(text, { a: { x: 2, y: 2 } })).toEqual({ made, refused: [] });
 });
 
-describe('the document of a field that changes keeps its comments, order and quotes, all else keeps every byte', () => {
+describe('the document of a changed field keeps its comments, order and quotes, and all else keeps every byte', () => {
   const cases: Case[] = [
     ['a scalar with its remark', "a:   'x'   # why\nb: 1_0\n", { a: 'y z' }, 'a: y z # why\nb: 1_0\n'],
     [
@@ -207,14 +207,14 @@ describe('the document of a field that changes keeps its comments, order and quo
   });
 });
 
-it('an anchor or an alias is left alone, and the other fields are changed', () => {
+it('an anchor or an alias stays, and the other fields are changed', () => {
   const text = 'a: &x one\nb: *x\nc: two\n';
   const refused = ['a', 'b'].map((field) => `${field}: it is, or has in it, an anchor or an alias`);
   const made = 'a: &x one\nb: *x\nc: r\n';
   expect(edited(text, { a: 'p', b: 'q', c: 'r' })).toEqual({ made, refused });
 });
 
-it('what would be something else when it is read again is left as it is', () => {
+it('an edit that would be read differently is not made', () => {
   const text = 'a: &x {id: 1}\nb: [*x, {id: 2}]\nc: 1\n';
   expect(edited(text, { b: [{ id: 2 }, { id: 3 }], c: 2 })).toEqual({
     made: 'a: &x {id: 1}\nb: [{id: 2}, {id: 3}]\nc: 2\n',
@@ -224,20 +224,20 @@ it('what would be something else when it is read again is left as it is', () => 
   expect(editFields('a: [', [{ document: 0, field: 'a', next: 1 }])).toMatchObject({ text: 'a: [' });
 });
 
-it('other documents of the file keep every byte, and what stands between them', () => {
+it('other documents of the file, and the text between them, keep every byte', () => {
   const [first, last] = ['# one\n\n\na:   1\n...\n# between\n', '--- # three\r\nc:    {x:   1}\r\n\r\n'];
   const edits = [{ document: 1, field: 'b', next: 'new' }];
   const text = `${first}---\nb: new\n${last}`;
   expect(editFields(`${first}---\nb:   old\n${last}`, edits)).toEqual({ text, refused: [] });
 });
 
-describe('members that stay keep their text, their comments and their order', () => {
+describe('remaining members keep their text, their comments and their order', () => {
   it.each([...block, ...flow])('%s', (_, text, fields, wanted) => {
     expect(edited(text, fields)).toEqual({ made: wanted, refused: [] });
   });
 });
 
-it('whatever comes and goes, the comments of what stays stay with it, in their order', () => {
+it('whatever is added or removed, remaining members keep their comments and order', () => {
   fc.assert(
     fc.property(members, look, (all, layout) => {
       const text = written(all, layout);

@@ -66,7 +66,7 @@ async function pulled(place: Place, profile: SandboxProfile, request: PullReques
 }
 
 describe.each(['documented', 'boruta'] as const)('%s', (profile) => {
-  it('whatever a server has, what is pulled into an empty folder is valid, and the plan right after it is empty', async () => {
+  it('whatever a server has, a pull into an empty folder is valid, and the next plan is empty', async () => {
     await fc.assert(
       fc.asyncProperty(servers(profile), fc.boolean(), async (seed, builtIn) => {
         await inPlace({ seed, profile }, async (place) => {

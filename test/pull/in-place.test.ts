@@ -13,7 +13,7 @@ import { inPlace } from '../properties/writing.js';
 describe.each(cases.filter(({ kind, profile }) => kind.readable(profile)))(
   '$kind.name, $profile.name',
   ({ kind, profile, worlds }) => {
-    it('documents, however they are written, come to say what the server has, and of no other field', async () => {
+    it("documents, however they are written, get the server's values, and no other field", async () => {
       await fc.assert(
         fc.asyncProperty(worlds, layout, async ({ seed, known }, written) => {
           await inPlace({ seed, profile: profile.name }, async (place) => {

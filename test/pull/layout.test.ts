@@ -7,7 +7,7 @@ import { VariableNames } from '../../src/pull/literal.js';
 import { profiles } from '../../src/server/profiles.js';
 import { MAX_BYTES } from '../../src/yaml/source-file.js';
 
-it('as many files as it takes have the documents of a kind, none larger than a manifest may be', () => {
+it('the documents of a kind fill as many files as needed, none larger than a manifest may be', () => {
   const documents = ['a', 'b', 'c'].map((id): FreshDocument => {
     const raw = 'é'.repeat(3_000_000);
     const said = new Map([['label', { raw, value: raw, isBody: false }]]);
@@ -34,7 +34,7 @@ it('as many files as it takes have the documents of a kind, none larger than a m
 const { documented } = profiles;
 if (documented === undefined) throw new Error('there is no such profile');
 
-it('a field that no manifest is large enough for is left out, in words', () => {
+it('a field that is too large for any manifest is left out with a note', () => {
   const identity = { id: 'a' };
   const live = { exists: true, identity, fields: { id: 'a', name: 'a', label: 'é'.repeat(9_000_000) } };
   const finding = { identity, displayName: null, live };
@@ -51,7 +51,7 @@ it('a field that no manifest is large enough for is left out, in words', () => {
 
 const hostile = [...'../x|..|.||CON|con|con.txt|a/b|a\\b|a:b|A|a|a.|ä|~|\0|-'.split('|'), 'x'.repeat(300)];
 
-it('an id becomes one step of a path that stays where it is, and no two have the same on any file system', () => {
+it('an id becomes one safe path segment, different for each id on any file system', () => {
   const ids = fc.uniqueArray(
     fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary', maxLength: 5 })),
     { maxLength: 30 },

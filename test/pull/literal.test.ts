@@ -20,7 +20,7 @@ function writing(
   };
 }
 
-it('whatever a text has in it, none of it names a variable', () => {
+it('no part of a text becomes a variable', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('$', '{', '}', 'A', ':', '-', '?') }), (text) => {
       const parts = parseVariables(escapeVariables(text));
@@ -30,7 +30,7 @@ it('whatever a text has in it, none of it names a variable', () => {
   );
 });
 
-it('whatever a value is, its YAML says just that', () => {
+it('the YAML of any value is read back as that value', () => {
   const json = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 4, withCrossShrink: true },
@@ -62,7 +62,7 @@ it('whatever a value is, its YAML says just that', () => {
   );
 });
 
-it('of a map the keys are left out that no manifest can have, each with a word', () => {
+it('keys of a map that no manifest can have are left out, each with a note', () => {
   const made = writing();
   const metadata = JSON.parse(
     '{"a": {"value": 1}, "gone": null, "__proto__": {"value": 2}, "in": {"__proto__": 3}}',
@@ -75,7 +75,7 @@ it('of a map the keys are left out that no manifest can have, each with a word',
   ]);
 });
 
-it('secrets become variables: by the name of the field, of the key, or since they are known', () => {
+it('secrets become variables, found by field name, by key or as known values', () => {
   const made = writing((text) => text.includes('known'));
   const backend = members({ smtp_password: plain('smtp_password'), smtp_from: value });
   const written = writeAt(['backend'], backend, { smtp_password: new Sensitive('p'), smtp_from: 'x' }, made);
@@ -98,7 +98,7 @@ it('secrets become variables: by the name of the field, of the key, or since the
   expect(made.left.at(-1)).toBe('metadata.pin_token.value is a secret that no variable can hold');
 });
 
-it('a credential becomes a variable in what people read too, and under keys in any letters; a boolean is no secret', () => {
+it('a credential becomes a variable in labels too, and under keys in any case; a boolean is no secret', () => {
   const made = writing();
   const bearer = 'Bearer 0123456789abcdef0123';
   expect(writeAt(['label'], value, bearer, made)?.raw).toBe('${IDOPS_USER_1_LABEL}');
@@ -118,7 +118,7 @@ it('a credential becomes a variable in what people read too, and under keys in a
   expect(made.left).toEqual(['metadata has a key with a credential in it, which no file may hold']);
 });
 
-it('what stands beside a secret in its element is a secret too, but for a word of the server', () => {
+it('other values of an element with a secret are secret too, except words of the server', () => {
   const made = writing();
   const metadata = {
     password_hint: { value: 'the dog', status: 'valid', display: ['the dog', 'dog'] },
@@ -143,7 +143,7 @@ it('what stands beside a secret in its element is a secret too, but for a word o
   });
 });
 
-it('a credential that is known stands in no key and in no name of a variable', () => {
+it('a known credential is in no key and in no name of a variable', () => {
   const made = { ...writing((text) => text.includes('tok-known')), address: 'User/tok-known' };
   const metadata = {
     'tok-known': { value: 'x', status: '' },
@@ -156,7 +156,7 @@ it('a credential that is known stands in no key and in no name of a variable', (
   expect(made.left).toHaveLength(2);
 });
 
-it('of the elements of a set the id and the name are written, and of none that has neither', () => {
+it('elements of a set are written by id and name, and left out without either', () => {
   const roles = [{ id: 'r', name: 'member', scopes: [{ id: 's' }] }];
   const organizations = [{ id: 'o', name: null, label: 'x', roles }];
   const type = set({ roles: set() });
@@ -166,7 +166,7 @@ it('of the elements of a set the id and the name are written, and of none that h
   expect(writeAt(['organizations'], type, [{ id: 'o' }, { label: 'x' }], writing())).toBeUndefined();
 });
 
-it('each secret has a variable of its own, the same each time, whatever it is called', () => {
+it('each secret has its own variable, the same each time', () => {
   const names = new VariableNames();
   const all = [['a b'], ['a-b'], ['a.b'], ['ä'], ['x'.repeat(300)], ['x'.repeat(301)]].map((path) =>
     names.of('User/1', path),

@@ -5,7 +5,7 @@ import { differences, exactSite, userId } from '../apply/exact-server.js';
 
 const odd = '1234567890123456789,9007199254740993,10.0,-0,1e3,1E400,0.10,-1.50E-7';
 
-test('numbers come into a manifest as the server has them, to the digit, and so do those that are changed in place', async () => {
+test('numbers are written with every digit, in new and in edited manifests', async () => {
   const site = await exactSite('boruta', {
     username: '"ann@example.com"',
     group: 'null',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { appendDocuments } from '../../src/pull/placement.js';
 
-it('documents go behind those that are there, which say what they said', () => {
+it('new documents follow the existing ones, which stay the same', () => {
   expect(appendDocuments('', ['a: 1\n', 'b: 2\n'])).toBe('a: 1\n---\nb: 2\n');
   expect(appendDocuments('# all of them\n', ['a: 1\n'])).toBe('# all of them\na: 1\n');
   expect(appendDocuments('x: 1', ['a: 1\n'])).toBe('x: 1\n---\na: 1\n');

@@ -6,7 +6,7 @@ import { Hasher, hideSecrets, restoreFields, storeFields } from '../../src/secre
 const server = 'https://id.example.com';
 
 describe('a hash', () => {
-  it('is the same for equal values whatever the order of their keys, and another with another salt', () => {
+  it('is the same for equal values in any key order, and differs with another salt', () => {
     const hasher = new Hasher({ server, salt: 'salt' });
     expect(hasher.hash({ a: 1, b: ['x'] })).toBe(
       new Hasher({ server, salt: 'salt' }).hash({ b: ['x'], a: 1 }),
@@ -19,7 +19,7 @@ describe('a hash', () => {
     expect(hasher.hash('hush')).toMatch(/^scrypt:[\w-]{43}$/);
   });
 
-  it('tells whether a value is the one that was hashed, and nothing else', () => {
+  it('only tells whether a value is the hashed one', () => {
     const hasher = new Hasher({ server, salt: 'salt' });
     const secret = hasher.hashedSecret(hasher.hash('hush'));
     expect(secret.matches('hush')).toBe(true);
@@ -40,7 +40,7 @@ describe('fields for the disk', () => {
     nothing: null,
   };
 
-  it('have no secret in them, but its hash by JSON pointer', () => {
+  it('contain no secret, but its hash by JSON pointer', () => {
     const stored = storeFields(fields, hasher);
     expect(stored.fields).toEqual({
       group: 'staff',
@@ -52,30 +52,30 @@ describe('fields for the disk', () => {
     expect(JSON.stringify(stored)).not.toContain('hush');
   });
 
-  it('come back as what they were, the secrets as what can be compared', () => {
+  it('are loaded unchanged, with secrets as comparable hashes', () => {
     const restored = restoreFields(storeFields(fields, hasher), hasher);
     expect(same(restored, fields)).toBe(true);
     expect(restored['a/b~c']).toBeInstanceOf(HashedSecret);
     expect(restored.nothing).toBeNull();
   });
 
-  it('may go to the disk again without a secret being known', () => {
+  it('can be stored again without knowing the secret', () => {
     const once = storeFields(fields, hasher);
     expect(storeFields(restoreFields(once, hasher), hasher)).toEqual(once);
   });
 });
 
-describe('a text in which a secret is known to be', () => {
+describe('a text that contains a known secret', () => {
   const known = new Hasher({ server, salt: 'salt' }, (text) => text.includes('hush'));
 
-  it('goes to the disk as its hash', () => {
+  it('is stored as a hash', () => {
     const stored = storeFields({ label: 'a hush', backend: { smtp_from: 'hush', smtp_port: 1 } }, known);
     expect(stored.fields).toEqual({ label: null, backend: { smtp_from: null, smtp_port: 1 } });
     expect(Object.keys(stored.hashes)).toEqual(['/label', '/backend/smtp_from']);
     expect(restoreFields(stored, known).label).toBeInstanceOf(HashedSecret);
   });
 
-  it('stays where it is an id, which says what object is meant', () => {
+  it('stays if it is an id, which identifies the object', () => {
     const ided: Fields = {
       id: 'hush',
       backend: { id: 'hush' },
@@ -84,7 +84,7 @@ describe('a text in which a secret is known to be', () => {
     expect(storeFields(ided, known)).toEqual({ fields: ided, hashes: {} });
   });
 
-  it('is left out of an element of a list, and hashed where it is one', () => {
+  it('is left out of an element of a list, and hashed if it is an element', () => {
     const listed: Fields = { roles: [{ id: '1', name: 'hush', label: 'b' }], features: ['a', 'hush'] };
     const stored = storeFields(listed, known);
     expect(stored.fields).toEqual({ roles: [{ id: '1', label: 'b' }], features: ['a', null] });
@@ -93,7 +93,7 @@ describe('a text in which a secret is known to be', () => {
 });
 
 describe("the server's value", () => {
-  it('is secret where what was asked is', () => {
+  it('is secret if the sent value is', () => {
     const asked = { value: new Sensitive('hush'), list: ['a', new Sensitive('hush')], other: 1 };
     const got = { value: 'hush', list: ['hush', 'a'], other: 2, more: 3 };
     const concealed = hideSecrets(got, asked);
@@ -102,7 +102,7 @@ describe("the server's value", () => {
     );
   });
 
-  it('is as it was where nothing secret was asked', () => {
+  it('is unchanged if nothing secret was sent', () => {
     const got = { a: [1, { b: 2 }] };
     expect(hideSecrets(got, { a: [1, { b: 2 }] })).toEqual(got);
     expect(hideSecrets(got, undefined)).toBe(got);
@@ -110,7 +110,7 @@ describe("the server's value", () => {
   });
 });
 
-it('a secret shows itself to nobody who prints, joins or serialises it', () => {
+it('a secret is hidden if it is printed, joined or serialised', () => {
   const secret = new Sensitive('hush');
   const shown = [inspect(secret), inspect({ deep: [{ secret }] }, { depth: 9 }), String(secret), `${secret}`];
   shown.push(JSON.stringify({ secret }), [secret].join(), JSON.stringify(structuredCloneable(secret)));

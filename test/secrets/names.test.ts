@@ -24,7 +24,7 @@ const secrets = kinds.flatMap(({ fields }) => secretsOf(fields));
 const nameOf = (path: string): string => path.replace(/.*\./, '');
 
 describe('the secret fields of the API', () => {
-  it('are known by their names to the kinds, and no kind has others', () => {
+  it('are known to the kinds by name, and no kind has others', () => {
     // Those that only Boruta takes, and shows nowhere or in a field of its own.
     const borutas = ['password', 'secret'];
     expect(new Set(secrets.map(nameOf))).toEqual(new Set([...secretFields, ...borutas]));
@@ -33,7 +33,7 @@ describe('the secret fields of the API', () => {
     expect(isSecretField('smtp_username')).toBe(false);
   });
 
-  it.each(secretFields)('%s is held back in an answer before anything can show it', (field) => {
+  it.each(secretFields)('%s is hidden in a response before anything can show it', (field) => {
     const document = { id: 'u', backend: { [field]: 'hush', smtp_username: 'ada' } };
     const parsed = answers.user({ data: document });
     expect(JSON.stringify(parsed)).toContain('"smtp_username":"ada"');
@@ -41,7 +41,7 @@ describe('the secret fields of the API', () => {
     expect(secretTextsIn(document)).toEqual(['hush']);
   });
 
-  it.each(secretFields)('%s is a secret whatever the server says it with', (field) => {
+  it.each(secretFields)('%s is a secret in any type that the server sends', (field) => {
     const [user] = kinds.filter(({ fields }) => secretsOf(fields).includes(`backend.${field}`));
     const marked = markSecrets(user?.fields ?? {}, { backend: { [field]: 'hush', smtp_username: 'ada' } });
     expect(marked.backend).toEqual({ [field]: expect.any(Sensitive), smtp_username: 'ada' });
@@ -52,7 +52,7 @@ describe('the secret fields of the API', () => {
   });
 });
 
-it('what signs somebody in is a secret member of an answer, wherever it stands', () => {
+it('a credential is a secret member of a response at any depth', () => {
   for (const name of ['client_secret', 'secret', 'access_token', 'refresh_token', 'id_token']) {
     expect(isSecretMember(name)).toBe(true);
     expect(secretTextsIn([{ federated_servers: [{ [name]: 'hush', client_id: 'idops' }] }])).toEqual([
@@ -70,7 +70,7 @@ it.each([
   'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.',
   'AKIAABCDEFGHIJKLMNOP',
   'postgres://ada:hush@db.example/app',
-])('%s looks like a credential whatever its key', (text) => {
+])('%s looks like a credential under any key', (text) => {
   expect(looksLikeCredential(text)).toBe(true);
 });
 
@@ -85,7 +85,7 @@ it.each([
   expect(looksLikeCredential(text)).toBe(false);
 });
 
-describe('a text that people read', () => {
+describe('a text for people', () => {
   it.each([
     'Bearer abcdefABCDEF1234567890zz1',
     'Hello {{ name }},\nAuthorization: Bearer 0123456789abcdef0123\nBye',

@@ -8,16 +8,16 @@ function redactorOf(...secrets: string[]) {
 }
 
 describe('a redactor', () => {
-  it('leaves everything else', () => {
+  it('leaves other text unchanged', () => {
     expect(createRedactor().redact('a.b')).toBe('a.b');
     expect(redactorOf('a.b*c[1]').redact('axbbc1 a.b*c[1]')).toBe('axbbc1 (sensitive)');
   });
 
-  it('takes a longer secret before a shorter one that it holds', () => {
+  it('masks a longer secret before a shorter one inside it', () => {
     expect(redactorOf('token', 'token-longer').redact('token-longer token')).toBe('(sensitive) (sensitive)');
   });
 
-  it('knows a secret in a text that it found harmless before', () => {
+  it('masks a secret in a text that was harmless before it was known', () => {
     const redactor = redactorOf('first-secret');
     for (const redact of [redactor.redact, redactor.redactKey, redactor.redactName]) {
       expect(redact('a second-secret')).toBe('a second-secret');
@@ -28,18 +28,18 @@ describe('a redactor', () => {
     }
   });
 
-  it('finds a secret of every length in a text that is no longer', () => {
+  it('finds a secret of any length in a text of the same length', () => {
     for (let length = 4; length < 40; length += 1) {
       const secret = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hI5kL7n'.slice(0, length);
       expect(redactorOf(secret).redact(secret), secret).toBe('(sensitive)');
     }
   });
 
-  it('leaves secrets alone that are too short to look for', () => {
+  it('ignores secrets that are too short', () => {
     expect(redactorOf('abc', '', '   ').redact('abc abcd')).toBe('abc abcd');
   });
 
-  it('knows a secret of several lines line by line, without the frame of a PEM block', () => {
+  it('masks a secret of several lines line by line, without the frame of a PEM block', () => {
     const key =
       '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\r\nkqhkiG9w0BAQEF\nAA==\n-----END PRIVATE KEY-----\n';
     const { redact } = redactorOf(key);
@@ -48,15 +48,15 @@ describe('a redactor', () => {
     expect(redact('-----BEGIN PRIVATE KEY----- AA==')).toBe('-----BEGIN PRIVATE KEY----- AA==');
   });
 
-  it('knows a token that came from a file with a newline at its end', () => {
+  it('masks a token from a file that ends with a newline', () => {
     expect(redactorOf('s3cret-token\n').redact('Bearer s3cret-token')).toBe('Bearer (sensitive)');
   });
 
-  it('takes lone surrogates without harm', () => {
+  it('accepts lone surrogates', () => {
     expect(redactorOf('abc\ud800d').redact('abc\ud800d')).toBe('(sensitive)');
   });
 
-  it('goes through long texts and many secrets once', () => {
+  it('searches long texts for many secrets once', () => {
     const secrets = Array.from({ length: 300 }, (_, index) => `secret-number-${index}-${'x'.repeat(40)}`);
     const { redact } = redactorOf(...secrets);
     const text = 'nothing to see here, secret-number-, '.repeat(50_000);
@@ -64,7 +64,7 @@ describe('a redactor', () => {
   });
 });
 
-it('learns thousands of secrets one after the other, while texts are shown', () => {
+it('learns thousands of secrets one by one while texts are shown', () => {
   const redactor = createRedactor();
   const secret = (number: number): string => `generated-${number.toString(36).padStart(8, 'x')}`;
   for (let number = 0; number < 5000; number += 1) {
@@ -78,14 +78,14 @@ it('learns thousands of secrets one after the other, while texts are shown', () 
 describe("a credential that is one of idops' own words", () => {
   const sentence = 'plan 2026: deletes the Template of backend 1';
 
-  it.each(['delete', 'template', '2026'])('leaves its sentences as they are: %s', (word) => {
+  it.each(['delete', 'template', '2026'])("leaves idops's sentences unchanged: %s", (word) => {
     const redactor = createRedactor();
     redactor.add(word, 'variable');
     expect(redactor.redactSentence(sentence)).toBe(sentence);
     expect(redactor.redact(`a value with ${word} in it`)).toBe('a value with (sensitive) in it');
   });
 
-  it('is masked all the same where it is a token, or no mere word', () => {
+  it('is masked if it is a token, or not just a word', () => {
     const redactor = createRedactor();
     redactor.add('template', 'variable');
     redactor.add('template', 'token');
@@ -97,7 +97,7 @@ describe("a credential that is one of idops' own words", () => {
 describe('a credential that is an id', () => {
   const id = '20000000-0000-4000-8000-000000000001';
 
-  it('leaves addresses and paths as they are, and is masked elsewhere, and where it is a token', () => {
+  it('leaves addresses and paths unchanged, and is masked elsewhere or if it is a token', () => {
     const redactor = createRedactor();
     redactor.add(id, 'variable');
     expect(redactAddress(`EmailTemplate/${id}/tx_code`, redactor)).toBe(`EmailTemplate/${id}/tx_code`);
@@ -108,27 +108,27 @@ describe('a credential that is an id', () => {
   });
 });
 
-describe('what a server calls a secret', () => {
+describe('a secret of a server', () => {
   const redactor = createRedactor();
   for (const secret of ['manifests/all.yaml', '4111-8111', 'smtp_password', 'deletes the template']) {
     redactor.add(secret, 'answer');
   }
 
-  it('takes nothing out of addresses, names of fields and paths of files', () => {
+  it('leaves addresses, field names and file paths unchanged', () => {
     const address = 'User/11111111-1111-4111-8111-000000000001';
     expect(redactAddress(address, redactor)).toBe(address);
     expect(redactor.redactName('backend.smtp_password')).toBe('backend.smtp_password');
     expect(redactor.redactFile('manifests/all.yaml')).toBe('manifests/all.yaml');
   });
 
-  it("is taken out of idops' sentences within quotation marks alone", () => {
+  it("is masked in idops's sentences only within quotation marks", () => {
     expect(redactor.redactSentence('deletes the template')).toBe('deletes the template');
     expect(redactor.redactSentence('asked "deletes the template", "a", the server has "x 4111-8111"')).toBe(
       'asked "(sensitive)", "a", the server has "x (sensitive)"',
     );
   });
 
-  it('is taken out of values, keys and what the server says', () => {
+  it("is masked in values, keys and the server's messages", () => {
     expect(redactor.redact('it deletes the template now')).toBe('it (sensitive) now');
     expect(redactor.redactKey('smtp_password')).toBe('(sensitive)');
     expect(redactor.redactEcho('it deletes the template')).toBe('it (sensitive)');

@@ -4,7 +4,7 @@ import { looksRandom, scrubArguments } from '../../src/secrets/scrub-arguments.j
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.Nq3x-_Zb1';
 
-describe('what looks like a credential', () => {
+describe('a word that looks like a credential', () => {
   it.each([
     jwt,
     'eyJhbGciOiJIUzI1NiJ9',
@@ -29,30 +29,30 @@ describe('what looks like a credential', () => {
   });
 });
 
-describe('words that were typed', () => {
+describe('typed words', () => {
   it.each([
     ['alone', [jwt], jwt],
     ['as an option', [`--${jwt}`], `unknown option '--${jwt}'`],
     ['behind an option', [`--env=${jwt}`], `no "${jwt}"`],
     ['behind its scheme', [`Bearer ${jwt}`], `no "Bearer ${jwt}"`],
-  ])('do not come back in a message: %s', (_, words, message) => {
+  ])('are not repeated in a message: %s', (_, words, message) => {
     const text = scrubArguments(words)(message);
     expect(text).not.toContain('eyJ');
     expect(text).toContain(`(a value of ${jwt.length} characters)`);
   });
 
-  it('stay where they are names', () => {
+  it('are shown if they are names', () => {
     const message = 'there is no environment "prod", did you mean "production"?';
     expect(scrubArguments(['plan', '--env', 'prod'])(message)).toBe(message);
   });
 
-  it('go where they are known, whatever they look like', () => {
+  it('are hidden if they are known secrets, whatever they look like', () => {
     const redactor = createRedactor();
     redactor.add('hunter2');
     expect(scrubArguments(['--env', 'hunter2'], redactor)('no "hunter2"')).toBe('no "(sensitive)"');
   });
 
-  it('are replaced whole, where one is in another', () => {
+  it('are replaced whole if one contains another', () => {
     const text = scrubArguments([jwt.slice(0, 20), jwt])(`${jwt} ${jwt.slice(0, 20)}`);
     expect(text).toBe(`(a value of ${jwt.length} characters) (a value of 20 characters)`);
   });

@@ -51,13 +51,13 @@ function scope() {
   return { server: `https://id-${server}.example.com`, salt: 'salt' };
 }
 
-test('is made on the spot where nothing was prepared, and once', () => {
+test("is computed at once if it wasn't prepared, and only once", () => {
   const hasher = new Hasher(scope());
   expect(hasher.hash('hush')).toBe(hasher.hash('hush'));
   expect(made).toMatchObject({ onTheSpot: 1, beside: [] });
 });
 
-test('serves every salt, each of which makes another of it', async () => {
+test('differs for each salt', async () => {
   const one = scope();
   const state = new Hasher(one);
   const journal = new Hasher({ ...one, salt: 'pepper' });
@@ -66,7 +66,7 @@ test('serves every salt, each of which makes another of it', async () => {
   expect(made).toMatchObject({ onTheSpot: 0, beside: ['"hush"'] });
 });
 
-test('several are under way at once, and one that others wait for is made once', async () => {
+test('several are computed at once, and one that others wait for is computed once', async () => {
   const hasher = new Hasher(scope());
   const texts = Array.from({ length: 50 }, (_, at) => `hush ${at}`);
   await Promise.all([hasher.prepare(texts), hasher.prepare([...texts].reverse())]);
@@ -74,21 +74,21 @@ test('several are under way at once, and one that others wait for is made once',
   expect(made.most).toBeLessThanOrEqual(3);
 });
 
-test('is not begun any more when the signal is aborted', async () => {
+test('is not started after the signal is aborted', async () => {
   const stop = new AbortController();
   stop.abort();
   await prepareSlowHashes([{ salt: 'a', text: 'never begun' }], stop.signal);
   expect(made.beside).toEqual([]);
 });
 
-test('what lacks some is done again with them, and what it gave before does not count', async () => {
+test('work that lacks hashes is repeated with them, and its first result is discarded', async () => {
   const hasher = new Hasher(scope());
   const hashes = await eachWithSlowHashes(['a', 'b', 'a'], (text) => hasher.hash(text));
   expect(made).toMatchObject({ onTheSpot: 0, beside: ['"a"', '"b"'] });
   expect(hashes).toEqual([hasher.hash('a'), hasher.hash('b'), hasher.hash('a')]);
 });
 
-test('what is thrown counts only where no hash was lacking', async () => {
+test('an error counts only if no hash was missing', async () => {
   const hasher = new Hasher(scope());
   const known = new Hasher(scope()).hash('hush');
   const work = (wanted: string) => () => {
@@ -100,7 +100,7 @@ test('what is thrown counts only where no hash was lacking', async () => {
   expect(await withSlowHashes(work(hasher.hash('hush')))).toBe('the same');
 });
 
-test('a chain of hashes in which each decides about the next ends', async () => {
+test('a chain in which each hash decides about the next ends', async () => {
   const hasher = new Hasher(scope());
   const chain = () => Array.from({ length: 30 }).reduce((text: string) => hasher.hash(text), 'hush');
   const found = await withSlowHashes(chain);
@@ -109,7 +109,7 @@ test('a chain of hashes in which each decides about the next ends', async () => 
   expect(found).toBe(chain());
 });
 
-test('a list of secrets is compared with its hashes at one go', async () => {
+test('a list of secrets is compared with its hashes in one pass', async () => {
   const hasher = new Hasher(scope());
   const texts = Array.from({ length: 20 }, (_, at) => `hush ${at}`);
   const recorded = texts.map((text) => hasher.hashedSecret(new Hasher(scope()).hash(text)));
@@ -127,7 +127,7 @@ test('a list of secrets is compared with its hashes at one go', async () => {
 
 const id = (at: number) => `90000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
 
-test('planning, storing and applying 400 secrets makes each hash once and none on the spot', async () => {
+test('planning, storing and applying 400 secrets computes each hash once, ahead of its use', async () => {
   const folder = await temporaryFolder('slow');
   // A server that shows nothing of what it was sent.
   const sandbox = await startSandbox({

@@ -62,7 +62,7 @@ describe('variables', () => {
     expect(result).toMatchObject({ unknown: true, codes: [code] });
   });
 
-  test('a value is tainted where any part of it came from the process', () => {
+  test('a value is sensitive if any part of it came from the process', () => {
     expect(fill(`a\${v}`, { v: `\${IDOPS_X}` }, { IDOPS_X: 's' })).toMatchObject({
       text: 'as',
       tainted: true,
@@ -70,7 +70,7 @@ describe('variables', () => {
     expect(fill(`\${v:-\${IDOPS_X}}`, { v: '1' }, { IDOPS_X: 's' })).toMatchObject({ tainted: false });
   });
 
-  test('vars that blow each other up are refused', () => {
+  test('vars that expand each other without bound are refused', () => {
     const names = Array.from({ length: 30 }, (_, index) => `v${index}`);
     const vars = Object.fromEntries(
       names.map((name, index) => [name, index === 29 ? 'x'.repeat(1000) : `\${v${index + 1}}`.repeat(10)]),
@@ -82,7 +82,7 @@ describe('variables', () => {
     expect(fill(`\${c0}`, chain).codes).toContain('too-deep');
   });
 
-  test('any text parses or is refused by name', () => {
+  test('any text parses or is refused with a code', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('$', '{', '}', ':-', ':?', 'A', ' ', '\n', `\${`)), (parts) => {
         try {
@@ -94,7 +94,7 @@ describe('variables', () => {
     );
   });
 
-  test('a text without a dollar sign is itself', () => {
+  test('a text without a dollar sign is unchanged', () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !text.includes('$')),

@@ -15,14 +15,14 @@ function values(text: string) {
 }
 
 describe('YAML', () => {
-  test('is 1.2: no yes and no, no dates, no octal with a leading zero alone', () => {
+  test('is 1.2: no yes and no, no dates, no octal with only a leading zero', () => {
     expect(values('[yes, no, on, 2001-01-01, 010, 0o10, true, null, ~, 1.5, "1"]')).toEqual({
       values: [['yes', 'no', 'on', '2001-01-01', 10, 8, true, null, null, 1.5, '1']],
       problems: [],
     });
   });
 
-  test('that says it is 1.1 is refused where it says so, and what else is wrong is told', () => {
+  test('that claims to be 1.1 is refused at that place, and other errors are reported too', () => {
     const [first, second] = ['%YAML 1.2\n---\na: 1\n...\n', '%YAML  1.1 # older\n---\nb: yes\n---\nc: [1\n'];
     expect(values(`${first}${second}`).problems).toEqual(['yaml-syntax 5:1', 'yaml-syntax 10:1']);
     expect(values('%YAML 1.1\n---\na: 010\n---\nc: no\n...\n%YAML 1.1\n---\nb: 2\n---\n').problems).toEqual([
@@ -49,7 +49,7 @@ describe('YAML', () => {
     ['0x1F', '31'],
     ['0o17', '15'],
     ['0xFFFFFFFFFFFFFFFF', '18446744073709551615'],
-  ])('the number %s is %s, to the digit', (written, json) => {
+  ])('the number %s is %s, with every digit', (written, json) => {
     const found = values(`a: ${written}\nb: [&x ${written}, *x] # a comment`);
     expect(found.problems).toEqual([]);
     expect(found.values.map((value) => stringifyJson(value))).toEqual([
@@ -57,7 +57,7 @@ describe('YAML', () => {
     ]);
   });
 
-  test('a text that holds digits is no number, and infinity is refused', () => {
+  test("a text of digits isn't a number, and infinity is refused", () => {
     expect(values('[1_000, "10.0", 1.0.0, 0x, 1e, ., +]').values).toEqual([
       ['1_000', '10.0', '1.0.0', '0x', '1e', '.', '+'],
     ]);
@@ -75,11 +75,11 @@ describe('YAML', () => {
     ['a: b\0\n', '1:5'],
     ['a: "b\\0"\n', '1:4'],
     ['? "a\\x00"\n: b\n', '1:3'],
-  ])('NUL and a lone carriage return are refused where they stand: %j', (text, place) => {
+  ])('NUL and a lone carriage return are refused at their place: %j', (text, place) => {
     expect(values(text).problems).toEqual([`bad-character ${place}`]);
   });
 
-  test('a carriage return that is written out stays', () => {
+  test('an escaped carriage return stays', () => {
     expect(values('a: "b\\rc"\r\nd: e')).toEqual({ values: [{ a: 'b\rc', d: 'e' }], problems: [] });
   });
 
@@ -92,36 +92,36 @@ describe('YAML', () => {
     expect(values('[&a 1, *a, &a 2, *a]').values).toEqual([[1, 1, 2, 2]]);
   });
 
-  test('a deep file is refused before it can exhaust anything', () => {
+  test('a deeply nested file is refused before it exhausts anything', () => {
     expect(values('['.repeat(1_000_000)).problems).toEqual(['too-deep 1:101']);
     expect(values('- '.repeat(1_000_000)).problems).toEqual([expect.stringMatching(/^too-deep 1:/)]);
     expect(values('{a: '.repeat(10_000)).problems).toEqual([expect.stringMatching(/^too-deep 1:/)]);
   });
 
-  test('aliases that explode are refused, once', () => {
+  test('exploding aliases are refused once', () => {
     const lines = Array.from({ length: 30 }, (_, index) =>
       index === 0 ? '- &a0 [x, x]' : `- &a${index} [${`*a${index - 1}, `.repeat(9)}x]`,
     );
     expect(values(lines.join('\n')).problems).toEqual([expect.stringMatching(/^alias-explosion/)]);
   });
 
-  test('a large map takes no quadratic time', () => {
+  test("a large map doesn't take quadratic time", () => {
     const lines = Array.from({ length: 50_000 }, (_, index) => `key${index}: ${index}`);
     expect(values(lines.join('\n')).problems).toEqual([]);
   });
 
-  test('the errors of one place are not repeated for each word behind it', () => {
+  test('the errors of one place are not repeated for each word after it', () => {
     expect(values('a: {b: c\nd: ]\ne: f g: h\n').problems.length).toBeLessThan(4);
   });
 
-  test('the documents beside a broken one are kept', () => {
+  test('the other documents of a file with a broken one are kept', () => {
     expect(values('a: 1\n---\nb: @\n---\nc: 3\n')).toEqual({
       values: [{ a: 1 }, { c: 3 }],
       problems: ['yaml-syntax 3:4'],
     });
   });
 
-  test('whatever JSON holds comes back', () => {
+  test('any JSON is read back', () => {
     const json = fc
       .jsonValue({ maxDepth: 5 })
       .filter((value) => !JSON.stringify(value).includes('__proto__'));

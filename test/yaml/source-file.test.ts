@@ -13,12 +13,12 @@ function placeOf(text: string, find: string) {
 }
 
 describe('places', () => {
-  test('lines and columns count from 1, and a range ends with its line', () => {
+  test('lines and columns count from 1, and a range ends at the end of its line', () => {
     const place = { file: 'x.yaml', line: 2, column: 5, length: 3, text: 'bc: [x,' };
     expect(placeOf('a: 1\nbc: [x,\n y]\n', '[x,\n y]')).toEqual(place);
   });
 
-  test('CRLF is no part of a line', () => {
+  test('CRLF is not part of a line', () => {
     expect(placeOf('a: 1\r\nb: 2\r\n', 'b')).toMatchObject({ line: 2, column: 1, text: 'b: 2' });
   });
 
@@ -45,7 +45,7 @@ describe('secrets in shown lines', () => {
     'smtp_password: ${A}, hunter2',
     'smtp_password: ${A:-hunter2}',
     'url: postgres://ada:hunter2@db/state',
-  ])('keep these from being shown: %s', (text) => {
+  ])('hide these lines: %s', (text) => {
     const column = text.indexOf('hunter2') + 1;
     expect(placeOf(text, 'hunter2')).toEqual({ file: 'x.yaml', line: 1, column, length: 1 });
   });
@@ -57,7 +57,7 @@ describe('secrets in shown lines', () => {
     'token: ${IDOPS_TOKEN}',
     'token: "${IDOPS_TOKEN}"',
     'url: postgres://${USER}:${PASSWORD}@db/state',
-  ])('are not in this one: %s', (text) => {
+  ])('hide nothing in this line: %s', (text) => {
     expect(placeOf(text, text).text).toBe(text);
   });
 
@@ -70,7 +70,7 @@ describe('secrets in shown lines', () => {
     'secrets: [a,\n  hunter2,\n hunter2]\nport: 25\n',
     '? smtp_password\n: hunter2\n',
     'smtp_password: ${A}\n  hunter2\nport: 25\n',
-  ])('on each of their lines: %j', (text) => {
+  ])('are hidden on each of their lines: %j', (text) => {
     const file = new SourceFile({ file: 'x.yaml' }, text);
     for (let start = 0; start <= text.length; start += 1) {
       const place = file.place({ start, end: start + 3 });
@@ -79,7 +79,7 @@ describe('secrets in shown lines', () => {
     if (text.includes('port')) expect(placeOf(text, 'port').text?.trim()).toBe('port: 25');
   });
 
-  test('whatever letters its name is written with', () => {
+  test('are found under names in any alphabet', () => {
     for (const name of ['passwörd', 'contraseña', 'пароль', 'パスワード', '𝐩𝐚𝐬𝐬𝐰𝐨𝐫𝐝']) {
       const inMap = [`${name}: hunter2\nport: x`, `{"${name}": hunter2, port: [}`];
       for (const text of [...inMap, `- ${name} : |\n    hunter2\n- x`])
@@ -87,7 +87,7 @@ describe('secrets in shown lines', () => {
     }
   });
 
-  test('what turns out to be a secret is hidden too, but for the name of a variable', () => {
+  test('a value that later proves secret is hidden too, except the name of a variable', () => {
     const text = 'a: ${IDOPS_API_TOKEN}\nb: a${B}c\n';
     const file = new SourceFile({ file: 'x.yaml' }, text);
     file.hide({ start: 3, end: 21 });
@@ -96,7 +96,7 @@ describe('secrets in shown lines', () => {
     expect(file.place({ start: 25, end: 31 }).text).toBeUndefined();
   });
 
-  test('a text that is no YAML has none', () => {
+  test("a text that isn't YAML has none", () => {
     const file = new SourceFile({ file: 'a.html' }, 'Your password: x', false);
     expect(file.place({ start: 0, end: 4 }).text).toBe('Your password: x');
   });
@@ -126,14 +126,14 @@ test.each([
   ...'größe authorization_level cookie_consent'.split(' '),
 ])('%s does not look secret', (key) => expect(looksSecret(key)).toBe(false));
 
-test('a line that nobody could read has its place, and is not shown', () => {
+test('an unreadable line has its place, and is not shown', () => {
   const file = new SourceFile({ file: 'a.html' }, `a\n${'x'.repeat(200_000)}yz`, false);
   const place = file.place({ start: 200_002, end: 200_004 });
   expect(place).toEqual({ file: 'a.html', line: 2, column: 200_001, length: 2 });
 });
 
 describe('reading bytes', () => {
-  test('gives those of a regular file, also by a link, or says why there are none', async () => {
+  test('returns the bytes of a regular file, by a link too, or the reason why not', async () => {
     const here = await temporaryFolder('file');
     const [file, link] = [join(here, 'a'), join(here, 'b')];
     writeFileSync(file, 'text \u00e9');
@@ -147,7 +147,7 @@ describe('reading bytes', () => {
     [0, 0],
     [MAX_BYTES, MAX_BYTES],
     [MAX_BYTES + 1, undefined],
-  ])('of %i gives %s', async (size, length) => {
+  ])('of %i returns %s', async (size, length) => {
     const file = join(await temporaryFolder('file'), 'a');
     writeFileSync(file, Buffer.alloc(size, 'a'));
     const read = readBytes(file);
