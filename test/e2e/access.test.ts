@@ -4,7 +4,7 @@ import { boruta, borutaProject, project, refused, sure } from './running.js';
 
 const ada = { id: ids.ada, username: 'ada@acme.example' };
 
-/** Ada gets a scope and an organization, and has the role member, which contains reports:read. */
+/** Ada gets a scope and an organization. She has the role member, which contains reports:read. */
 const manifest = `kind: User
 id: ${ids.ada}
 organizations: [acme, initech]
@@ -14,7 +14,7 @@ authorized_scopes:
 `;
 
 describe('idops access', () => {
-  it('shows live who has what, how, since when and where it is declared', async () => {
+  it('reads from the server who has which access, how, since when and where it is declared', async () => {
     const { idops, sandbox, write, writes, json } = await borutaProject({
       'idops.yaml': `${boruta}safety: {privileged: ["reports:*"]}\n`,
       'manifests/ada.yaml': manifest,
@@ -67,7 +67,7 @@ describe('idops access', () => {
     expect(writes().filter((one) => !one.startsWith('PATCH /api/users/'))).toEqual([]);
   });
 
-  it('shows what the state records if the profile lists no users, sends nothing, and says what is unknown', async () => {
+  it('reports recorded access without requests if the profile lists no users, and what is unknown', async () => {
     const { idops, write, sandbox } = await project({
       'idops.yaml': sure,
       'manifests/all.yaml': `kind: User\nid: ${ids.ada}\nauthorized_scopes: [{id: 70000000-0000-4000-8000-000000000009, name: "users:manage:all", label: All}]\n`,

@@ -5,14 +5,14 @@ import { config, failed, project } from './running.js';
 
 const manifests = { 'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
 
-describe('a variable that is missing', () => {
+describe('a missing variable', () => {
   const withToken = (token: string) => ({
     ...manifests,
     'idops.yaml': config.replace('${IDOPS_TOKEN}', () => token),
   });
 
   it.each(['${IDOPS_TOKEN}', '${MY_TOKEN}', '${IDOPS_TOKEN', '${{ secrets.TOKEN }}', '$IDOPS_TOKEN'])(
-    'of a secret gets no advice to write it into a file: %s',
+    'gets no advice to write a secret into a file: %s',
     async (written) => {
       const { idops } = await project(withToken(written));
       const help = /help: .*(set it|set a process|write \$\{NAME\})/;
@@ -21,7 +21,7 @@ describe('a variable that is missing', () => {
     },
   );
 
-  it('of a password in a manifest gets none either, and one of a plain field does', async () => {
+  it('gets no default as advice for a password in a manifest, but does for a plain field', async () => {
     const { idops } = await project({
       'manifests/a.yaml':
         'kind: User\nid: u\ngroup: ${IDOPS_GROUP}\nbackend: {id: b, smtp_password: "${IDOPS_SMTP}"}\n',
@@ -33,7 +33,7 @@ describe('a variable that is missing', () => {
   });
 });
 
-describe('what is in the way is told in a sentence, and what to do', () => {
+describe('a file or folder in the way is reported with what to do', () => {
   it.each([
     ['plan --out there', "there can't be written: it is a folder (EISDIR)"],
     ['plan --format html=there', "there can't be written: it is a folder (EISDIR)"],

@@ -43,8 +43,8 @@ did_generation: 3
 `;
 const fiveKindFiles = { 'manifests/all.yaml': fiveKinds, 'manifests/reset.txt': 'Reset: {{ url }}\r\n' };
 
-describe('applying', () => {
-  it('does to all five kinds what the plan says, in order, and the next plan is empty', async () => {
+describe('idops apply', () => {
+  it('does for five kinds what the plan shows, in order, and then the plan is empty', async () => {
     const { idops, sandbox, writes } = await project(fiveKindFiles);
     const { stdout, stderr } = await succeeded(idops('apply --yes --format json'));
     expect(stderr).toContain('Plan: 5 to update, 1 to delete');
@@ -99,7 +99,7 @@ describe('applying', () => {
     });
   });
 
-  it('with nothing to do sends nothing, and writes what it saw once, without a journal', async () => {
+  it('sends nothing if nothing changes, and records observations once, without a journal', async () => {
     const { idops, writes, files } = await project({ 'manifests/all.yaml': unchanged });
     const before = await files();
     expect((await idops('apply --yes')).code).toBe(0);
@@ -110,7 +110,7 @@ describe('applying', () => {
     expect(await files()).toEqual({ ...before, '.idops/state.json': state });
   });
 
-  it('needs no agreement where nothing is sent, as for an adoption', async () => {
+  it('needs no approval if nothing is sent, such as for an adoption', async () => {
     const { idops, writes, files } = await project({
       'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 4\n`,
     });
@@ -120,8 +120,8 @@ describe('applying', () => {
   });
 });
 
-describe('a plan with something blocked', () => {
-  it('is not applied, and every blocked object is told', async () => {
+describe('a plan with blocked objects', () => {
+  it('is not applied, and every blocked object is reported', async () => {
     const { idops, writes, files } = await project({
       'manifests/all.yaml': `${renamed}---\n${blocked}---\nkind: User\nid: ${ids.ada}\norganizations: [pied piper]\n`,
     });
@@ -136,14 +136,14 @@ describe('a plan with something blocked', () => {
   });
 });
 
-describe('destruction', () => {
+describe('destructive changes', () => {
   const limited = { ...fiveKindFiles, 'idops.yaml': `${config}safety: {max_destructive: 1}\n` };
 
-  it('beyond the limit is refused, or allowed by --allow-destructive, which replaces it in both directions', async () => {
+  it('are refused above the limit, which --allow-destructive replaces in both directions', async () => {
     const { idops, writes } = await project(limited);
-    // The user is blocked, the default key pair moved, a template deleted; the sets aren't known.
-    const said = 'error[too-destructive]: the plan does 3 destructive things';
-    await failed(idops('apply --yes'), said, '--allow-destructive 3');
+    // The user is blocked, the default key pair moves and a template is deleted. What leaves the sets is unknown.
+    const message = 'error[too-destructive]: the plan does 3 destructive things';
+    await failed(idops('apply --yes'), message, '--allow-destructive 3');
     expect((await idops('apply --yes --allow-destructive 2')).code).toBe(1);
     expect(writes()).toEqual([]);
     expect((await idops('apply --yes --allow-destructive 3')).code).toBe(0);
@@ -151,16 +151,16 @@ describe('destruction', () => {
   });
 });
 
-describe('the result in JSON', () => {
-  it('of nothing to do names no run', async () => {
+describe('the JSON result', () => {
+  it('names no run if nothing changed', async () => {
     const result = await (await project({ 'manifests/all.yaml': unchanged })).json('apply --yes');
     expectToFit('run', result);
     expect(result).toMatchObject({ run: null, results: [] });
   });
 });
 
-describe('what a run leaves behind', () => {
-  it('is a journal of which each line fits its schema, and a state by address, organizations by id', async () => {
+describe('the files of a run', () => {
+  it('are a journal whose lines match the schema, and a state by address, with organizations by id', async () => {
     const { files, json, read, sandbox } = await project(fiveKindFiles);
     const { run } = await json('apply --yes');
     const written = await files();
@@ -193,7 +193,7 @@ describe('what a run leaves behind', () => {
     expect(state.resources[`Client/${ids.portal}`].did_generation).toBe(3);
   });
 
-  it('lies where the configuration says, with the journals beside it', async () => {
+  it('are at the configured path, with the journals next to the state', async () => {
     const { idops, files } = await project({
       'idops.yaml': `${config}state: {path: records/prod.json}\n`,
       'manifests/all.yaml': renamed,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cli, config, failed, project, refused } from './running.js';
 
 describe('a configuration', () => {
-  it('with a limit from a variable is checked by validate and plan, as far as the variable is known', async () => {
+  it('with a limit from a variable is checked by validate and plan, if the variable is set', async () => {
     const { idops, sandbox } = await project({
       'idops.yaml': `${config}safety: {max_destructive: "\${IDOPS_LIMIT}"}\n`,
       'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
@@ -23,7 +23,7 @@ describe('a configuration', () => {
     expect((await idops('validate')).stderr).toContain('warning[unset-variable]');
   });
 
-  it('is told of together with the manifests', async () => {
+  it('is reported together with the manifests', async () => {
     const { idops, sandbox, files } = await project({
       'idops.yaml': 'version: 1\nserver: {base_url: "not a url", auth: {token: x}}\n',
       'manifests/bad.yaml': 'kind: Usr\n',
@@ -38,16 +38,13 @@ describe('a configuration', () => {
   });
 });
 
-it.skipIf(process.platform === 'win32')(
-  'a folder that is removed under a command is told as what it is',
-  () => {
-    const script = 'd=$(mktemp -d) && cd "$d" && rmdir "$d" && exec "$0" "$1" plan';
-    const gone = ['-c', script, process.execPath, cli];
-    const { status, stdout, stderr } = spawnSync('sh', gone, { encoding: 'utf8' });
-    expect([status, stdout, stderr]).toEqual([
-      1,
-      '',
-      expect.stringContaining("error[file-unreadable]: the folder that this runs in isn't there any more"),
-    ]);
-  },
-);
+it.skipIf(process.platform === 'win32')('a deleted current folder is reported', () => {
+  const script = 'd=$(mktemp -d) && cd "$d" && rmdir "$d" && exec "$0" "$1" plan';
+  const gone = ['-c', script, process.execPath, cli];
+  const { status, stdout, stderr } = spawnSync('sh', gone, { encoding: 'utf8' });
+  expect([status, stdout, stderr]).toEqual([
+    1,
+    '',
+    expect.stringContaining("error[file-unreadable]: the folder that this runs in isn't there any more"),
+  ]);
+});

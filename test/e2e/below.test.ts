@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { failed, project, refused, sure } from './running.js';
 
-it('commands find the project of a folder below it, and tell paths from there', async () => {
+it('commands in a subfolder find the project, and print paths relative to the subfolder', async () => {
   const { idops, read, write, folder, json } = await project({
     'idops.yaml': sure,
     'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Changed\n',
@@ -16,7 +16,7 @@ it('commands find the project of a folder below it, and tell paths from there', 
   expect(planned.stderr.split('\n')[0]).toBe('The configuration is ../idops.yaml');
   expect((await idops('plan --quiet', below)).stderr).toBe('');
   expect((await idops('plan --config ../idops.yaml', below)).stderr).not.toContain('configuration');
-  // A program knows the files from the root of the project, whatever folder it is started in.
+  // Output for programs names files relative to the project.
   const inProject = { file: 'manifests/all.yaml', line: 1 };
   expect(await json('plan', below)).toMatchObject({ changes: [{ declared_at: inProject }] });
   await write({ 'manifests/bad.yaml': 'kind: Organisation\n' });
@@ -25,7 +25,7 @@ it('commands find the project of a folder below it, and tell paths from there', 
   expect(JSON.parse(wrong.stdout)).toMatchObject({ problems: [{ places }] });
   expect(wrong.stderr).toContain('--> bad.yaml:1:');
   await write({ 'manifests/bad.yaml': '' });
-  // What is asked for lies where it is asked for, and is no input.
+  // An output file is relative to the current folder, and may not be an input.
   expect((await idops('plan --out plan.json', below)).code).toBe(0);
   const stored = JSON.parse(await read('manifests/plan.json'));
   expect(stored).toMatchObject({ changes: [{ declared_at: inProject }] });
@@ -35,7 +35,7 @@ it('commands find the project of a folder below it, and tell paths from there', 
   expect((await idops('runs', below)).stdout).toContain('apply');
 });
 
-it('a configuration above that is broken is no place to write to either', async () => {
+it('a broken configuration in a parent folder is not overwritten', async () => {
   const { idops, folder, read } = await project({ 'idops.yaml': 'version: 2\n', 'sub/kept': '' });
   await mkdir(join(folder, '.git'));
   await refused(idops('plan --format json=../idops.yaml', { cwd: join(folder, 'sub') }));

@@ -11,7 +11,7 @@ const post = `POST /api/clients/${ids.portal}/regenerate_did`;
 
 describe('did_generation', () => {
   it.each(['documented', 'boruta'] as const)(
-    'is told with the recorded number on a %s server',
+    'is shown with the recorded number on a %s server',
     async (profile) => {
       const { idops, write, sandbox, json } = await project(client(1, profile), { profile });
       const adopting = '\n    will be recorded, nothing is sent\n    did_generation: (unknown) → 1\n';
@@ -29,7 +29,7 @@ describe('did_generation', () => {
     },
   );
 
-  it('whose DID comes out the same is told so for good', async () => {
+  it('adds a note to the run if the DID is unchanged', async () => {
     let did: string | null | undefined;
     const profile = 'boruta';
     const { idops, write, sandbox, json } = await project(client(1, profile), {
@@ -51,7 +51,7 @@ describe('did_generation', () => {
 });
 
 describe('idops regenerate-did', () => {
-  it('regenerates one DID now, journals it, and leaves the number alone', async () => {
+  it('regenerates one DID now, writes a journal, and keeps did_generation', async () => {
     const { idops, writes, files, read, sandbox } = await project(client(7));
     await idops('apply --yes');
     const { stdout } = await succeeded(idops(`regenerate-did ${ids.portal} --yes`));

@@ -4,7 +4,7 @@ import { sit } from './terminal.js';
 
 const manifests = { 'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
 
-test('a plan has colours on a terminal, and none with NO_COLOR', async () => {
+test('a plan has colours in a terminal, but not with NO_COLOR', async () => {
   const made = await project({ 'idops.yaml': sure, ...manifests });
   const planned = sit(made, ['plan']);
   expect(await planned.ended).toBe(0);
@@ -14,7 +14,7 @@ test('a plan has colours on a terminal, and none with NO_COLOR', async () => {
   expect(plain.written()).toContain('label: "ACME Corp" → "New"');
 });
 
-test('a file that text is asked in has no colours', async () => {
+test('text in a file has no colours', async () => {
   const made = await project({ 'idops.yaml': sure, ...manifests });
   const planned = sit(made, ['plan', '--format', 'json', '--format', 'text=plan.txt']);
   expect(await planned.ended).toBe(0);

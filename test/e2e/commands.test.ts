@@ -7,7 +7,7 @@ import { project } from './running.js';
 const organization = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
 
 describe('the command line', () => {
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { idops } = await project({});
     expect(await idops('--version')).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
@@ -20,12 +20,12 @@ describe('the command line', () => {
     ['an unknown format', 'plan --format yaml'],
     ['two formats for standard output', 'plan --format text --format json'],
     ['a format without its file', 'plan --format json='],
-    ['a timeout of none', 'plan --timeout 0'],
-    ['a negative number of destructions', 'apply --yes --allow-destructive=-1'],
-    ['a client that is not named', 'regenerate-did --yes'],
+    ['a timeout of 0', 'plan --timeout 0'],
+    ['a negative limit of destructive changes', 'apply --yes --allow-destructive=-1'],
+    ['a missing client', 'regenerate-did --yes'],
     ['an unknown schema', 'schema manifests'],
     ['an unknown profile', 'sandbox --profile full'],
-    ['a port that is none', 'sandbox --port 99999'],
+    ['an invalid port', 'sandbox --port 99999'],
   ])('refuses %s, and sends nothing', async (_, args) => {
     const { idops, sandbox, files } = await project(organization);
     const before = await files();
@@ -39,7 +39,7 @@ describe('the command line', () => {
 });
 
 describe('idops validate', () => {
-  it('says how many objects are valid, and needs neither a server section nor a token', async () => {
+  it('prints how many objects are valid, without a server section or a token', async () => {
     const { idops } = await project({ 'idops.yaml': 'version: 1\n', ...organization });
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
     expect(await idops('validate', { env })).toMatchObject({
@@ -58,14 +58,14 @@ describe('idops schema', () => {
     expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(jsonSchema(name))));
   });
 
-  it('prints the one of a manifest where none is named', async () => {
+  it('prints the schema of a manifest by default', async () => {
     const { idops } = await project({});
     expect(JSON.parse((await idops('schema')).stdout).title).toContain('manifest');
   });
 });
 
 describe('idops sandbox', () => {
-  it('prints an address and a token that work, and ends when it is interrupted', async () => {
+  it('prints a URL and a token that work, and ends when it is interrupted', async () => {
     const running = (await project({})).begin(['sandbox']);
     let stdout = '';
     running.child.stdout.on('data', (chunk) => {

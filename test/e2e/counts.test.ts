@@ -16,8 +16,8 @@ const manifest = all
   })
   .join('---\n');
 
-describe('a hundred organizations of which ten change', () => {
-  it('take two GETs and ten PATCHes on pages of 50, and nothing more the second time', async () => {
+describe('an apply that changes 10 of 100 organizations', () => {
+  it('needs two GETs and ten PATCHes with pages of 50, and only the GETs if repeated', async () => {
     const { idops, sandbox, reads, writes, files } = await project(
       { 'manifests/all.yaml': manifest },
       { seed, pageSize: 50 },
@@ -37,8 +37,8 @@ describe('a hundred organizations of which ten change', () => {
   });
 });
 
-describe('what is left of an apply that was killed', () => {
-  /** A project of which an apply was killed while the first of its PATCHes was on its way, long enough ago to look once. */
+describe('the apply after a killed one', () => {
+  /** A project whose apply was killed during its first PATCH, long enough ago to check its outcome once. */
   async function killed(): Promise<TestProject> {
     const { came, open, intercept } = writesHeld();
     const given = await project({ 'manifests/all.yaml': manifest }, { seed, pageSize: 50, intercept });
@@ -53,21 +53,21 @@ describe('what is left of an apply that was killed', () => {
     return given;
   }
 
-  it('takes each page once: what tells what became of the last change serves the plan', async () => {
+  it('reads each page once, for the outcome of the last change and for the plan', async () => {
     const { idops, reads, writes, sandbox } = await killed();
     const before = sandbox.requests.length;
     const { code, stderr } = await idops('apply --yes');
     expect(stderr).toContain('had not ended');
     expect(code).toBe(0);
     expect(reads().slice(2)).toEqual(['GET /api/organizations?page=1', 'GET /api/organizations?page=2']);
-    // The one that was on its way came to its end before the list was read, or it is sent again.
+    // The change in flight either arrived before the list was read, or is sent again.
     expect(sandbox.requests.length - before).toBeLessThanOrEqual(2 + changed);
     expect(writes().length).toBeGreaterThanOrEqual(changed);
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
     expect(reads()).toHaveLength(6);
   });
 
-  it('needs no more scopes than the objects that are selected', async () => {
+  it('needs only the scopes of the selected objects', async () => {
     const { idops } = await killed();
     const { stdout, stderr } = await idops('plan --kind Client --format json');
     expect(stderr).toContain('had not ended');
@@ -75,9 +75,9 @@ describe('what is left of an apply that was killed', () => {
   });
 
   it.each([
-    ['a further plan of the same session', 0, [1, 2]],
-    ['a plan that is made long after', 60_000, [2, 3]],
-  ])('does not serve %s', async (_, late, readings) => {
+    ['another plan of the same session', 0, [1, 2]],
+    ['a plan that is made much later', 60_000, [2, 3]],
+  ])("doesn't reuse the list for %s", async (_, late, readings) => {
     const { folder, sandbox, reads } = await killed();
     const variables = { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token };
     const session = await openForWriting(await loadProject({ cwd: folder, variables }), 'apply');

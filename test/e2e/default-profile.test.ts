@@ -17,8 +17,8 @@ function all(...documents: string[]): { [path: string]: string } {
   return { 'manifests/all.yaml': documents.join('---\n') };
 }
 
-describe('where no profile is written out', () => {
-  it('a Boruta is found out with one GET, and what it would lose is blocked', async () => {
+describe('a server section without a profile', () => {
+  it('detects a Boruta with one GET, and blocks what it would lose', async () => {
     const { idops, json, reads, writes, sandbox } = await project(all(user, organization, keyPair), onBoruta);
     const before = sandbox.snapshot();
     const { changes } = await json('plan');
@@ -36,25 +36,25 @@ describe('where no profile is written out', () => {
     expect(writes()).toEqual([`PATCH /api/organizations/${ids.acme}`]);
   });
 
-  it('a server of the document costs one GET in a run, and nothing is blocked', async () => {
+  it('costs one GET per run on a documented server, and blocks nothing', async () => {
     const { idops, reads, writes } = await project(all(user, template('tx_code')));
     expect((await idops('apply --yes')).code).toBe(0);
     expect(reads().filter((path) => path === probe)).toHaveLength(1);
     expect(writes()).toHaveLength(2);
     const asked = reads().length;
-    // Nothing is left to be written, so nothing is at stake.
+    // Nothing is to be written, so the profile doesn't matter.
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
     expect(reads().slice(asked)).not.toContain(probe);
   });
 
-  it('a template that gives the server away saves the GET', async () => {
+  it('needs no GET if a template reveals the server', async () => {
     const { json, reads } = await project(all(template('confirmation_instructions'), user), onBoruta);
     const blocked = { action: 'blocked' };
     expect(await json('plan')).toMatchObject({ changes: [blocked, blocked], warnings: [] });
     expect(reads()).not.toContain(probe);
   });
 
-  it('--base-url without a server section is looked at too', async () => {
+  it('detects the server with --base-url and no server section too', async () => {
     const { idops, sandbox, writes } = await project(
       { 'idops.yaml': 'version: 1\n', ...all(user) },
       onBoruta,
@@ -64,7 +64,7 @@ describe('where no profile is written out', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('regenerate-did and undo are refused too', async () => {
+  it('refuses regenerate-did and undo too', async () => {
     const { idops, writes, write, files } = await project(all(template('tx_code')), onBoruta);
     await blocked(idops(`regenerate-did ${ids.portal} --yes`), reason);
     expect(writes()).toEqual([]);
@@ -82,7 +82,7 @@ describe('where no profile is written out', () => {
   it.each<[string, Intercept]>([
     ['403', { kind: 'answer', status: 403, body: {} }],
     ['200', { kind: 'answer', status: 200, body: { data: {} } }],
-  ])('an answer that tells nothing (%s) blocks nothing, and is told', async (status, answer) => {
+  ])('blocks nothing but warns if the response is inconclusive (%s)', async (status, answer) => {
     const intercept = ({ path }: SandboxRequest) => (path === '/api/idops-doctor' ? answer : undefined);
     const { json } = await project(all(user), { intercept });
     const message = expect.stringContaining(`(${status}) does not tell`);
@@ -90,7 +90,7 @@ describe('where no profile is written out', () => {
     expect(await json('plan')).toMatchObject({ changes: [{ action: 'update' }], warnings });
   });
 
-  it('a server that fails meanwhile fails the plan, as with any read', async () => {
+  it('fails the plan if the server fails, as any read does', async () => {
     const intercept = ({ path }: SandboxRequest): Intercept | undefined =>
       path === '/api/idops-doctor' ? { kind: 'answer', status: 500, body: {} } : undefined;
     const { idops, writes } = await project(all(user), { intercept });
@@ -99,20 +99,20 @@ describe('where no profile is written out', () => {
   });
 });
 
-describe('a profile that is written out', () => {
-  it('is made sure of all the same', async () => {
+describe('a configured profile', () => {
+  it('is checked too', async () => {
     const text = config.replace('server:\n', 'server:\n  profile: documented\n');
     const { idops } = await project({ 'idops.yaml': text, ...all(user) }, onBoruta);
     await blocked(idops('plan'), reason);
   });
 
-  it('is trusted with trust_profile, so that nothing more is asked', async () => {
+  it('is trusted with trust_profile, without a request', async () => {
     const { idops, reads } = await project({ 'idops.yaml': sure, ...all(user) });
     expect((await idops('apply --yes')).code).toBe(0);
     expect(reads()).toEqual([]);
   });
 
-  it('is needed for that', async () => {
+  it('is required for trust_profile', async () => {
     const { idops } = await project({
       'idops.yaml': config.replace('server:\n', 'server:\n  trust_profile: true\n'),
       ...all(user),

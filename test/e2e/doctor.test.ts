@@ -14,14 +14,14 @@ interface Check {
 
 const manifest = 'kind: Organization\nname: acme\nlabel: First\n';
 
-/** A project in which something was applied. */
+/** A project after an apply. */
 async function applied(files: { readonly [path: string]: string } = {}): Promise<TestProject> {
   const at = await project({ 'idops.yaml': sure, 'manifests/all.yaml': manifest, ...files });
   expect((await at.idops('apply --yes')).code).toBe(0);
   return at;
 }
 
-/** What the doctor says of one thing; it must have written and sent nothing. */
+/** The checks of idops doctor with this name. Expects that it writes and sends nothing. */
 async function say(at: TestProject, name: string, args = ''): Promise<Check[]> {
   const [files, written] = [await at.files(), at.writes().length];
   const { code, stdout } = await at.idops(`doctor --format json ${args}`);
@@ -36,7 +36,7 @@ function git(at: TestProject, ...args: string[]): void {
   execFileSync('git', args, { cwd: at.folder, stdio: 'pipe' });
 }
 
-/** What the doctor says without what is one server's, one project's or one machine's own. */
+/** The output without the parts that depend on the server, the project or the machine. */
 function alike(text: string): string[] {
   return text
     .trimEnd()
@@ -51,8 +51,8 @@ function alike(text: string): string[] {
     );
 }
 
-describe('idops doctor, of scopes', () => {
-  it('looks for those that only further kinds need', async () => {
+describe('idops doctor, scopes', () => {
+  it('checks those that only some kinds need', async () => {
     const role = 'kind: Role\nname: member\nscopes: []\n';
     const page = 'kind: ErrorTemplate\ntype: 404\ncontent: "<p>No</p>"\n';
     const tokens = { limited: ['users:manage:all', 'scopes:manage:all'] as const };
@@ -62,8 +62,8 @@ describe('idops doctor, of scopes', () => {
   });
 });
 
-describe('idops doctor, of the state', () => {
-  it('finds nothing in the way', async () => {
+describe('idops doctor, state', () => {
+  it('passes a usable state', async () => {
     const at = await applied();
     expect((await at.idops('doctor')).stdout).toMatch(/^No check failed\.\n.*gitleaks.*\n$/m);
     expect(await say(at, 'state')).toMatchObject([
@@ -73,7 +73,7 @@ describe('idops doctor, of the state', () => {
     expect(await say(at, 'journals')).toMatchObject([{ status: 'ok', message: 'of 1 run' }]);
   });
 
-  it('prints what its page shows', async () => {
+  it('prints what docs/reference/servers.md shows', async () => {
     const at = await applied();
     const holder = { user: 'ada', command: 'apply', at: '2026-01-31T12:00:00.000Z', nonce: 'n' };
     const gone = { ...currentProcess(), ...holder, pid: 2 ** 22 - 1, started: null };
@@ -83,7 +83,7 @@ describe('idops doctor, of the state', () => {
     expect(alike(shown)).toEqual(alike((await at.idops('doctor')).stdout));
   });
 
-  it('says why it can not be used, and what to do', async () => {
+  it("reports why the state can't be used, and what to do", async () => {
     const at = await applied();
     await at.write({ '.idops/state.json': (await at.read('.idops/state.json')).replace('{', '') });
     const message = expect.stringContaining('is not JSON');
@@ -91,14 +91,14 @@ describe('idops doctor, of the state', () => {
     expect(await say(at, 'journals')).toMatchObject([{ status: 'ok' }]);
   });
 
-  it('looks at it where no server can be spoken to as well', async () => {
+  it('checks it without a usable server configuration too', async () => {
     const at = await applied();
     const { stdout } = await at.idops('doctor', { env: { IDOPS_TOKEN: undefined } });
     expect(stdout).toMatch(/^fail {2}configuration/m);
     expect(stdout).toMatch(/^ok {4}state +\.idops\/state\.json records 1 object/m);
   });
 
-  it('says that git tracks it, which plans refuse', async () => {
+  it('reports that git tracks it, which plans refuse', async () => {
     const at = await applied();
     git(at, 'init', '-q');
     expect(await say(at, 'state')).toMatchObject([{ status: 'ok' }]);
@@ -108,7 +108,7 @@ describe('idops doctor, of the state', () => {
     ]);
   });
 
-  it('says what is in its way', async () => {
+  it('reports a folder in its place', async () => {
     const at = await project({ 'idops.yaml': sure, '.idops/state.json/x': '' });
     expect(await say(at, 'state')).toMatchObject([
       { status: 'fail', hint: expect.stringContaining('move what is in the way') },
@@ -116,18 +116,18 @@ describe('idops doctor, of the state', () => {
   });
 });
 
-describe('idops doctor, of what fails', () => {
+describe('idops doctor, failures', () => {
   it.each([
     ['a value', 'version: 2\n', /^correct it there; idops validate shows the line/],
     ['YAML', 'version: 1\n  server: {}\n', /indent/],
-  ])('says where it helps with %s', async (_, text, cure) => {
+  ])('names the place of an error in %s', async (_, text, cure) => {
     const at = await project({ 'idops.yaml': text });
     const message = expect.stringContaining('idops.yaml:');
     const hint = expect.stringMatching(cure);
     expect(await say(at, 'configuration')).toMatchObject([{ status: 'fail', message, hint }]);
   });
 
-  it('says which profile fits where that of the configuration does not', async () => {
+  it("names the fitting profile if the configured one doesn't fit", async () => {
     const at = await project({ 'idops.yaml': sure }, { profile: 'boruta' });
     expect(await at.json('doctor')).toMatchObject({ profile: 'documented', fitting_profile: 'boruta' });
     const hint = expect.stringContaining('boruta');
@@ -137,19 +137,19 @@ describe('idops doctor, of what fails', () => {
   it.each([
     ['User', 0],
     ['KeyPair', 1],
-  ])('misses a scope only where the manifests need it: for a %s', async (kind, code) => {
+  ])('requires a scope only if the manifests need it: for a %s', async (kind, code) => {
     const tokens = { secret: ['users:manage:all', 'identity-providers:manage:all'] as const };
     const at = await borutaProject({ 'manifests/all.yaml': `kind: ${kind}\nid: ${ids.ada}\n` }, { tokens });
     expect((await at.idops('doctor')).code).toBe(code);
   });
 
-  it('has a cure for a server that fails', async () => {
+  it('gives a hint for a server that fails', async () => {
     const intercept = () => ({ kind: 'answer', status: 500, body: '' }) as const;
     const at = await project({ 'idops.yaml': sure }, { intercept });
     expect(await say(at, 'server')).toMatchObject([{ status: 'fail', hint: expect.stringContaining('log') }]);
   });
 
-  it('has the code of the problem for a script', async () => {
+  it("prints the problem's code for scripts", async () => {
     const at = await project({ 'idops.yaml': sure });
     expect((await at.json('doctor', { env: { IDOPS_TOKEN: 'another' } })).checks).toContainEqual(
       expect.objectContaining({ name: 'credentials', status: 'fail', code: 'server-unauthorized' }),
@@ -157,14 +157,14 @@ describe('idops doctor, of what fails', () => {
   });
 });
 
-describe('idops doctor, of the lock', () => {
+describe('idops doctor, lock', () => {
   const mark = currentProcess();
   it.each([
-    ['of a process that is gone', { ...mark, pid: 2 ** 22 - 1, started: null }, 'warn', 'takes it over'],
-    ['of a living one', mark, 'warn', 'wait until'],
+    ['of a dead process', { ...mark, pid: 2 ** 22 - 1, started: null }, 'warn', 'takes it over'],
+    ['of a running process', mark, 'warn', 'wait until'],
     ['of another host', { ...mark, host: 'elsewhere' }, 'warn', 'idops runs unlock'],
-    ['without a name', 'nobody', 'fail', 'idops runs unlock'],
-  ])('tells of one %s', async (_, holder, status, hint) => {
+    ['with an unknown holder', 'nobody', 'fail', 'idops runs unlock'],
+  ])('reports a lock %s', async (_, holder, status, hint) => {
     const at = await applied();
     const named = { user: 'ada', command: 'apply', at: '2026-01-31T12:00:00Z', nonce: 'n' };
     const text = typeof holder === 'string' ? holder : JSON.stringify({ ...named, ...holder });
@@ -173,8 +173,8 @@ describe('idops doctor, of the lock', () => {
   });
 });
 
-describe('idops doctor, of journals', () => {
-  it('tells of those that can not be read', async () => {
+describe('idops doctor, journals', () => {
+  it("reports those that can't be read", async () => {
     const at = await applied();
     const [run = ''] = journals(await at.files());
     await at.write({ [run]: '' });
@@ -189,7 +189,7 @@ describe('idops doctor, of journals', () => {
     ]);
   });
 
-  it('tells of what lies where their folder should', async () => {
+  it('reports a file in place of their folder', async () => {
     const at = await project({ 'idops.yaml': sure, '.idops/runs': '' });
     const message = expect.stringContaining('.idops/runs');
     const hint = expect.stringMatching(/^it has to be a folder that can be read: move what is in its place/);

@@ -15,7 +15,7 @@ import {
 } from './running.js';
 import { expectToFit } from './schemas.js';
 
-/** What somebody does on the server beside idops. */
+/** A change on the server without idops. */
 async function byHand({ url, token }: Sandbox, label = 'By hand'): Promise<void> {
   const answer = await fetch(`${url}/api/organizations/${ids.acme}`, {
     method: 'PATCH',
@@ -43,7 +43,7 @@ function projectOf(profile: string, files: Files = {}): Promise<TestProject> {
   return profile === boruta ? borutaProject(files) : project({ 'idops.yaml': profile, ...files });
 }
 
-/** Two organizations that a run has set; then acme's label is changed on the server, and globex's in the manifest. */
+/** Two organizations that a run set. Then acme's label is changed on the server, and globex's in the manifest. */
 async function drifted(profile: string): Promise<TestProject & { readonly run: string }> {
   const made = await projectOf(profile, {
     'manifests/all.yaml': organizations('ACME Corporation', 'Globex 1'),
@@ -54,14 +54,14 @@ async function drifted(profile: string): Promise<TestProject & { readonly run: s
   return { ...made, run };
 }
 
-describe.each(profiles)('what was changed on a server of the profile %s since a run', (_, profile) => {
-  it('is told from what the manifest changed, in every format', async () => {
+describe.each(profiles)('a change on a server of the profile %s since a run', (_, profile) => {
+  it('is distinguished from changes of the manifest, in every format', async () => {
     const { idops, run, json } = await drifted(profile);
-    const said = `changed on the server since run ${run} (was "ACME Corporation")`;
+    const note = `changed on the server since run ${run} (was "ACME Corporation")`;
 
     const { stdout: text } = await idops('plan');
     const words = text.replaceAll(/\s+/g, ' ');
-    expect(words).toContain(`label: "By hand" → "ACME Corporation" ${said}`);
+    expect(words).toContain(`label: "By hand" → "ACME Corporation" ${note}`);
     expect(words.split('changed on the server since run')).toHaveLength(2);
     expect(words).toContain('Drift: 1 field of 1 object changed on the server since idops last knew it.');
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
@@ -76,16 +76,16 @@ describe.each(profiles)('what was changed on a server of the profile %s since a 
     ]);
 
     const { stdout: markdown } = await idops('plan --format markdown');
-    expect(markdown.replaceAll(/<\/?code>|`/g, '')).toContain(`${said} — `);
+    expect(markdown.replaceAll(/<\/?code>|`/g, '')).toContain(`${note} — `);
     expect((await idops('plan --format html')).stdout).toContain(
       `changed on the server since run ${run} (was &quot;ACME Corporation&quot;)`,
     );
     const { stdout: github } = await idops('plan --format github');
-    expect(github).toContain(`Organization/acme: label; ${said}`);
+    expect(github).toContain(`Organization/acme: label; ${note}`);
     expect(github).toContain('Organization/globex: label\n');
   });
 
-  it('is shown alone, or left out, and what is left out is counted', async () => {
+  it('can be shown without other changes, or left out and counted', async () => {
     const { idops, read, run, json } = await drifted(profile);
     const { stdout: drift } = await idops('plan --only drift');
     expect(drift).toContain('acme');
@@ -107,7 +107,7 @@ describe.each(profiles)('what was changed on a server of the profile %s since a 
 });
 
 describe('drift', () => {
-  it('is none where idops itself moved the default from one key pair to another', async () => {
+  it('is not reported if idops moved the default to another key pair', async () => {
     const pairs = (first: boolean): string =>
       `kind: KeyPair\nid: ${ids.firstKey}\nis_default: ${first}\n---\nkind: KeyPair\nid: ${ids.secondKey}\nis_default: ${!first}\n`;
     const { idops, write } = await borutaProject({ 'manifests/keys.yaml': pairs(false) });
@@ -119,7 +119,7 @@ describe('drift', () => {
     }
   });
 
-  it('is none where undoing a run left it so', async () => {
+  it('is not reported for what an undo restored', async () => {
     const { idops } = await projectOf(sure, { 'manifests/all.yaml': organizations('ACME 1', 'Globex 1') });
     expect((await idops('apply --yes')).code).toBe(0);
     expect((await idops('undo --last --yes')).code).toBe(0);
@@ -129,19 +129,19 @@ describe('drift', () => {
   });
 });
 
-describe('what was changed on the server since idops read it', () => {
-  /** A project whose manifests `pull` wrote. */
+describe('a change on the server since idops read it', () => {
+  /** A project with manifests that `pull` wrote. */
   async function pulled(profile = boruta, options = ''): Promise<TestProject> {
     const made = await projectOf(profile);
     expect((await made.idops(`pull ${options}`)).code).toBe(0);
     return made;
   }
-  it.each(profiles)('is drift after a pull, until a pull takes it over (%s)', async (_, profile) => {
+  it.each(profiles)('is drift after a pull, until another pull adopts it (%s)', async (_, profile) => {
     const made = await pulled(profile);
     await byHand(made.sandbox);
-    const said = 'changed on the server since idops read it (was "ACME Corp")';
+    const note = 'changed on the server since idops read it (was "ACME Corp")';
     const { stdout } = await made.idops('plan --only drift');
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`label: "By hand" → "ACME Corp" ${said}`);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`label: "By hand" → "ACME Corp" ${note}`);
     const plan = await made.json('plan');
     expectToFit('plan', plan);
     expect(plan.summary.drift).toBe(1);
@@ -150,7 +150,7 @@ describe('what was changed on the server since idops read it', () => {
     expect(changes.stdout).toContain('Left out by --only changes: 1 to update');
     // A plan records nothing.
     expect((await made.json('plan')).summary.drift).toBe(1);
-    // A pull takes it over, and it is drift no more.
+    // A pull adopts it.
     expect((await made.idops('pull')).code).toBe(0);
     const file = 'manifests/organizations.yaml';
     await made.write({ [file]: (await made.read(file)).replace('By hand', 'Mine') });
@@ -159,7 +159,7 @@ describe('what was changed on the server since idops read it', () => {
     expect(mine).not.toContain('Drift');
   });
 
-  it('is drift after an apply that had nothing to send', async () => {
+  it('is drift after an apply that sent nothing', async () => {
     const declared = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
     const made = await projectOf(sure, { 'manifests/a.yaml': declared });
     await byHand(made.sandbox, 'ACME Corporation');
@@ -176,7 +176,7 @@ describe('what was changed on the server since idops read it', () => {
     expect((await made.idops('plan')).stdout).toContain('since idops last knew it');
   });
 
-  it('of a metadata key that looks secret is shown without its values, which the state does not keep', async () => {
+  it('of a metadata key that looks secret is shown without values, which the state omits', async () => {
     const made = await pulled();
     const ada = adaOf(made);
     const shown = async (): Promise<string> => {
@@ -193,18 +193,18 @@ describe('what was changed on the server since idops read it', () => {
       expect(text).not.toContain('s3cr3t');
       await made.idops('pull');
       expect(await made.read('.idops/state.json')).not.toContain('s3cr3t');
-      // The key is taken in as a variable; nobody declares it any more.
+      // Pull declares the key as a variable; here no manifest declares it.
       await made.write({ 'manifests/users.yaml': manifest });
       expect(await shown()).not.toContain('metadata.api_token');
     }
   });
 
-  it('of a metadata key that no manifest declares is shown, and not planned', async () => {
+  it('of a metadata key that no manifest declares is shown, but not planned', async () => {
     const made = await pulled();
     const ada = adaOf(made);
     ada.metadata = { ...ada.metadata, note: { value: 'by hand', status: 'valid' } };
     delete ada.metadata.phone;
-    // What is gone is declared, and planned; what came isn't.
+    // The deleted key is declared, so it is planned; the added key isn't.
     const both = await made.json('plan');
     expect(both.changes[0].fields).toMatchObject([
       { path: 'metadata.phone', drift: { run: null } },
@@ -231,11 +231,11 @@ describe('what was changed on the server since idops read it', () => {
     expect((await made.idops('plan stored.json')).stdout).toContain('no manifest declares it');
     expect((await made.idops('apply stored.json')).code).toBe(0);
     expect(made.writes()).toEqual([]);
-    // By then idops knows it.
+    // Now idops has recorded it.
     expect((await made.idops('plan')).stdout).not.toContain('Drift');
   });
 
-  it('is not recorded, with a warning, while somebody holds the lock', async () => {
+  it('is not recorded, with a warning, while another process holds the lock', async () => {
     const made = await borutaProject();
     const backend = await fileBackend({ path: join(made.folder, '.idops/state.json'), allowTracked: false });
     const lock = await backend.lock('apply', new Date());
@@ -246,7 +246,7 @@ describe('what was changed on the server since idops read it', () => {
     expect(Object.keys(await made.files())).not.toContain('.idops/state.json');
   });
 
-  it('renames an organization that a pull wrote, and then asks for its new name beside ids', async () => {
+  it("doesn't block a rename of a pulled organization, and then the stale name warns", async () => {
     const made = await pulled(boruta, '--by id');
     const file = 'manifests/organizations.yaml';
     await made.write({ [file]: (await made.read(file)).replace('name: globex', 'name: contoso') });
@@ -254,8 +254,8 @@ describe('what was changed on the server since idops read it', () => {
     expect(plan).toMatchObject({ summary: { update: 1, blocked: 0 }, warnings: [] });
     expect((await made.idops('apply --yes')).code).toBe(0);
     for (const command of ['plan --detailed-exitcode', 'apply --yes', 'plan --detailed-exitcode']) {
-      const told = await succeeded(made.idops(command));
-      expect(told.stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      const ran = await succeeded(made.idops(command));
+      expect(ran.stdout.replaceAll(/\s+/g, ' ')).toMatch(
         /warning\[stale-name\]: User\/\S+ the organization with the id \S+ is called "contoso" now, .*: write "contoso" \(manifests\/users.yaml:\d+:1\)/,
       );
     }
@@ -269,7 +269,7 @@ describe('what was changed on the server since idops read it', () => {
     expect((await made.idops('plan')).stdout).not.toContain('stale-name');
   });
 
-  it('is told after init as well', async () => {
+  it('is reported after init too', async () => {
     const made = await project({}, { profile: 'boruta' });
     const { url, token } = made.sandbox;
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: token };

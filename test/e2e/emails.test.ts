@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { blocked, config, failed, project, sure } from './running.js';
 
-/** A Boruta, with all that is checked of its emails. */
+/** A Boruta, with all checks of emails. */
 const strict = config.replace('server:\n', 'server:\n  profile: boruta\n');
 
 const backend = '20000000-0000-4000-8000-000000000001';
@@ -10,8 +10,8 @@ const template = (body: string) =>
 const html =
   '\uFEFF<!DOCTYPE html>\r\n<html>\r\n<head><meta charset="utf-8"></head>\r\n<p>ä🎉<img src="a.png">{{ user.username }}\r\n</html>\r\n';
 
-describe('a finding in the body of an email', () => {
-  it('stands at its line in the body file, in every format', async () => {
+describe('a problem in the body of an email', () => {
+  it('is reported at its line in the body file, in every format', async () => {
     const infra = {
       'infra/idops.yaml': sure,
       'infra/manifests/emails.yaml': template('html_content: {file: emails/reset.html}\n'),
@@ -46,7 +46,7 @@ describe('a finding in the body of an email', () => {
     expect(written.stderr).toContain('  --> infra/manifests/emails.yaml:4:1\n');
   });
 
-  it('is the path of a file, whose "file:" was forgotten', async () => {
+  it('is a path without "file:"', async () => {
     const { idops } = await project({
       'idops.yaml': sure,
       'manifests/emails.yaml': template('txt_content: emails/reset.text\n'),
@@ -60,7 +60,7 @@ describe('a finding in the body of an email', () => {
     }
   });
 
-  it('is what the server leaves empty, with its places in both bodies', async () => {
+  it('is a placeholder that the server leaves empty, at its places in both bodies', async () => {
     const files = {
       'manifests/emails.yaml': template('txt_content: {file: a.txt}\nhtml_content: {file: a.html}\n'),
       'manifests/a.txt': 'http://id.example.com/{{ reset_password_url }} {{ company }} {{ url }}',
@@ -79,9 +79,9 @@ describe('a finding in the body of an email', () => {
 
   it.each([
     ['without its link', 'Hello {{ reset_password_url }}', 'missing-link'],
-    ['that the server would not send', 'Hello {{ user }} {{ url }}', 'template-syntax'],
+    ["that the server can't render", 'Hello {{ user }} {{ url }}', 'template-syntax'],
   ])(
-    'is an error in a new body if it makes a mail %s, and a warning in one that was there',
+    'is an error in a new body if it makes a mail %s, and a warning in an existing one',
     async (_, body, code) => {
       const text = `${body}\n`;
       const docs = template('txt_content: {file: a.txt}\nhtml_content: "<meta charset=utf-8> Hello"\n');
@@ -103,7 +103,7 @@ describe('a finding in the body of an email', () => {
     },
   );
 
-  it('shows no line of a body that is secret', async () => {
+  it('is reported without source lines if the body is secret', async () => {
     const { idops } = await project({
       'idops.yaml': sure,
       'manifests/emails.yaml': template('html_content: "<img src=a.png> ${IDOPS_FOOTER}"\n'),

@@ -9,7 +9,7 @@ const manifests = {
     '---\nkind: Users\nmatch: {group: staff}\nexcept: [grace]\norganizations: {add: [acme]}\n',
 };
 
-it('shows which documents declare what about an object, a match as a condition, and sends nothing', async () => {
+it('--explain lists the documents that declare an object, a match as a condition, without requests', async () => {
   const { idops, sandbox } = await project(manifests, { profile: 'boruta' });
   const env = { PHONE: 'a-secret-number' };
   const { stdout } = await succeeded(idops('validate --explain User/ada@acme.example', { env }));
@@ -44,7 +44,7 @@ it('shows which documents declare what about an object, a match as a condition, 
   expect(sandbox.requests).toEqual([]);
 });
 
-it('counts the documents that only the server can compare with the address', async () => {
+it('--explain counts the documents that only the server can match to the address', async () => {
   const id = '40000000-0000-4000-8000-000000000001';
   const { idops, json, write } = await borutaProject({
     'manifests/a.yaml':
@@ -62,13 +62,13 @@ it('counts the documents that only the server can compare with the address', asy
   expect(await json('validate --explain User/ada@acme.example')).toMatchObject(explained);
   const ofKind = '2 documents name objects of this kind by their ids';
   await refused(idops('validate --explain User/grace'), ofKind);
-  // Of templates only those of the same type.
+  // Counts only templates of the same type.
   const template = 'kind: EmailTemplate\nbackend: Staff\ntxt_content: x\ntype: ';
   const types = `${template}tx_code\n---\n${template}reset_password_instructions\n`;
   await write({ 'manifests/a.yaml': types });
   const one = '1 document names an object of this kind by its name and';
   await refused(idops(`validate --explain EmailTemplate/${id}/tx_code`), one);
-  // A document with both is about this object alone.
+  // A document with both id and name is only about this object.
   const other = `---\nkind: Organization\nid: ${id.replace('1', '2')}\nlabel: x\n`;
   await write({ 'manifests/a.yaml': `kind: Organization\nid: ${id}\nname: acme\n${other}` });
   for (const address of ['Organization/acme', `Organization/${id}`]) {

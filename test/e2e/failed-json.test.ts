@@ -5,47 +5,47 @@ import { expectToBeTold } from './schemas.js';
 const organization = 'kind: Organization\nname: acme\nlabel: New\n';
 const nobodyListens = { IDOPS_BASE_URL: 'http://127.0.0.1:1' };
 
-describe('what failed is told to a program on standard output', () => {
+describe('a failure is JSON on standard output', () => {
   it.each<[string, string, string, { readonly [path: string]: string }?, object?]>([
     ['a bad configuration', 'plan', 'unknown-field', { 'idops.yaml': 'version: 1\nsrver: {}\n' }],
     ['no configuration', '--config nosuch.yaml plan', 'no-config'],
     ['a bad manifest', 'plan', 'unknown-kind', { 'manifests/b.yaml': 'kind: Usr\n' }],
     ['an unknown environment', '--env nosuch validate', 'unknown-environment'],
     ['no token', 'plan', 'unresolved-variable', {}, { IDOPS_TOKEN: undefined }],
-    ['a token that is refused', 'plan', 'server-unauthorized', {}, { IDOPS_TOKEN: 'not-the-token' }],
-    ['a server that is not there', 'plan --retries 0', 'server-unreachable', {}, nobodyListens],
+    ['a rejected token', 'plan', 'server-unauthorized', {}, { IDOPS_TOKEN: 'not-the-token' }],
+    ['an unreachable server', 'plan --retries 0', 'server-unreachable', {}, nobodyListens],
     ['a target that matches nothing', 'plan --target User/x', 'no-such-target'],
-    ['a result for a folder', 'validate --format text=manifests', 'not-writable'],
+    ['a folder as an output file', 'validate --format text=manifests', 'not-writable'],
     ['an unknown option', 'plan --targte User/x', 'wrong-option'],
     ['an option without its value', 'plan --concurrency 0', 'wrong-option'],
     ['an unknown command', 'plam', 'wrong-option'],
     ['a missing plan file', 'apply nosuch.json', 'plan-unreadable'],
-    ['a plan to show that is missing', 'plan nosuch.json', 'plan-unreadable'],
-    ['nobody to ask', 'apply', 'no-terminal'],
+    ['a missing plan file to show', 'plan nosuch.json', 'plan-unreadable'],
+    ['no terminal to ask', 'apply', 'no-terminal'],
     ['a lock', 'apply --yes', 'locked', { '.idops/state.json.lock': '{}' }],
-    ['a run that there is not', 'runs show 2001', 'no-such-run'],
-    ['a run to undo that there is not', 'undo 2001', 'no-such-run'],
-    ['a server that lists nothing', 'list --retries 0', 'server-unreachable', {}, nobodyListens],
-    ['a server to pull from', 'pull --retries 0', 'server-unreachable', {}, nobodyListens],
+    ['a missing run', 'runs show 2001', 'no-such-run'],
+    ['a missing run to undo', 'undo 2001', 'no-such-run'],
+    ['no server to list from', 'list --retries 0', 'server-unreachable', {}, nobodyListens],
+    ['no server to pull from', 'pull --retries 0', 'server-unreachable', {}, nobodyListens],
   ])('%s: %s', async (_, args, code, files = {}, env = {}) => {
     const { idops, writes } = await project({ 'manifests/a.yaml': organization, ...files });
     const ran = await idops(`${args} --format json`, { env: { ...env } });
     expect(ran.code).toBe(1);
-    const told = JSON.parse(ran.stdout);
-    expectToBeTold('Problems', told);
-    expect(told.problems).toContainEqual(expect.objectContaining({ code, severity: 'error' }));
+    const printed = JSON.parse(ran.stdout);
+    expectToBeTold('Problems', printed);
+    expect(printed.problems).toContainEqual(expect.objectContaining({ code, severity: 'error' }));
     expect(ran.stderr).toContain(`error[${code}]`);
     expect(writes()).toEqual([]);
   });
 
-  it('but where a result went there it stays one object', async () => {
+  it('but remains one object if a result was printed', async () => {
     const { idops } = await project({ 'manifests/a.yaml': organization, README: 'a file' });
     const { code, stdout, stderr } = await idops('plan --format json --format html=README/page.html');
     expect({ code, object: JSON.parse(stdout).format_version }).toEqual({ code: 1, object: 1 });
     expect(stderr).toContain('error[not-writable]');
   });
 
-  it('and nothing where another format or a file was to have it', async () => {
+  it('but nothing if another format or a file was requested', async () => {
     const { idops } = await project({ 'manifests/b.yaml': 'kind: Usr\n' });
     expect((await idops('plan --format markdown')).stdout).toBe('');
     expect((await idops('plan --format json=plan.json')).stdout).toBe('');

@@ -6,15 +6,15 @@ const organization = 'kind: Organization\nname: acme\nlabel: New\n';
 
 const busy: Intercept = { kind: 'answer', status: 503, headers: { 'retry-after': '0' } };
 
-// Pauses between tries last as long as chance says.
+// Pauses between retries are random.
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
 afterEach(() => void vi.restoreAllMocks());
 
-describe('a fault that passes', () => {
+describe('a temporary fault', () => {
   it.each([
     ['0', 1],
     ['5', 6],
-  ])('is given as many more tries as --retries %s says', async (retries, tries) => {
+  ])('is retried as often as --retries %s allows', async (retries, tries) => {
     const { idops, reads } = await project({ 'manifests/all.yaml': organization }, { intercept: () => busy });
     expect((await idops(`plan --retries ${retries}`)).code).toBe(1);
     expect(reads()).toHaveLength(tries);

@@ -3,7 +3,7 @@ import type { SandboxRequest } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { type Files, journals, succeeded, type TestProject } from './running.js';
 
-/** A server that holds its answers back until it is told, and tells when the first requests came. */
+/** A server that holds its responses back until `open`, and reports when the first requests arrive. */
 export function gate(expected = 1) {
   let come = (): void => {};
   let open = (): void => {};
@@ -15,7 +15,7 @@ export function gate(expected = 1) {
     open = resolve;
   });
   return {
-    /** Resolves when so many requests are held. */
+    /** Resolves when the expected number of requests is held. */
     came,
     open: () => open(),
     intercept: async () => {
@@ -27,7 +27,7 @@ export function gate(expected = 1) {
   };
 }
 
-/** Does something whenever a user is to be written. */
+/** Runs `act` whenever a user is about to be written. */
 export function onUserWrite(act: () => Promise<unknown>) {
   return async ({ method, path }: SandboxRequest): Promise<undefined> => {
     if (method !== 'GET' && path.includes('/users/')) await act();
@@ -35,7 +35,7 @@ export function onUserWrite(act: () => Promise<unknown>) {
   };
 }
 
-/** What happens while a user is written, which a test says once there is a server. */
+/** Runs what a test sets later, once its server exists, while a user is written. */
 export function whileUserIsWritten() {
   let act: () => Promise<unknown> = async () => undefined;
   return {
@@ -50,7 +50,7 @@ const client = (generation: number): Files => ({
   'manifests/client.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
 });
 
-/** How a state goes away while a user is written, and how it comes back. */
+/** How a state disappears while a user is written, and how it returns. */
 interface Loss {
   during(act: () => Promise<unknown>): void;
   away(): Promise<unknown>;
@@ -58,7 +58,7 @@ interface Loss {
   readonly why: string | RegExp;
 }
 
-/** A state that goes away in the middle of a run loses nothing, and nothing is done twice once it is back. */
+/** Expects that a state that disappears during a run loses nothing, and that nothing is done twice afterwards. */
 export async function losesNothing(at: TestProject, { during, away, back, why }: Loss): Promise<void> {
   const { idops, write, read, writes, sandbox } = at;
   await write(client(1));
@@ -87,7 +87,7 @@ export async function losesNothing(at: TestProject, { during, away, back, why }:
   await succeeded(idops('plan --detailed-exitcode'));
 }
 
-/** One that lets what is read through, and holds so many writes back. */
+/** A gate that holds only writes. */
 export function writesHeld(expected = 1) {
   const { intercept, ...rest } = gate(expected);
   return { ...rest, intercept: ({ method }: SandboxRequest) => (method === 'GET' ? undefined : intercept()) };

@@ -26,11 +26,11 @@ function git(cwd: string, ...args: string[]): string {
 
 interface Shared extends TestProject {
   readonly bare: string;
-  /** A clone of its own, as that of another runner: its folder. */
+  /** The folder of a new clone, as another runner has it. */
   clone(): Promise<string>;
 }
 
-/** A project in a clone of a repository of its own. */
+/** A project in a clone of a new repository. */
 async function shared(options: SandboxOptions = {}): Promise<Shared> {
   const made = await project({ 'idops.yaml': inGit, ...manifests }, options);
   const bare = await temporaryFolder('remote.git');
@@ -49,14 +49,14 @@ async function shared(options: SandboxOptions = {}): Promise<Shared> {
   return { ...made, bare, clone };
 }
 
-/** A remote that takes no push, and says so. */
+/** Makes the remote refuse every push with a message. */
 async function refusing(bare: string, words = 'only Grace may push'): Promise<void> {
   await mkdir(join(bare, 'hooks'), { recursive: true });
   await writeFile(join(bare, 'hooks/pre-receive'), `#!/bin/sh\necho "${words}" >&2\nexit 1\n`);
   await chmod(join(bare, 'hooks/pre-receive'), 0o755);
 }
 
-/** What `git update-ref` is given to put the branch back to what it is now, or to delete it. */
+/** The arguments with which `git update-ref` resets the branch to its current commit, or deletes it. */
 function backOf(bare: string, how: string): string[] {
   const branch = 'refs/heads/idops-state';
   return how === 'deleted' ? ['-d', branch] : [branch, git(bare, 'rev-parse', branch).trim()];
@@ -65,7 +65,7 @@ function backOf(bare: string, how: string): string[] {
 describe('a state in git', () => {
   beforeEach(withoutPauses);
 
-  it('shows no credential of git that a remote repeats', async () => {
+  it('shows no git credential that a remote repeats', async () => {
     const { idops, folder, bare } = await shared();
     const word = Buffer.from('x-access-token:ghs_SECRET123').toString('base64');
     git(folder, 'config', 'http.https://forge.example/.extraheader', `AUTHORIZATION: basic ${word}`);
@@ -75,7 +75,7 @@ describe('a state in git', () => {
     expect(stdout + stderr).not.toContain(word);
   });
 
-  it('is known to runs in other clones, and leaves nothing in the work tree', async () => {
+  it('is shared by runs in other clones, and changes no work tree', async () => {
     const { idops, folder, clone, bare, writes } = await shared();
     await succeeded(idops('apply --yes'));
     expect(git(folder, 'status', '--porcelain')).toBe('');
@@ -97,7 +97,7 @@ describe('a state in git', () => {
     expect(git(bare, 'for-each-ref', 'refs/idops')).toBe('');
   });
 
-  it('has a file for each environment, in the folder of the project', async () => {
+  it('has a file for each environment, below the folder of the project', async () => {
     const { folder, idops, bare, write } = await shared();
     const environments = `${inGit}environments:\n  staging: {state: {git: {branch: other}}}\n  local: {state: {path: .idops/local.json}}\n  production: {}\n`;
     await write({ 'below/idops.yaml': environments, 'below/manifests/ada.yaml': ada('staff') });
@@ -111,7 +111,7 @@ describe('a state in git', () => {
     expect((await idops('runs --env production', { cwd })).stderr).toBe('');
   });
 
-  it('works in a checkout as actions/checkout makes it, by the token that it leaves', async () => {
+  it('works in a checkout of actions/checkout, with the token that it leaves', async () => {
     const { folder, bare, idops, clone } = await shared();
     const server = await serveGit(join(bare, '..'), { authorization: 'basic b3BlbjpzZXNhbWU=' });
     afterwards(() => server.close());
@@ -136,7 +136,7 @@ describe('a state in git', () => {
     expect((await idops('runs')).stdout.match(/apply/g)).toHaveLength(2);
   });
 
-  it('of a run that was killed is settled by the next one, wherever that is', async () => {
+  it('is settled after a killed run by the next run, in any clone', async () => {
     const held = gate();
     const { begin, idops, clone, sandbox, bare } = await shared({ intercept: onUserWrite(held.intercept) });
     const first = begin(['apply', '--yes']);
@@ -157,16 +157,16 @@ describe('a state in git', () => {
     expect(sandbox.snapshot().users.find(({ id }) => id === ids.ada)?.group).toBe('staff');
   });
 
-  it('that the remote does not take keeps everything from being sent, and tells what the remote says', async () => {
+  it("is refused before anything is sent if the remote refuses pushes, with the remote's message", async () => {
     const { idops, bare, writes } = await shared();
     await refusing(bare);
-    const said = 'error[not-writable]: the remote does not take the state';
-    await failed(idops('apply --yes'), said, 'only Grace may push', 'contents: write');
+    const message = 'error[not-writable]: the remote does not take the state';
+    await failed(idops('apply --yes'), message, 'only Grace may push', 'contents: write');
     expect(writes()).toEqual([]);
     expect((await idops('plan')).code).toBe(0);
   });
 
-  it('loses nothing where the remote is gone in the middle of a run', async () => {
+  it('loses nothing if the remote disappears during a run', async () => {
     const { intercept, during } = whileUserIsWritten();
     const at = await shared({ intercept });
     await losesNothing(at, {
@@ -174,14 +174,14 @@ describe('a state in git', () => {
       away: () => rename(at.bare, `${at.bare}.away`),
       async back() {
         await rename(`${at.bare}.away`, at.bare);
-        // This process didn't end with the run, and couldn't give the lock back.
+        // The run is in this process, which still lives, so its lock stays.
         await at.idops('runs unlock --yes');
       },
       why: "can't be reached",
     });
   });
 
-  it.each(['forced back', 'deleted'])('whose branch was %s is refused until it is put back', async (how) => {
+  it.each(['forced back', 'deleted'])('is refused until its branch is restored (%s)', async (how) => {
     const { idops, folder, bare, write, sandbox } = await shared();
     const client = (generation: number) => ({
       'manifests/client.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
@@ -193,16 +193,16 @@ describe('a state in git', () => {
     expect((await idops('apply --yes')).code).toBe(0);
     const newest = git(bare, 'rev-parse', 'idops-state').trim();
     git(bare, 'update-ref', ...back);
-    // What a person fetches makes no difference.
+    // A fetch by a person changes nothing.
     git(folder, 'fetch', '--quiet', '--prune');
-    let said = '';
+    let printed = '';
     for (const command of ['plan', 'apply --yes', 'undo --last --yes', 'runs', 'state show', 'doctor']) {
       const { stdout, stderr } = await failed(idops(command));
-      said = stdout + stderr;
-      expect(said, command).toContain('went back:');
+      printed = stdout + stderr;
+      expect(printed, command).toContain('went back:');
     }
     expect(sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    const [command = ''] = /git push \S+ \S+/.exec(said) ?? [];
+    const [command = ''] = /git push \S+ \S+/.exec(printed) ?? [];
     git(folder, ...command.split(' ').slice(1), '--quiet');
     expect(git(bare, 'rev-parse', 'idops-state').trim()).toBe(newest);
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
@@ -231,7 +231,7 @@ describe('a state in git', () => {
     expect((await idops('undo --last --yes')).stderr).toContain('regenerat');
   });
 
-  it('says what is wrong where there is no repository, no remote, or a branch of somebody else', async () => {
+  it("reports a missing repository, a missing git, a missing remote, or another's branch", async () => {
     const { idops, folder, bare } = await shared();
     const outside = await project({ 'idops.yaml': inGit, ...manifests });
     await failed(outside.idops('plan'), 'idops.yaml lies in no git work tree');
@@ -248,7 +248,7 @@ describe('a state in git', () => {
     );
   });
 
-  it('is configured rightly, or not at all', async () => {
+  it('is refused if it is misconfigured', async () => {
     const wrong = {
       'state: {git: {}, path: .idops/state.json}': 'a state is kept in one place',
       'state: {git: {}, allow_tracked: true}': '"allow_tracked" is only allowed with a state file',
@@ -267,7 +267,7 @@ describe('a state in git', () => {
     }
   });
 
-  it('shows nothing of the credentials in the address of a remote, and gives them to no manifest', async () => {
+  it("hides the credentials in the remote's address, also from manifests", async () => {
     const { idops, write, bare } = await shared();
     const secret = 'a-token-of-somebody';
     const server = await serveGit(join(bare, '..'), { authorization: 'never' });

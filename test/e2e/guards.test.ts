@@ -37,7 +37,7 @@ it('a privileged change is marked in every format, and stops apply and undo', as
   expect((await idops('undo --last --yes --allow-privileged 1')).code).toBe(0);
 });
 
-it('a server with privileged users is adopted without a privileged change', async () => {
+it('a server with privileged users is adopted without privileged changes', async () => {
   const manifest = userOf(ids.ada, `authorized_scopes: [${reading}, {name: "billing:write"}]`);
   const { json } = await guarded('{privileged: ["billing:*"]}', manifest);
   const plan = await json('plan --assert');
@@ -45,7 +45,7 @@ it('a server with privileged users is adopted without a privileged change', asyn
   expect(plan.summary).not.toHaveProperty('privileged');
 });
 
-it('a protected object is not changed, by its username and by undo neither', async () => {
+it('a protected object is not changed, by username and by undo too', async () => {
   const manifest = [userOf(ids.ada, 'group: other'), userOf(grace, 'group: other')].join('---\n');
   const { idops, write, writes } = await guarded('{}', manifest);
   expect((await idops('apply --yes')).code).toBe(0);
@@ -55,7 +55,7 @@ it('a protected object is not changed, by its username and by undo neither', asy
   expect(writes()).toHaveLength(sent + 1);
 });
 
-it('too few holders of a scope block every change that takes it away', async () => {
+it('too few holders of a scope block every change that removes it', async () => {
   const manifest = userOf(ids.ada, 'authorized_scopes: []');
   const { idops, write } = await guarded('{keep: [{scope: "billing:read", at_least: 1}]}', manifest);
   await blocked(idops('plan'), 'this plan would leave 0 with the scope "billing:read"');
@@ -64,8 +64,8 @@ it('too few holders of a scope block every change that takes it away', async () 
   expect((await idops('plan')).code).toBe(0);
 });
 
-it('what safety.keep guards is taken from somebody only once somebody else has it', async () => {
-  // The first PATCH is to grant, and fails.
+it('a scope of safety.keep is removed from a user only after another user got it', async () => {
+  // The first PATCH grants the scope, and fails.
   const manifest = `${userOf(grace, `authorized_scopes: [${reading}]`)}---\n${userOf(ids.ada, 'authorized_scopes: []')}`;
   const { idops, writes } = await guarded('{keep: [{scope: "billing:read", at_least: 1}]}', manifest, {
     intercept: ({ method, path }) =>
@@ -75,7 +75,7 @@ it('what safety.keep guards is taken from somebody only once somebody else has i
   expect(writes()).toHaveLength(1);
 });
 
-it('a scope to keep that the server does not have is told of', async () => {
+it('a missing scope in safety.keep is reported', async () => {
   const manifest = userOf(ids.ada, `authorized_scopes: [${reading}]`);
   const { idops } = await guarded('{keep: [{scope: "billing:raed", at_least: 1}]}', manifest);
   const { stdout } = await idops('plan');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { borutaProject, project, refused, succeeded, type TestProject } from './running.js';
 
-/** Three runs: two of them write acme, which the second renames, and one ada. */
+/** Three runs: two change acme, which the second renames, and one changes ada. */
 async function written(): Promise<TestProject> {
   const made = await borutaProject();
   for (const manifest of [
@@ -46,7 +46,7 @@ describe('idops runs', () => {
     expect((await idops('runs --since 2026-02-30')).stderr).toContain('error[wrong-option]');
   });
 
-  it('finds an object by the name that only the state has for it', async () => {
+  it('finds an object by a name that only the state has', async () => {
     const { idops, read, write } = await written();
     const state = JSON.parse(await read('.idops/state.json'));
     state.resources[`User/${ids.ada}`].fields.username = 'ada@new.example';
@@ -58,7 +58,7 @@ describe('idops runs', () => {
 });
 
 describe('idops runs --address', () => {
-  it('shows what runs did to one object, with differences, the newest last, whatever it was called', async () => {
+  it('shows what runs did to one object, with differences, oldest first, under all its names', async () => {
     const { idops } = await written();
     for (const address of ['Organization/acme', 'Organization/acme-2', `Organization/${ids.acme}`]) {
       const { stdout } = await succeeded(idops(`runs --address ${address}`));
@@ -69,7 +69,7 @@ describe('idops runs --address', () => {
     }
   });
 
-  it('gives the same as JSON, and sends nothing', async () => {
+  it('prints the same as JSON, without requests', async () => {
     const { sandbox, json } = await written();
     const before = sandbox.requests.length;
     const history = await json(`runs --address User/${ids.ada}`);
@@ -93,7 +93,7 @@ describe('idops runs --address', () => {
     expect(sandbox.requests).toHaveLength(before);
   });
 
-  it('says where nothing is known of an object', async () => {
+  it('reports an object without history', async () => {
     const { idops } = await written();
     const said = /error\[no-such-address\]: no run of this state wrote Organization\/acmee\s/;
     await refused(idops('runs --address Organization/acmee'), said);
@@ -101,7 +101,7 @@ describe('idops runs --address', () => {
     await refused(none.idops('runs --address Organization/acme'));
   });
 
-  it('finds an object by its id alone, and by its name with and without its kind', async () => {
+  it('finds an object by its id, or by its name with or without its kind', async () => {
     const { idops } = await written();
     for (const [asked, found] of [
       ['User/ada@acme.example', `User/${ids.ada}`],
@@ -116,11 +116,11 @@ describe('idops runs --address', () => {
     }
   });
 
-  it('finds templates by the name of their backend, and clients by theirs, and shows these', async () => {
+  it('finds templates by the name of their backend, and clients by their name, and shows these names', async () => {
     const { idops, idopsWith } = await borutaProject({
       'manifests/all.yaml': [
         `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "new {{ tx_code }}"\n`,
-        // Its answer tells the backend's name.
+        // Its response contains the backend's name.
         `kind: User\nid: ${ids.ada}\ngroup: office\n`,
         `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`,
       ].join('---\n'),
@@ -142,7 +142,7 @@ describe('idops runs --address', () => {
     expect(client.stdout).toContain('recorded, nothing was sent');
   });
 
-  it('shows no member of an element that was only sent along', async () => {
+  it('hides members of an element that were only sent with a change', async () => {
     const { idops } = await borutaProject({
       'manifests/all.yaml': `kind: User\nid: ${ids.ada}\nauthorized_scopes: [{name: "billing:read"}]\n`,
     });

@@ -12,7 +12,7 @@ const hostile = [
   '\u009b31m red',
 ];
 
-/** Control characters other than line ends, bidi controls, and what CI systems take for commands. */
+/** Control characters except newlines, bidi controls, and what CI systems interpret as commands. */
 const harmful = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|^\s*::|##\[/m;
 
 function expectHarmless({ stdout, stderr }: Ran): void {
@@ -22,8 +22,8 @@ function expectHarmless({ stdout, stderr }: Ran): void {
   expect(summaries).not.toContain('Plan: 0 to update, 0 to delete, 0 to regenerate, 9 unchanged.');
 }
 
-describe('text that would forge output', () => {
-  it('is harmless in names and labels of the server', async () => {
+describe('text that could forge output', () => {
+  it('is escaped in names and labels of the server', async () => {
     const documents = hostile.map(
       (label, index) => `kind: Organization\nid: hostile-${index}\nlabel: ${JSON.stringify(label)}\n`,
     );
@@ -35,7 +35,7 @@ describe('text that would forge output', () => {
       expectHarmless(await succeeded(idops(args)));
   });
 
-  it.each(hostile)('is harmless in an error message of the server: %j', async (text) => {
+  it.each(hostile)('is escaped in an error message of the server: %j', async (text) => {
     const { idops } = await project(
       { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: x\n' },
       {
@@ -49,7 +49,7 @@ describe('text that would forge output', () => {
     expectHarmless(await failed(idops('plan --debug')));
   });
 
-  it('is harmless in what a person typed, in file names and in manifests that are wrong', async () => {
+  it('is escaped in arguments, file names and invalid manifests', async () => {
     const text = hostile[0] ?? '';
     const { idopsWith, write } = await project({
       'manifests/all.yaml': `kind: Organization\nname: acme\n${JSON.stringify(text)}: x\n`,

@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import timers, { setImmediate as turn } from 'node:timers/promises';
 import { afterwards } from '../cleanups.js';
 
-/** Until the test is over, whoever pauses in this process goes on at once, and finds that the time has passed. */
+/** Until the test ends, pauses in this process end at once, and the clock advances by their length. */
 export function withoutPauses(): void {
   const pause = timers.setTimeout;
   const now = performance.now;

@@ -21,7 +21,7 @@ did_generation: 1
   'deeper/token': 'wrong\n',
 };
 
-/** What differs from run to run: addresses, folders, times, and what is made of them. */
+/** The text without what differs from run to run: addresses, folders and times. */
 function comparable(text: string, { folder, sandbox }: TestProject): string {
   return text
     .replaceAll(folder, 'FOLDER')
@@ -37,14 +37,10 @@ function comparable(text: string, { folder, sandbox }: TestProject): string {
 
 type Command = readonly [args: string, options?: (at: TestProject) => RunOptions];
 
-/** One after the other in a project of theirs. */
-const lines: { readonly [what: string]: readonly Command[] } = {
+/** Each list runs in sequence in one project. */
+const lines: { readonly [name: string]: readonly Command[] } = {
   'help and a wrong command line': [['runs --help'], ['plan --format github --rate x']],
-  'from a plan to a run': [
-    ['plan --detailed-exitcode --debug'],
-    ['apply --yes'],
-    ['runs list --format json'],
-  ],
+  'from plan to run': [['plan --detailed-exitcode --debug'], ['apply --yes'], ['runs list --format json']],
   'another folder and other variables': [
     [
       'plan --config ../idops.yaml --token-file token',
@@ -55,7 +51,7 @@ const lines: { readonly [what: string]: readonly Command[] } = {
   ],
 };
 
-describe('a command in the process of a test prints and does what one of its own does', () => {
+describe("a command in the test's process prints and does the same as in its own process", () => {
   it.each(Object.entries(lines))('%s', async (_, commands) => {
     const here = await project(files);
     const apart = await project(files);
@@ -82,10 +78,10 @@ describe('a command in the process of a test prints and does what one of its own
   });
 });
 
-describe('a command in the process of a test', () => {
+describe("a command in the test's process", () => {
   const surroundings = ({ folder }: TestProject) => ({ cwd: folder, env: { PATH: process.env.PATH } });
 
-  it('leaves the folder and the variables of the process as they were', async () => {
+  it('restores the folder and the variables of the process', async () => {
     const at = await project(files);
     const before = { cwd: process.cwd(), env: { ...process.env } };
     const running = runInProcess(['validate'], surroundings(at));
@@ -93,7 +89,7 @@ describe('a command in the process of a test', () => {
     expect({ cwd: process.cwd(), env: { ...process.env } }).toEqual(before);
   });
 
-  it('is the only one, and none where Node would start otherwise', async () => {
+  it('runs only one at a time, and not if a variable changes how Node starts', async () => {
     const at = await project(files);
     const { cwd, env } = surroundings(at);
     const running = runInProcess(['validate'], { cwd, env });
@@ -103,7 +99,7 @@ describe('a command in the process of a test', () => {
     expect(runInProcess(['validate'], { cwd, env: { ...env, NODE_OPTIONS: '' } })).toBeUndefined();
   });
 
-  it('listens to signals no longer than it runs', async () => {
+  it('listens to signals only while it runs', async () => {
     const at = await project(files);
     const listeners = () => ['SIGINT', 'SIGTERM'].map((name) => process.listenerCount(name));
     const before = listeners();

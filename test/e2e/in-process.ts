@@ -4,39 +4,39 @@ import { pathToFileURL } from 'node:url';
 import type { Clock } from '../../src/session/watch/repeat.js';
 import type { Ran } from './running.js';
 
-/** Where a command runs and what it is given. */
+/** The folder and the variables of a command. */
 export interface Surroundings {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string | undefined };
 }
 
 export interface InProcessOptions {
-  /** What `watch` waits by. */
+  /** The clock of `watch`. */
   readonly clock?: Clock;
-  /** Gets what the command writes, as soon as it does. */
+  /** Receives what the command writes, at once. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 
 type Program = typeof import('../../src/cli/program.js');
 
-/** The same code as the command's, bundled the same way, but for the line that calls `run`. */
+/** The command's code, bundled the same way, except for the line that calls `run`. */
 const program = pathToFileURL(resolve('node_modules/.in-process/program.js')).href;
 
-/** Node and the libraries below it read these when they start, so that they mean nothing later. */
+/** Node and its libraries read these only when they start. */
 const readAtStart = /^(?:NODE_|UV_|SSL_|OPENSSL_|LC_|LANG$|TZ$)/;
 
 let busy = false;
-/** What listened before the command that runs in this process did. */
+/** The signal listeners that existed before the command in this process. */
 let others: ReadonlySet<unknown> = new Set();
 
-/** Does what a signal does to the command that runs in this process. */
+/** Sends a signal to the command in this process. */
 export function signal(name: 'SIGINT' | 'SIGTERM'): void {
   for (const listener of process.listeners(name)) if (!others.has(listener)) listener(name);
 }
 
 /**
- * Does something in this process with the folder and the variables of one of its own. Undefined where it can't be told
- * from one that way: where something else is done so, or where a variable says how Node starts.
+ * Runs work in this process with another folder and other variables. Undefined if that would differ from a new process:
+ * if other work runs this way now, or if a variable changes how Node starts.
  */
 export function inSurroundings<T>(
   { cwd, env }: Surroundings,
@@ -59,7 +59,7 @@ export function inSurroundings<T>(
   return surrounded();
 }
 
-/** Runs a command to its end in this process; undefined where that can't be told from one of its own. */
+/** Runs a command to its end in this process; undefined if that would differ from a new process. */
 export function runInProcess(
   args: readonly string[],
   surroundings: Surroundings,
@@ -76,7 +76,7 @@ export function runInProcess(
   });
 }
 
-/** Changes the variables themselves, which the system's functions see, not the object that shows them. */
+/** Changes the variables in place: system functions see them, but not a replaced object. */
 function setVariables(env: Surroundings['env']): void {
   for (const name of Object.keys(process.env)) delete process.env[name];
   for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value;

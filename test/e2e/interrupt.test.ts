@@ -11,7 +11,7 @@ const users = Array.from({ length: 6 }, (_, index) => `kind: User\nid: user-${in
 const acme = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
 
 describe('an interruption', () => {
-  it('by a lock that is taken away stops what is not begun, and leaves the state to whoever has it', async () => {
+  it('by a removed lock sends nothing more, and leaves the state to its new owner', async () => {
     const { came, open, intercept } = gate();
     const manifest = [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n');
     const files = { 'idops.yaml': sure, 'manifests/all.yaml': manifest };
@@ -36,7 +36,7 @@ describe('an interruption', () => {
     expect(plan.stdout).toContain('1 unchanged');
   });
 
-  /** Runs a command that is interrupted while its first request is under way. */
+  /** Interrupts a command during its first request. */
   async function interrupted(at: TestProject, held: ReturnType<typeof gate>, args: string, run?: RunOptions) {
     const running = at.idops(args, run);
     await held.came;
@@ -47,7 +47,7 @@ describe('an interruption', () => {
     return stderr;
   }
 
-  it('of a plan asks for nothing more, whatever waits for its turn', async () => {
+  it('of a plan requests nothing more, even if requests are queued', async () => {
     const held = gate();
     const user = { 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n` };
     const at = await borutaProject(user, held);
@@ -56,7 +56,7 @@ describe('an interruption', () => {
     expect(at.reads()).toHaveLength(1);
   });
 
-  it('while a program gives the token asks for nothing with it', async () => {
+  it('during a token command sends no request with the token', async () => {
     const held = gate();
     const command = sure.replace(/token: .*/, `token_command: ["${process.execPath}", token.cjs]`);
     const at = await project({ 'idops.yaml': command, ...acme }, held);
@@ -75,8 +75,8 @@ describe('an interruption', () => {
   });
 });
 
-describe('a reader that goes away, as `head` does', () => {
-  it('does not keep apply from going on', async () => {
+describe('a closed standard output, as `head` closes it', () => {
+  it("doesn't stop apply", async () => {
     const { begin, sandbox } = await project(acme);
     const running = begin(['apply', '--yes', '--quiet']);
     running.child.stdout.destroy();

@@ -5,7 +5,7 @@ import { afterwards } from '../cleanups.js';
 import { signal } from './in-process.js';
 import { config, type Files, project } from './running.js';
 
-/** Ctrl-C at the moment in which the manifest that is read last is opened. */
+/** Presses Ctrl-C when the last manifest is opened. */
 function interruptLastRead(): void {
   const { openSync } = fs;
   fs.openSync = (path, ...rest) => {
@@ -27,12 +27,12 @@ const users = (count: number, filling: number): string =>
 
 const wrong = 'kind: User\nid: last\nmetadat: {}\n';
 
-const projects: { readonly [what: string]: Files } = {
-  'of a few lines': { 'manifests/a.yaml': users(3, 10), 'manifests/z.yaml': wrong },
-  'of 6000 documents': { 'manifests/a.yaml': users(6000, 150), 'manifests/z.yaml': wrong },
+const projects: { readonly [size: string]: Files } = {
+  'a few lines': { 'manifests/a.yaml': users(3, 10), 'manifests/z.yaml': wrong },
+  '6000 documents': { 'manifests/a.yaml': users(6000, 150), 'manifests/z.yaml': wrong },
 };
 
-const few = 'of a few lines';
+const few = 'a few lines';
 
 describe('Ctrl-C while a project is read', () => {
   it.each([
@@ -40,7 +40,7 @@ describe('Ctrl-C while a project is read', () => {
     ...Object.keys(projects)
       .slice(1)
       .map((name) => [name, 'validate']),
-  ])('%s ends %s, which claims nothing of it', async (name, command) => {
+  ])('%s: %s ends without results', async (name, command) => {
     const { idops, files, writes, reads } = await project({ 'idops.yaml': config, ...projects[name] });
     const before = await files();
     interruptLastRead();
@@ -53,7 +53,7 @@ describe('Ctrl-C while a project is read', () => {
   });
 });
 
-it('the result of a check that was interrupted is told as JSON too', async () => {
+it('an interrupted validate prints its result as JSON too', async () => {
   const { idops } = await project({ 'idops.yaml': config, ...projects[few] });
   interruptLastRead();
   const { code, stdout } = await idops('validate --format json');

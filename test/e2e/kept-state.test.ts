@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { borutaProject } from './running.js';
 
-it('a state that goes with its runner is told of, where users of a Boruta depend on it', async () => {
+it('a state that is lost with its CI runner is reported if users of a Boruta depend on it', async () => {
   const at = await borutaProject({ 'manifests/a.yaml': `kind: User\nid: ${ids.ada}\ngroup: ops\n` });
   const env = { CI: 'true' };
   expect((await at.idops('apply --yes', { env })).stderr).not.toContain('state-not-kept');

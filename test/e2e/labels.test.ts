@@ -17,8 +17,8 @@ async function named(
   return await borutaProject({ ...files }, { seed });
 }
 
-describe('what the server calls an object', () => {
-  it('stands beside its address, in every format, and costs no request', async () => {
+describe('the label of an object', () => {
+  it('is shown after its address, in every format, without a further request', async () => {
     const { idops, reads, json } = await named({
       'manifests/all.yaml': [user('office'), template, client].join('---\n'),
     });
@@ -52,13 +52,13 @@ describe('what the server calls an object', () => {
     expect((await idops(`runs show ${applied.run}`)).stdout).toContain(shown);
   });
 
-  it('is not known of a template where nothing else says its backend', async () => {
+  it('is unknown for a template if no response contains its backend', async () => {
     const { json, reads } = await named({ 'manifests/all.yaml': template });
     expect((await json('plan')).changes[0]).not.toHaveProperty('label');
     expect(reads()).toEqual([`GET /api/backends/${ids.backend}/email-templates/tx_code`]);
   });
 
-  it('is known from the answers alone where nothing can be read, and for good', async () => {
+  it('is recorded from responses to writes if nothing can be read', async () => {
     const { backends, clients } = await startedSeed();
     const made = await project({
       'idops.yaml': sure,
@@ -80,7 +80,7 @@ describe('what the server calls an object', () => {
     });
     const all = [clients[0]?.name, 'ada@acme.example', backends[0]?.name];
     await made.write(next(2, 'shop'));
-    // Regenerations come last.
+    // Regenerations are last.
     expect(labels(await json('plan'))).toEqual([...all.slice(1), undefined]);
     const second = await json('apply --yes');
     const last = [...all.slice(1), ...all.slice(0, 1)];
@@ -94,7 +94,7 @@ describe('what the server calls an object', () => {
     expect(made.reads().filter((path) => !path.includes('email-templates'))).toEqual([]);
   });
 
-  it('is told where the address is an id, or a name to come', async () => {
+  it('is shown if the address has an id or a new name', async () => {
     const { idops } = await named({
       'manifests/all.yaml': `kind: Organization\nid: ${ids.acme}\nname: acme-2\nlabel: ACME 2\n---\nkind: Organization\nname: globex\nlabel: G\n`,
     });
@@ -103,7 +103,7 @@ describe('what the server calls an object', () => {
     expect(stdout).toContain('Organization/globex  at');
   });
 
-  it('is masked where it is a secret', async () => {
+  it('is masked if it is a secret', async () => {
     const secret = 'sesame-sesame-sesame';
     const metadata = 'metadata: {pin: {value: "${PIN}", status: valid}}\n';
     const { idops } = await named(

@@ -3,7 +3,7 @@ import { ids } from '../sandbox/asking.js';
 import { borutaProject, project, startedSeed, succeeded } from './running.js';
 
 describe('idops list', () => {
-  it('lists backends, scopes and roles where the server does, each list read once', async () => {
+  it('lists backends, scopes and roles if the server does, and reads each list once', async () => {
     const { idops, json, reads } = await borutaProject();
     const { backends, scopes, roles } = await startedSeed();
     const { objects } = await json('list');
@@ -18,10 +18,10 @@ describe('idops list', () => {
     const ofBackends = reads().filter((read) => /^GET \/api\/backends(?!.*email)/.test(read));
     expect(ofBackends).toHaveLength(1);
     const before = reads().length;
-    const alone = await succeeded(idops('list Role'));
-    expect(alone.stdout.trimEnd().split('\n')).toHaveLength(roles.length);
-    expect(alone.stdout).toContain(`Role  ${ids.member}  member`);
-    // The scopes that roles contain are a list of their own.
+    const onlyRoles = await succeeded(idops('list Role'));
+    expect(onlyRoles.stdout.trimEnd().split('\n')).toHaveLength(roles.length);
+    expect(onlyRoles.stdout).toContain(`Role  ${ids.member}  member`);
+    // The scopes that roles contain are another list.
     expect(reads()).toHaveLength(before + 2);
     const both = (await idops('list Organization Role')).stdout;
     expect(both).toContain(`Role          ${ids.member}  member`);
@@ -30,7 +30,7 @@ describe('idops list', () => {
     expect((await idops('list Organization')).stdout).not.toContain('Role');
   });
 
-  it('says where a profile has no list of them', async () => {
+  it("reports if the profile can't list them", async () => {
     const { idops, json } = await project({});
     const { code, stdout, stderr } = await idops('list Scope');
     expect([code, stdout]).toEqual([0, '']);

@@ -4,7 +4,7 @@ import { ids } from '../sandbox/asking.js';
 import { borutaProject, failed } from './running.js';
 
 describe('messages', () => {
-  it("hold none of a server's internals, but with --debug", async () => {
+  it('show internals of the server only with --debug', async () => {
     const message = '** (Ecto.Query.CastError) value `"nope"` in `where` cannot be cast to type :binary_id';
     const answer: Intercept = { kind: 'answer', status: 400, body: { code: 'BAD_REQUEST', message } };
     const { idops } = await borutaProject({}, { intercept: () => answer });
@@ -14,7 +14,7 @@ describe('messages', () => {
     await failed(idops(`${args} --debug`), 'Ecto.Query.CastError');
   });
 
-  it('tell that the server ignores a field, once, beside the rest of the plan', async () => {
+  it('report once that the server ignores a field, next to the rest of the plan', async () => {
     const users = `kind: User\nid: ${ids.ada}\nblocked: true\n---\nkind: User\nid: ${ids.grace}\ngroup: ops\n`;
     const { idops } = await borutaProject({ 'manifests/u.yaml': users });
     const { code, stdout, stderr } = await idops('plan --detailed-exitcode');
@@ -25,7 +25,7 @@ describe('messages', () => {
     expect((await idops('validate')).code).toBe(1);
   });
 
-  it('tell a token that is refused once, however many requests meet it', async () => {
+  it('report a rejected token once, after any number of requests', async () => {
     const users = [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ops\n`).join('---\n');
     const { idops } = await borutaProject({ 'manifests/u.yaml': users });
     const { code, stderr } = await idops('plan', { env: { IDOPS_TOKEN: 'not-the-token' } });

@@ -3,20 +3,20 @@ import { failed, project, succeeded, sure } from './running.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: Acme Inc.\n';
 
-const typed = (said: string, after: string): string => {
-  const [, line = ''] = new RegExp(`^${after}idops (.+)$`, 'm').exec(said) ?? [];
+const suggested = (printed: string, after: string): string => {
+  const [, line = ''] = new RegExp(`^${after}idops (.+)$`, 'm').exec(printed) ?? [];
   return line;
 };
 
-test('each command says what can follow, and what it says works as it stands', async () => {
+test('each command suggests the next, and the suggestions work', async () => {
   const made = await project({
     'idops.yaml': `${sure}environments: {production: {vars: {region: eu}}}\n`,
     'manifests/a.yaml': organization,
   });
   const planned = await made.idops('plan --env production --out plan.json');
-  const applied = await made.idops(typed(planned.stderr, 'The plan is stored. To apply it: '));
+  const applied = await made.idops(suggested(planned.stderr, 'The plan is stored. To apply it: '));
   expect(applied).toMatchObject({ code: 0, stdout: expect.stringMatching(/Applied: 1 applied\.\n$/) });
-  const undo = typed(applied.stderr, 'To undo this run: ');
+  const undo = suggested(applied.stderr, 'To undo this run: ');
   expect(undo).toMatch(/^undo \S+ --env production$/);
   const undone = await succeeded(made.idops(`${undo} --yes`));
   expect(undone.stderr).toContain('If the manifests still declare the change, the next apply makes it again');
@@ -27,7 +27,7 @@ test('each command says what can follow, and what it says works as it stands', a
   expect((await made.idops('plan --env production --out plan.json --quiet')).stderr).toBe('');
 });
 
-test('a plan of which something is blocked is stored with what that means, and what can be done about it works', async () => {
+test('a plan with blocked changes is stored with a warning, and its suggestions work', async () => {
   const made = await project({
     'idops.yaml': sure,
     'manifests/a.yaml': organization,

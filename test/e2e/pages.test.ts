@@ -16,8 +16,8 @@ const files = { 'manifests/pages.yaml': layout + login + missing };
 
 const withPage = (text: string) => borutaProject({ ...files, 'manifests/pages/login.html': text });
 
-describe('pages of a Boruta', () => {
-  it('are written by a pull as they are, with the name of their provider', async () => {
+describe('Boruta pages', () => {
+  it('are written unchanged by a pull, with the name of their provider', async () => {
     const { idops, read } = await withPage(html);
     await succeeded(idops('apply --yes'));
     const pulled = await succeeded(idops('pull --kind PageTemplate --kind ErrorTemplate --out new'));
@@ -60,12 +60,12 @@ describe('pages of a Boruta', () => {
     expect(gallery).not.toContain('Shown without its layout');
   });
 
-  it('are refused before they are sent if the server could not render them', async () => {
+  it("are refused before they are sent if the server can't render them", async () => {
     const { idops } = await withPage('{{#errors}}<p>');
     await failed(idops('apply --yes'), /with this content the server\s+answers 500 in place of the page/);
   });
 
-  it('are refused by another profile', async () => {
+  it('are refused by other profiles', async () => {
     const { idops } = await project({ ...files, 'idops.yaml': config, 'manifests/pages/login.html': html });
     await failed(
       idops('validate'),

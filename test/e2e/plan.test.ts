@@ -10,15 +10,15 @@ const both = `${renamed}---\n${blocked}`;
 const user = `kind: User\nid: ${ids.ada}\ngroup: staff\n`;
 const client = `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`;
 
-describe('the exit code of a plan', () => {
+describe('the exit code of idops plan', () => {
   it.each([
-    ['0 where something changes and nobody asked', renamed, 'plan', 0],
-    ['2 where something changes', renamed, 'plan --detailed-exitcode', 2],
-    ['0 where nothing changes', unchanged, 'plan --detailed-exitcode', 0],
-    ['0 where something is adopted', client, 'plan --detailed-exitcode', 0],
-    ['1 where something is blocked', blocked, 'plan', 1],
-    ['1 where something is blocked and something changes', both, 'plan --detailed-exitcode', 1],
-    ['2 where what is blocked is left out', both, 'plan --detailed-exitcode --target Organization/acme', 2],
+    ['0 if something changes, without --detailed-exitcode', renamed, 'plan', 0],
+    ['2 if something changes', renamed, 'plan --detailed-exitcode', 2],
+    ['0 if nothing changes', unchanged, 'plan --detailed-exitcode', 0],
+    ['0 if something is adopted', client, 'plan --detailed-exitcode', 0],
+    ['1 if something is blocked', blocked, 'plan', 1],
+    ['1 if something is blocked and something changes', both, 'plan --detailed-exitcode', 1],
+    ['2 if what is blocked is not selected', both, 'plan --detailed-exitcode --target Organization/acme', 2],
   ])('is %s', async (_, manifest, args, expected) => {
     const { idops, writes } = await project({ 'manifests/all.yaml': manifest });
     expect((await idops(args)).code).toBe(expected);
@@ -26,10 +26,10 @@ describe('the exit code of a plan', () => {
   });
 });
 
-describe('a plan in JSON', () => {
+describe('a plan as JSON', () => {
   const all = [renamed, unchanged, blocked, user, client].join('---\n');
 
-  it('is alone on standard output, and fits its schema', async () => {
+  it('is the only standard output, and matches its schema', async () => {
     const { json, sandbox } = await project({ 'manifests/all.yaml': all });
     const plan = await json('plan');
     expectToFit('plan', plan);
@@ -67,7 +67,7 @@ describe('a plan in JSON', () => {
 
 describe('a target', () => {
   const files = { 'manifests/all.yaml': [renamed, unchanged, user, client].join('---\n') };
-  it('may be an address by id, and makes the plan one of a part', async () => {
+  it('may be an address by id, and makes the plan partial', async () => {
     const { idops, json } = await project(files);
     const { stdout } = await idops(`plan --format json --debug --target Organization/${ids.acme}`);
     const plan = JSON.parse(stdout);
@@ -76,7 +76,7 @@ describe('a target', () => {
     expect(await json('plan')).not.toHaveProperty('partial');
   });
 
-  it('leaves the other kinds unread', async () => {
+  it('leaves other kinds unread', async () => {
     const { idops, sandbox } = await project({ 'idops.yaml': sure, ...files });
     expect((await idops(`plan --target User/${ids.ada}`)).code).toBe(0);
     expect(sandbox.requests).toEqual([]);
@@ -84,7 +84,7 @@ describe('a target', () => {
 });
 
 describe('a recorded value', () => {
-  it('is compared without a request, and sent all the same with --assert', async () => {
+  it('is compared without a request, but sent with --assert', async () => {
     const { idops, writes } = await project({ 'manifests/all.yaml': user });
     expect((await idops('apply --yes')).code).toBe(0);
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);

@@ -27,7 +27,7 @@ let server: PostgresServer;
 
 interface Shared extends TestProject {
   readonly env: { readonly IDOPS_STATE_URL: string };
-  /** The same project in another folder, as that of another runner. */
+  /** The folder of a copy of the project, as another runner has it. */
   elsewhere(files?: Files): Promise<string>;
 }
 
@@ -58,7 +58,7 @@ async function shared(options: SandboxOptions = {}): Promise<Shared> {
 it.each([
   ['{url: "${IDOPS_STATE_URL}"}', 0, /^warning\[unset-variable\]/],
   ['{name: x}', 1, /error\[missing-field\]: "state\.postgres" names no database/],
-])('is not needed by validate: state.postgres %s', async (postgres, code, stderr) => {
+])('a state in PostgreSQL is not needed by validate: state.postgres %s', async (postgres, code, stderr) => {
   const { idops } = await project({
     'idops.yaml': `${boruta}state: {postgres: ${postgres}}\n`,
     'manifests/mail.yaml': `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\n`,
@@ -74,7 +74,7 @@ describe.skipIf(noPostgres !== null)(
     });
     beforeEach(withoutPauses);
 
-    it('is known to runs in other places, each environment has its own, and nothing is left here', async () => {
+    it('is shared by runs in other folders, has one record set per environment, and leaves no files', async () => {
       const { idops, folder, elsewhere, write, writes, env } = await shared();
       await succeeded(idops('apply --yes'));
       const own = ['idops.yaml', 'manifests/acme.yaml', 'manifests/ada.yaml'];
@@ -105,7 +105,7 @@ describe.skipIf(noPostgres !== null)(
       }
     });
 
-    it('is written by one of two runs at once, and settled by the next where one is killed', async () => {
+    it('is locked by one of two runs, and settled by the next if that one is killed', async () => {
       const held = gate();
       const { begin, idops, elsewhere, sandbox } = await shared({ intercept: onUserWrite(held.intercept) });
       const first = begin(['apply', '--yes']);
@@ -124,7 +124,7 @@ describe.skipIf(noPostgres !== null)(
       expect(sandbox.snapshot().users.find(({ id }) => id === ids.ada)?.group).toBe('staff');
     });
 
-    it('loses nothing where the database stays away in the middle of a run', async () => {
+    it('loses nothing if the database disappears during a run', async () => {
       const { intercept, during } = whileUserIsWritten();
       const at = await shared({ intercept });
       await losesNothing(at, {
@@ -132,14 +132,14 @@ describe.skipIf(noPostgres !== null)(
         away: () => server.stop('immediate'),
         async back() {
           await server.start();
-          // This process didn't end with the run, and couldn't give the lock back.
+          // The run is in this process, which still lives, so its lock stays.
           await at.idops('runs unlock --yes');
         },
         why: "can't be reached",
       });
     });
 
-    it('is moved to another name in the same database with its journals', async () => {
+    it('is moved to another name in the same database, with its journals', async () => {
       const { idops, write, env } = await shared();
       const named = (name: string): string => inDatabase.replace('"}}', `", name: ${name}}}`);
       await write({ 'idops.yaml': named('m1'), 'former.yaml': named('m1') });
@@ -155,7 +155,7 @@ describe.skipIf(noPostgres !== null)(
       const database = new URL(env.IDOPS_STATE_URL).pathname.slice(1);
       const owners = 'SELECT state FROM idops.runs ORDER BY state';
       expect(await server.sql(database, owners)).toEqual([{ state: 'm2' }, { state: 'm2' }, { state: 'm3' }]);
-      // What is left of the former one goes.
+      // Remove what is left of the former state.
       for (const [table, column] of [
         ['runs', 'state'],
         ['states', 'name'],
@@ -166,7 +166,7 @@ describe.skipIf(noPostgres !== null)(
       expect((await idops('plan')).code).toBe(0);
     });
 
-    it('says what is wrong with where it is', async () => {
+    it('is refused if it is unreachable or misconfigured', async () => {
       const { idops, write } = await shared();
       for (const [url, message] of [
         [undefined, 'error[unresolved-variable]'],

@@ -12,7 +12,7 @@ const authority = issue('private authority');
 const { cert, key } = issue('server', { issuer: authority, hosts: ['id.example.com'] });
 const right = `Basic ${Buffer.from('ada:p@ss').toString('base64')}`;
 
-/** Leads every name to this machine, which idops doesn't know, since it asks for nothing local through a proxy. */
+/** Resolves every name to this machine. idops doesn't notice, and so uses the proxy, which it doesn't use for local addresses. */
 const resolves = `--import "data:text/javascript,${encodeURIComponent(
   `import dns from 'node:dns';
    dns.lookup = (name, options, done) =>
@@ -25,7 +25,7 @@ const files = {
   'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: ACME Corporation\n',
 };
 
-/** Puts a certificate of a private authority before a sandbox, and a proxy on the way to it that wants credentials. */
+/** A TLS server with a certificate of a private authority in front of the sandbox, and a proxy that requires credentials. */
 async function behindProxy(sandbox: Sandbox) {
   const server = createServer({ cert, key }, (socket) => {
     const there = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
@@ -42,14 +42,14 @@ async function behindProxy(sandbox: Sandbox) {
     host,
     proxy: new URL(proxy.origin).host,
     env: { IDOPS_BASE_URL: `https://${host}`, NODE_OPTIONS: resolves },
-    /** What the proxy was asked for: each host and credentials once. */
+    /** The hosts and credentials that the proxy received, without duplicates. */
     asked: () => [
       ...new Set(asked.map(({ url, headers }) => `${url} ${headers['proxy-authorization'] ?? 'as nobody'}`)),
     ],
   };
 }
 
-it('the built command gives the proxy, and nobody else, the credentials in its address', async () => {
+it("the command sends the credentials in the proxy's address only to the proxy", async () => {
   const { begin, sandbox } = await project(files);
   const { asked, env, host, proxy } = await behindProxy(sandbox);
   const proxied = { https_proxy: `http://ada:p%40ss@${proxy}` };
@@ -60,7 +60,7 @@ it('the built command gives the proxy, and nobody else, the credentials in its a
   expect(sandbox.requests.map(({ headers }) => headers['proxy-authorization'])).toEqual([undefined]);
 });
 
-it('the built action reaches a server behind a proxy, and GitHub past it', async () => {
+it('the action reaches a server through a proxy, and GitHub directly', async () => {
   const site = await workspace(files);
   const { asked, env, host, proxy } = await behindProxy(site.sandbox);
   const proxied = { https_proxy: `http://ada:p%40ss@${proxy}` };

@@ -58,7 +58,7 @@ const resources: { readonly [section: string]: string } = {
   client: 'clients',
 };
 
-/** Loads the file as the server does, and leaves out what it refuses. */
+/** Creates the objects of the file, as the server does, except those that it refuses. */
 async function load({ sandbox: { url, token } }: TestProject): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const ask = async (method: string, path: string, body?: unknown) => {
@@ -75,7 +75,7 @@ async function load({ sandbox: { url, token } }: TestProject): Promise<void> {
 }
 
 describe("idops pull from Boruta's configuration file", () => {
-  it('writes manifests that a server which loaded the file already matches', async () => {
+  it('writes manifests that match a server that loaded the file', async () => {
     const at = await borutaProject({ 'boruta.yml': file });
     const pulled = await succeeded(at.idops('pull --from-boruta-file boruta.yml'));
     expect(at.reads()).toEqual([]);
@@ -100,7 +100,7 @@ describe("idops pull from Boruta's configuration file", () => {
     expect(planned, planned.stdout + planned.stderr).toMatchObject({ code: 0 });
   });
 
-  it('refuses what is no such file, and a project for another server', async () => {
+  it('refuses invalid files, and projects for other servers', async () => {
     const at = await borutaProject({
       'old.yml': file.replace('version: "1.0"\n', ''),
       'good.yml': file,

@@ -17,7 +17,7 @@ txt_content: {file: ../b/x.txt}
 `;
 const files = { 'idops.yaml': sure, 'manifests/a.yaml': manifest, 'b/x.txt': 'old' };
 
-/** A project whose template's answer waits until something else was done. */
+/** A project where `meanwhile` runs before the template's response. */
 async function raced(meanwhile: (folder: string) => Promise<unknown>) {
   let folder = '';
   const at = await project(files, {
@@ -32,13 +32,13 @@ async function raced(meanwhile: (folder: string) => Promise<unknown>) {
 
 const linked = (path: string) => rename(path, `${path}.old`).then(() => symlink('x.txt.old', path));
 
-describe('what somebody else does while the server is read', () => {
+describe('a change of files while the server is read', () => {
   it.each([
     ['a body is edited', 'b/x.txt', (path: string) => writeFile(path, 'precious')],
     ['a body is removed', 'b/x.txt', (path: string) => rm(path)],
     ['a body becomes a link', 'b/x.txt', linked],
     ['a manifest is removed', 'manifests/a.yaml', (path: string) => rm(path)],
-  ])('%s: nothing is written, and it is told', async (_, which, change) => {
+  ])('%s: nothing is written, and the change is reported', async (_, which, change) => {
     let after: Awaited<ReturnType<typeof at.files>> = {};
     const at = await raced(async (folder) => {
       await change(join(folder, which)).catch(() => {});
@@ -49,7 +49,7 @@ describe('what somebody else does while the server is read', () => {
     expect(await at.files()).toEqual(after);
   });
 
-  it('ends it with 130 and nothing written where it is interrupted, even in the last answer', async () => {
+  it('that is an interruption exits with 130 and writes nothing, even in the last response', async () => {
     const at = await raced(async () => signal('SIGINT'));
     const ended = await at.idops('pull --type tx_code --force');
     expect(ended).toMatchObject({ code: 130, stdout: '' });
@@ -59,7 +59,7 @@ describe('what somebody else does while the server is read', () => {
 });
 
 describe('the files of a pull', () => {
-  it('are all written or none, and what a killed one left is removed by the next', async () => {
+  it('are written all or not at all, and partial files of a killed pull are removed', async () => {
     const left = temporaryFileName().replace(/^\.idops-\d+/, '.idops-999999999');
     const at = await project({ ...files, [`b/${left}`]: 'half' });
     await at.write({ 'manifests/emails': 'no folder' });
@@ -69,7 +69,7 @@ describe('the files of a pull', () => {
     expect(Object.keys(await at.files()).filter((path) => path.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('go into no folder that can not be made, which is told', async () => {
+  it("are not written if their folder can't be created", async () => {
     const at = await project({ ...files, afile: 'x' });
     await refused(at.idops('pull --out afile/below'), 'error[not-writable]: afile/below');
   });

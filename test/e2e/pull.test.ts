@@ -17,13 +17,13 @@ import {
 } from './running.js';
 import { expectToBeTold } from './schemas.js';
 
-/** Runs commands that have to succeed. */
+/** Runs commands that must succeed. */
 async function all(at: TestProject, ...commands: readonly string[]): Promise<void> {
   for (const command of commands) await succeeded(at.idops(command));
 }
 
 describe('idops pull into an empty project', () => {
-  it('writes manifests and bodies, and the plan right after it is empty', async () => {
+  it('writes manifests and bodies, and then the plan is empty', async () => {
     const at = await borutaProject();
     const pulled = await succeeded(at.idops('pull'));
     for (const path of ['users.yaml', 'clients.yaml', `emails/${ids.backend}/tx_code.html`])
@@ -37,12 +37,12 @@ describe('idops pull into an empty project', () => {
     const missing = await failed(at.idops(`pull --user ${ids.nobody}`));
     expect(missing.stdout).toContain('Next: fix the problems above');
     expect(at.writes()).toEqual([]);
-    // What is known already is not recorded again.
+    // What is recorded already is not recorded again.
     await succeeded(at.idops('pull'));
     expect(await at.read('.idops/state.json')).toBe(recorded);
   });
 
-  it('accepts the bodies that the server has, whatever they lack', async () => {
+  it('accepts incomplete bodies of the server', async () => {
     const strict = config.replace('server:\n', 'server:\n  profile: boruta\n');
     const at = await project({ 'idops.yaml': strict }, { profile: 'boruta' });
     const { templates, pageTemplates, identityProviders } = at.sandbox.data;
@@ -61,7 +61,7 @@ describe('idops pull into an empty project', () => {
     for (const command of ['validate', 'plan']) await failed(at.idops(command));
   });
 
-  it('leaves out an algorithm that the key of a client does not fit', async () => {
+  it("omits an algorithm that doesn't fit the client's key", async () => {
     const at = await borutaProject();
     const key_pair_type = { type: 'ec', curve: 'P-256' };
     Object.assign(at.sandbox.data.clients[0] ?? {}, { key_pair_type, id_token_signature_alg: 'RS512' });
@@ -73,7 +73,7 @@ describe('idops pull into an empty project', () => {
     await all(at, 'validate', 'plan --detailed-exitcode');
   });
 
-  it('under the documented profile says what can not be read, and what to do', async () => {
+  it("reports what the documented profile can't read, and what to do", async () => {
     const at = await project({ 'idops.yaml': sure });
     const pulled = await succeeded(at.idops('pull'));
     expect(pulled.stderr).toContain("clients, users and key pairs can't be read with the profile documented");
@@ -84,8 +84,8 @@ describe('idops pull into an empty project', () => {
   });
 });
 
-describe('idops pull into a project that has manifests', () => {
-  it('takes in a metadata key that somebody added, with one GET for the users', async () => {
+describe('idops pull into a project with manifests', () => {
+  it('adds a metadata key that was added on the server, with one GET for the users', async () => {
     const at = await borutaProject();
     await all(at, 'pull --kind User');
     const ada = at.sandbox.data.users.find(({ id }) => id === ids.ada);
@@ -106,7 +106,7 @@ label: "Old"  # to be mended
 {kind: Organization, name: globex, label: "Globex Corporation"}
 `;
 
-  it('changes what differs and nothing else, adds what is new behind it, and keeps comments', async () => {
+  it('changes only what differs, appends new documents, and keeps comments', async () => {
     const at = await borutaProject({ 'manifests/all.yaml': organizations });
     const checked = await failed(at.idops('pull --kind Organization --check'));
     expect(checked.stdout).toContain('would update manifests/all.yaml\n');
@@ -128,7 +128,7 @@ label: null
     );
   });
 
-  it('follows an organization that was renamed on the server, in its document and where others name it', async () => {
+  it('follows an organization that was renamed on the server, in its document and in references', async () => {
     const at = await borutaProject();
     await succeeded(at.idops('pull'));
     Object.assign(at.sandbox.data.organizations[0] ?? {}, { name: 'acme-group' });
@@ -139,7 +139,7 @@ label: null
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
-  it('leaves a former name that comes from a variable, or beside a document of the new name', async () => {
+  it('keeps a former name if it is a variable, or if another document has the new name', async () => {
     const at = await borutaProject({
       'idops.yaml': `${boruta}vars: {ACME: acme}\n`,
       'manifests/a.yaml': 'kind: Organization\nname: ${ACME}\n',
@@ -156,7 +156,7 @@ label: null
     }
   });
 
-  it('writes bodies anew where documents name their files, and leaves what is shared, a link or from a variable', async () => {
+  it('rewrites body files, but not shared ones, links, or values of variables', async () => {
     const template = (type: string, text: string): string =>
       `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\ntxt_content: {file: ${text}}\nhtml_content: {file: shared.html}\n`;
     const manifest = [
@@ -180,7 +180,7 @@ label: null
     expect((await at.read('manifests/all.yaml')).startsWith(manifest)).toBe(true);
   });
 
-  it('says of what it did not ask for that it did not, and what follows a refusal', async () => {
+  it("reports what it didn't read, and why nothing was written", async () => {
     const at = await borutaProject({}, { tokens: { limited: ['users:manage:all'] } });
     await refused(at.idops('pull'), 'Nothing was written', '--kind');
     const { stderr } = await (await project({ 'idops.yaml': sure })).idops('list --type foo');
@@ -197,7 +197,7 @@ label: null
     await all(odd, 'plan --detailed-exitcode');
   });
 
-  it('with --check, leaves out the kinds whose scope the token lacks, says so and fails', async () => {
+  it('with --check, omits kinds whose scope the token lacks, and fails', async () => {
     const tokens = { users: ['users:manage:all'] as const };
     const at = await borutaProject({}, { tokens });
     await refused(at.idops('pull'));
@@ -212,12 +212,12 @@ label: null
     await refused(at.idops('pull --check --kind KeyPair'));
   });
 
-  it('refuses manifests that are not valid, and tells what the server has no longer', async () => {
+  it('refuses invalid manifests, and reports objects that the server no longer has', async () => {
     const at = await borutaProject({ 'manifests/a.yaml': 'kind: Organisation\n' });
     await refused(at.idops('pull'));
-    // What the server has is listed all the same.
+    // Lists don't need the manifests.
     expect((await succeeded(at.idops('list Organization'))).stdout).toContain('acme');
-    // What goes elsewhere has nothing to do with them.
+    // Neither does another folder.
     await all(at, 'pull --kind Organization --out fresh');
     await at.write({ 'manifests/a.yaml': 'kind: Organization\nname: nobody\n' });
     const pulling = at.idops('pull --kind Organization --check');
@@ -225,7 +225,7 @@ label: null
   });
 });
 
-/** A Boruta with a second backend, and a user of it. */
+/** A Boruta with a second backend and a user in it. */
 async function partners(username: string): Promise<TestProject> {
   const at = await borutaProject();
   const { users, backends } = at.sandbox.data;
@@ -236,8 +236,8 @@ async function partners(username: string): Promise<TestProject> {
   return at;
 }
 
-describe('names', () => {
-  it('stand for ids if they are unique and no document takes them for something else; --by id writes ids', async () => {
+describe('names in pulled manifests', () => {
+  it('replace ids if they are unique and usable; --by id writes ids', async () => {
     const at = await partners('ada@acme.example');
     const names = ['7d000000-0000-4000-8000-000000000000', 'a${b}', 'twin', 'twin'];
     for (const [index, one] of at.sandbox.data.organizations.entries()) one.name = names[index] ?? '';
@@ -255,7 +255,7 @@ describe('names', () => {
   });
 });
 
-describe('sets that add or remove, and documents about many', () => {
+describe('sets with add and remove, and documents about many objects', () => {
   const users = `kind: User
 username: ada@acme.example
 organizations: {add: [acme, initech], remove: [globex]} # mine
@@ -265,12 +265,12 @@ match: {organization: globex}
 organizations: {add: [globex, umbrella]}
 `;
 
-  it('pull takes out of a document what differs, leaves other members alone, and only tells what a document about many declares', async () => {
+  it("pull removes differences from a document's sets, and only reports documents about many", async () => {
     const at = await borutaProject({ 'manifests/users.yaml': users });
     const pulled = await succeeded(at.idops('pull --kind User --force'));
     expect(pulled.stderr).toContain('warning[not-pulled]: organizations of User/');
     const expected = users.replace('acme, initech', 'acme').replace('[globex]} #', '[]} #');
-    // Grace is covered by the second document.
+    // The second document covers Grace.
     expect(await at.read('manifests/users.yaml')).toBe(expected);
     await failed(at.idops('pull --kind User --check'));
     await at.write({ 'manifests/users.yaml': expected.replace('add: [globex, umbrella]', 'add: [globex]') });
@@ -279,7 +279,7 @@ organizations: {add: [globex, umbrella]}
     expect(await at.read('manifests/users.yaml')).toContain('username: grace@globex.example\n');
   });
 
-  it('a user whom only a document about many covers is found, and needs no document', async () => {
+  it('pull needs no document for a user that a document about many covers', async () => {
     const many = `kind: Users\nusers: [{id: ${ids.ada}}]\norganizations: {add: [acme]}\n`;
     const at = await borutaProject({ 'manifests/a.yaml': many });
     for (const options of ['--declared', `--declared --user ${ids.ada}`]) {
@@ -289,7 +289,7 @@ organizations: {add: [globex, umbrella]}
     await refused(at.idops(`pull --declared --user ${ids.grace} --check`), 'error[nothing-to-pull]');
   });
 
-  it('a whole set takes in no member that a document about many names', async () => {
+  it('pull adds no member to a whole set if a document about many names it', async () => {
     const whole = users.replace(/organizations: .* # mine/, 'organizations: [acme]');
     const declared = whole.replace('add: [globex, umbrella]', 'add: [globex]');
     const at = await borutaProject({ 'manifests/a.yaml': declared });
@@ -298,7 +298,7 @@ organizations: {add: [globex, umbrella]}
 });
 
 describe('idops pull --declared', () => {
-  it('brings up to date what is declared, asks for nothing else, and adds no document and no field', async () => {
+  it('updates what is declared, requests nothing else, and adds no document or field', async () => {
     const declared = 'kind: User\nusername: ada@acme.example\ngroup: other\norganizations: []\n';
     const at = await borutaProject({ 'manifests/a.yaml': declared });
     await failed(at.idops('pull --declared --check'));
@@ -326,7 +326,7 @@ describe('idops pull --declared', () => {
     'manifests/b.yaml': `kind: User\nid: ${ids.nobody}\ngroup: x\n`,
   };
 
-  it('tells which name in a document finds nothing', async () => {
+  it("reports names in documents that the server doesn't have", async () => {
     const lost =
       'kind: User\nusername: nobody\ngroup: x\n---\nkind: EmailTemplate\nbackend: Nowhere\ntype: tx_code\n';
     const gone = 'kind: EmailTemplate\nbackend: Gone\ntype: tx_code\nstate: absent\n';
@@ -339,13 +339,13 @@ describe('idops pull --declared', () => {
       'error[not-pulled]: User/nobody: the server has no user "nobody"',
       'error[not-pulled]: EmailTemplate/Nowhere/tx_code: the server has no backend "Nowhere"',
     );
-    // With its backend it is as absent as its document says.
+    // Without its backend, the template is as absent as declared.
     expect(stderr).not.toContain('Gone');
     expect(stdout).toContain('0 objects added, 0 updated, 2 unchanged.');
     await succeeded(at.idops(`pull --declared --kind User --user ${ids.ada} --check`));
   });
 
-  it('tells which of them the server does not have, or can not show', async () => {
+  it("reports users that the server doesn't have or can't show", async () => {
     const asked = `pull --declared --user ${ids.nobody}`;
     const at = await borutaProject(documents);
     const said = `the server has no user with the id ${ids.nobody}`;
@@ -359,7 +359,7 @@ describe('idops pull --backend', () => {
   it.each([
     ['an id', ids.backend],
     ['a name', 'Company directory'],
-  ])('by %s limits users and templates, and asks for nothing else', async (_, backend) => {
+  ])('by %s limits users and templates, and requests nothing else', async (_, backend) => {
     const at = await partners('eve');
     await succeeded(at.idopsWith(['pull', '--backend', backend]));
     const paths = Object.keys(await at.files()).filter((path) => /^manifests[/][^/]*$/.test(path));
@@ -376,12 +376,12 @@ describe('idops pull --backend', () => {
   });
 });
 
-describe('an edit', () => {
+describe('an edited manifest', () => {
   const file = 'manifests/organizations.yaml';
   const change = ({ sandbox }: TestProject, label: string) =>
     Object.assign(sandbox.data.organizations[0] ?? {}, { label });
 
-  it('in a work tree of git is what no commit has', async () => {
+  it('in a git work tree is one with uncommitted changes', async () => {
     const at = await project({ 'idops.yaml': sure, [file]: 'kind: Organization\nname: acme\nlabel: Mine\n' });
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], { cwd: at.folder });
@@ -396,7 +396,7 @@ describe('an edit', () => {
     expect(await pull()).toBe(1);
   });
 
-  it('outside git is also what neither pull nor init is known to have written', async () => {
+  it('outside git is also one that neither pull nor init wrote', async () => {
     const declared = 'kind: Organization\nname: acme\nlabel: Mine\n';
     const at = await project({ 'idops.yaml': sure, [file]: declared });
     expect(await at.idops('pull --declared --check')).toMatchObject({ code: 1 });
@@ -414,7 +414,7 @@ describe('an edit', () => {
     expect(await at.read(file)).toContain('label: Again');
   });
 
-  it('is not overwritten by new documents behind it, and still one then', async () => {
+  it('is not overwritten after a pull appended documents', async () => {
     const declared = 'kind: Organization\nname: acme\nlabel: ACME Corp\n---\nkind: KeyPair\nid: ';
     const key = `${ids.firstKey} # mine\n`;
     const at = await borutaProject({ [file]: declared + key });
@@ -426,7 +426,7 @@ describe('an edit', () => {
     expect(await at.read(file)).toBe(added);
   });
 
-  it('of one object stays one when others of its file are pulled', async () => {
+  it('stays edited if other objects of its file are pulled', async () => {
     const at = await borutaProject();
     await succeeded(at.idops('pull'));
     const users = 'manifests/users.yaml';
@@ -445,7 +445,7 @@ describe('an edit', () => {
     await refused(at.idops('pull'), `error[edited-file]: ${users}`);
     expect(await at.read(users)).toMatch(/group: wanted(.|\n)*group: theirs/);
     await succeeded(at.idops('pull --force'));
-    // A pull of one object leaves a file that holds no edit.
+    // A pull of one object keeps a file without edits unedited.
     Object.assign(grace ?? {}, { group: 'again' });
     await succeeded(at.idops(`pull ${of}`));
     Object.assign(grace ?? {}, { group: 'once more' });
@@ -454,7 +454,7 @@ describe('an edit', () => {
 });
 
 describe('idops pull --out', () => {
-  it('writes a fresh set elsewhere, and overwrites nothing there', async () => {
+  it('writes a new set elsewhere, and overwrites nothing', async () => {
     const at = await borutaProject();
     await all(at, 'pull --out fresh', 'pull --out fresh');
     await at.write({ 'fresh/users.yaml': 'mine' });
@@ -466,7 +466,7 @@ describe('idops pull --out', () => {
     await all(at, 'plan --detailed-exitcode');
   });
 
-  it('says what to do with the folder: by where it lies', async () => {
+  it('explains what to do with the folder, which depends on its place', async () => {
     const at = await project({ 'idops.yaml': sure, 'p/idops.yaml': sure, afile: 'x' });
     const cwd = join(at.folder, 'p');
     const out = async (folder: string) => await at.idops(`pull --kind Organization --out ${folder}`, { cwd });
@@ -481,7 +481,7 @@ describe('idops pull --out', () => {
     expect(written).toEqual(['p/.idops/state.json']);
   });
 
-  it('writes nothing where the state is to be', async () => {
+  it('never writes to the path of the state', async () => {
     const state = `${boruta}state: {path: manifests/users.yaml}\n`;
     const at = await borutaProject({ 'idops.yaml': state });
     for (const args of ['pull', 'pull --out manifests'])
@@ -489,7 +489,7 @@ describe('idops pull --out', () => {
     expect(Object.keys(await at.files())).toEqual(['idops.yaml']);
   });
 
-  it('writes through no link', async () => {
+  it('never writes through a link', async () => {
     const at = await borutaProject();
     for (const name of ['outside', 'manifests']) await mkdir(join(at.folder, name));
     await symlink('../outside', join(at.folder, 'manifests/emails'));
@@ -498,8 +498,8 @@ describe('idops pull --out', () => {
   });
 });
 
-describe('secrets', () => {
-  it('become variables with a list of what to set, and reach neither a file nor an output', async () => {
+describe('secrets in pull', () => {
+  it('become variables with a list to set, and appear in no file or output', async () => {
     const seed = loadSeed('demo');
     const secret = 'Zm9vYmFyLXNlY3JldA';
     const api_token = { value: secret, status: 'valid' };
@@ -521,7 +521,7 @@ describe('secrets', () => {
     const texts = Object.values(await at.files()).join('\n') + pulled.stdout + pulled.stderr;
     const demo = ['demo-smtp-password', 'demo-ldap-password', 'demo-client-secret'];
     for (const one of [secret, ...demo, at.sandbox.token]) expect(texts).not.toContain(one);
-    // While they aren't set nothing is known of them, and nothing is changed.
+    // Until they are set, their values are unknown, and nothing changes.
     expect((await at.idops('pull --check')).stdout).toContain('0 objects added, 0 updated');
     const env = Object.fromEntries(to_set.map(({ name }) => [name, secret]));
     env[label] = `Bearer ${secret}0123`;
@@ -530,7 +530,7 @@ describe('secrets', () => {
 });
 
 describe('idops list', () => {
-  it('escapes what a server calls its objects, and refuses what can not be asked for', async () => {
+  it('escapes names of the server, and refuses invalid arguments', async () => {
     const at = await project({});
     Object.assign(at.sandbox.data.organizations[0] ?? {}, { name: 'a\u001b[31m\n::error::b' });
     const listed = await at.idops('list Organization');

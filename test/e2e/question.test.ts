@@ -8,7 +8,7 @@ const deletion = `---\nkind: EmailTemplate\nbackend_id: ${backend}\ntype: tx_cod
 const production = `${sure}environments:\n  production:\n    vars: {region: eu}\n`;
 
 describe('the question before changes are sent', () => {
-  test('counts them, names the server and the environment, and wants y and Enter', async () => {
+  test('counts the changes, names server and environment, and needs y and Enter', async () => {
     const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization });
     const at = sit(made, ['apply', '--env', 'production']);
     await at.shown(`Apply 1 update to ${made.sandbox.url} (production)?`);
@@ -20,7 +20,7 @@ describe('the question before changes are sent', () => {
     expect(made.writes()).toHaveLength(1);
   });
 
-  test('takes nothing that was typed before it was shown', async () => {
+  test('ignores what was typed before it was shown', async () => {
     const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
     const at = sit(made, ['apply']);
     at.type('y\r');
@@ -30,7 +30,7 @@ describe('the question before changes are sent', () => {
     expect(made.writes()).toEqual([]);
   });
 
-  test('where something is destructive wants the name of the environment', async () => {
+  test('requires the name of the environment if a change is destructive', async () => {
     const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization + deletion });
     const at = sit(made, ['apply', '--env', 'production']);
     await at.shown(`Apply 1 update and 1 deletion to ${made.sandbox.url} (production)?`);
@@ -43,7 +43,7 @@ describe('the question before changes are sent', () => {
     expect(made.writes()).toHaveLength(2);
   });
 
-  test('where something is destructive and there is no environment wants the host', async () => {
+  test('requires the host if a change is destructive and there is no environment', async () => {
     const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': deletion });
     const { host } = new URL(made.sandbox.url);
     const at = sit(made, ['apply']);
@@ -58,7 +58,7 @@ describe('the question before changes are sent', () => {
     expect(made.writes()).toHaveLength(1);
   });
 
-  test('comes after the plan where the result goes into a file, too', async () => {
+  test('is shown after the plan, even if standard output is a file', async () => {
     const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
     const at = sit(made, ['apply'], { into: 'out.txt' });
     await at.shown('(no environment)?');
@@ -67,7 +67,7 @@ describe('the question before changes are sent', () => {
     expect(await at.ended).toBe(1);
   });
 
-  test('is the same before an undo that destroys and before a DID is regenerated', async () => {
+  test('is the same before a DID is regenerated', async () => {
     const client = '60000000-0000-4000-8000-000000000001';
     const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization });
     const at = sit(made, ['regenerate-did', client, '--env', 'production']);

@@ -29,7 +29,7 @@ describe('the formats of a plan', () => {
     expect(JSON.parse(await read('plan.json')).summary.update).toBe(1);
   });
 
-  it('lead in Markdown to the file at the commit that CI runs for, as the root of the repository has it', async () => {
+  it('link in Markdown to the file at the commit of CI, relative to the repository', async () => {
     const organization = { 'infra/manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: X\n' };
     const { idops, folder } = await project({ 'infra/idops.yaml': sure, ...organization });
     const sha = 'c'.repeat(40);
@@ -50,8 +50,8 @@ describe('the formats of a plan', () => {
   });
 });
 
-describe('the page of a run', () => {
-  it('shows what apply did and how it is undone, and what undo did then', async () => {
+describe('the HTML report of a run', () => {
+  it('shows what apply did and how to undo it, and then what undo did', async () => {
     const { idops, read } = await project({
       ...files,
       'manifests/samples/tx_code.yaml': 'user: {username: Ada Lovelace}\n---\nuser: {username: Grace}\n',
@@ -72,7 +72,7 @@ describe('the page of a run', () => {
     expect(undone).toContain('class="diff"');
   });
 
-  it('is written in spite of sample data that can not be read, which is said', async () => {
+  it('is written despite invalid sample data, with a warning', async () => {
     const { idops, read } = await project({ ...files, 'manifests/samples/tx_code.yaml': '- a\n' });
     const { stderr } = await succeeded(idops('apply --yes --format html=apply.html'));
     expect(stderr).toContain('warning[wrong-type]: sample data must be one map, got a list');
@@ -81,7 +81,7 @@ describe('the page of a run', () => {
 });
 
 describe('validate', () => {
-  it('warns of what is questionable in bodies, or refuses it', async () => {
+  it('warns about problems in bodies, or refuses them', async () => {
     const { idops, write } = await project({ ...files, 'manifests/tx_code.html': '<p>{{#a}}</p>' });
     const warned = await succeeded(idops('validate --format github'));
     expect(warned.stdout).toContain(
@@ -94,7 +94,7 @@ describe('validate', () => {
 });
 
 describe('preview', () => {
-  it('writes a page of all declared templates, and needs no server', async () => {
+  it('writes a page of all declared templates, without a server', async () => {
     const { idops, read, reads } = await project(files);
     const { stdout } = await succeeded(idops('preview'));
     expect(stdout).toBe('preview.html: 1 email template\n');
@@ -104,7 +104,7 @@ describe('preview', () => {
     expect(reads()).toEqual([]);
   });
 
-  it('refuses sample data that it can not read, and manifests that are wrong', async () => {
+  it('refuses invalid sample data and manifests', async () => {
     const { idops } = await project({
       ...files,
       'manifests/samples/tx_code.yaml': '- a\n',
@@ -113,7 +113,7 @@ describe('preview', () => {
     await failed(idops('preview'), 'sample data must be one map, got a list', 'unknown kind "Tree"');
   });
 
-  it('holds back what came from a process variable', async () => {
+  it('hides a body with a value of a process variable', async () => {
     const { idops, read } = await project({
       'idops.yaml': `${config}allow_env: [SECRET_TEXT]\n`,
       'manifests/emails.yaml': template.replace('Hello', '${SECRET_TEXT}'),
@@ -125,7 +125,7 @@ describe('preview', () => {
     expect(page).not.toContain('hunter22');
   });
 
-  it('calls templates what the plan calls them, so that ids with a slash are told apart', async () => {
+  it('names templates as the plan does, so that ids with a slash are unambiguous', async () => {
     const [one, other] = [template.replace(ids.backend, 'a/b'), template.replace(ids.backend, 'a')];
     const both = `${one}---\n${other.replace('tx_code\n', 'b/tx_code\n')}`;
     const { idops, read } = await project({ ...files, 'manifests/emails.yaml': both });
@@ -136,11 +136,11 @@ describe('preview', () => {
       expect(page).toContain(`>${address}<`);
       expect(stdout).toContain(address);
     }
-    // Only the first has sample data: the other's type is no name of a file.
+    // Only the first has sample data: a file can't have the other's type as its name.
     expect(page.match(/sample data from <code>/g)).toHaveLength(1);
   });
 
-  it('calls templates by their backend and type, where a name is known, and shows the address beside it', async () => {
+  it('names templates by backend and type if the name is known, and shows the address', async () => {
     const { idops, read } = await project(
       {
         'idops.yaml': boruta,
@@ -150,7 +150,7 @@ describe('preview', () => {
     );
     await idops('preview');
     expect(await read('preview.html')).toContain('<h2>tx_code</h2>');
-    // The answer about a user tells the backend's name.
+    // The response about a user contains the backend's name.
     expect((await idops('apply --yes')).code).toBe(0);
     await idops('preview');
     const page = await read('preview.html');
@@ -158,13 +158,13 @@ describe('preview', () => {
     expect(page).toContain(`<code>EmailTemplate/${ids.backend}/tx_code</code>`);
   });
 
-  it('takes a manifest among the samples for a manifest', async () => {
+  it('reads a manifest among the samples as a manifest', async () => {
     const manifest = template.replace('{file: tx_code.html}', 'null');
     const { idops } = await project({ 'manifests/samples/tx_code.yaml': manifest });
     expect((await idops('preview')).stdout).toBe('preview.html: 1 email template\n');
   });
 
-  it('is served to this machine alone, and says when something changes', async () => {
+  it('is served only to this machine, and reports changes', async () => {
     const { begin, write } = await project(files);
     const { child, ended, said } = begin(['preview', '--serve']);
     const printed = once(child.stdout, 'data');
@@ -185,14 +185,14 @@ describe('preview', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('says which of its options do not go together', async () => {
+  it('refuses conflicting options', async () => {
     const { idops } = await project(files);
     expect((await idops('preview --serve --out x.html')).stderr).toContain('error[wrong-option]');
     expect((await idops('preview --port 80')).stderr).toContain('error[wrong-option]');
   });
 });
 
-/** A request that may name another host, which `fetch` doesn't let through. */
+/** A request with any Host header, which `fetch` doesn't allow. */
 async function ask(url: string, host = new URL(url).host) {
   const [response] = await once(get(url, { headers: { host } }), 'response');
   return { status: response.statusCode, body: await text(response) };

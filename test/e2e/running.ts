@@ -11,12 +11,12 @@ import {
 import { afterwards, temporaryFolder, writeFiles } from '../cleanups.js';
 import { runInProcess, type Surroundings } from './in-process.js';
 
-/** What a user runs. */
+/** The built command. */
 export const cli = resolve('dist/cli/main.js');
-/** The search path, which a command that runs in this process may have been told otherwise. */
+/** The original PATH, because a command in this process may change it. */
 const searchPath = process.env.PATH;
 
-/** What a command came to. */
+/** The result of a command. */
 export interface Ran {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -24,46 +24,46 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** A command that is still running. */
+/** A running command. */
 export interface Running {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<Ran>;
-  /** Resolves when standard output or standard error has such a text in it. */
+  /** Resolves when standard output or standard error contains a text. */
   said(text: string): Promise<void>;
 }
 
 export interface RunOptions {
-  /** Besides the address and the token of the sandbox; undefined takes one away. */
+  /** In addition to the URL and the token of the sandbox; undefined removes a variable. */
   readonly env?: { readonly [name: string]: string | undefined };
   readonly cwd?: string;
 }
 
-/** A project in a folder of its own, and the server that it is for; both are gone after the test. */
+/** A project in a new folder, and its server; both are removed after the test. */
 export interface TestProject {
   readonly folder: string;
   readonly sandbox: Sandbox;
-  /** Runs a command to its end, in this process where that makes no difference. Nobody sits at a terminal. */
+  /** Runs a command to its end, in this process if that makes no difference. There is no terminal. */
   idops(args: string, options?: RunOptions): Promise<Ran>;
-  /** The same, with arguments that have spaces in them. */
+  /** The same, with arguments that may contain spaces. */
   idopsWith(args: readonly string[], options?: RunOptions): Promise<Ran>;
-  /** What a command prints with `--format json`. */
+  /** The JSON that a command prints with `--format json`. */
   json(args: string, options?: RunOptions): Promise<Json>;
-  /** Runs a command that fails, and whose standard error has these texts in it. */
+  /** Runs a command that fails with these texts on standard error. */
   refused(args: string, said: string | readonly string[], options?: RunOptions): Promise<Ran>;
-  /** Starts a process of its own: for what is killed, waited for, raced, or that looks at which process it is. */
+  /** Starts a new process: for commands that are killed, awaited or raced, or that depend on process ids. */
   begin(args: readonly string[], options?: RunOptions): Running;
-  /** Where a command of this project runs and what it is given. */
+  /** The folder and the variables of a command of this project. */
   surroundings(options?: RunOptions): Surroundings;
   write(files: Files): Promise<void>;
   read(path: string): Promise<string>;
-  /** Every file with its content, but for what a run writes by itself where `but` says so. */
+  /** Every file with its content. */
   files(): Promise<Files>;
-  /** The requests that are no GETs, as `METHOD path`. */
+  /** The requests other than GETs, as `METHOD path`. */
   writes(): string[];
   reads(): string[];
 }
 
-/** What a test expects of JSON shows in what it does with it. */
+/** Each test asserts what it expects of the JSON. */
 type Json = ReturnType<typeof JSON.parse>;
 
 export interface Files {
@@ -77,13 +77,13 @@ server:
     token: \${IDOPS_TOKEN}
 `;
 
-/** The same with a profile that is trusted, so that nothing is asked to make sure of it. */
+/** The same with a trusted profile, so that no request checks it. */
 export const sure = config.replace('server:\n', 'server:\n  profile: documented\n  trust_profile: true\n');
 
 /** The same for a Boruta, whose emails need no link. */
 export const boruta = `${config.replace('server:\n', 'server:\n  profile: boruta\n')}checks: {missing-link: off}\n`;
 
-/** Writes a project with these files; \`idops.yaml\` is an ordinary one where it isn't given. */
+/** Writes a project with these files, and the default `idops.yaml` if it isn't given. */
 export async function project(files: Files, options: SandboxOptions = {}): Promise<TestProject> {
   const folder = await temporaryFolder('e2e');
   const sandbox = await startSandbox(options);
@@ -99,7 +99,7 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
     const { cwd, env } = surroundings(run);
     const child = spawn(process.execPath, [cli, ...args], {
       cwd,
-      // The cache would be in the project, which is the home of its commands.
+      // Otherwise the compile cache is in the project, which is the commands' home folder.
       env: { NODE_DISABLE_COMPILE_CACHE: '1', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -146,7 +146,7 @@ export function borutaProject(files: Files = {}, options: SandboxOptions = {}): 
   return project({ 'idops.yaml': boruta, ...files }, { profile: 'boruta', ...options });
 }
 
-/** Follows a process to its end. */
+/** Collects the output of a process until it ends. */
 export function watch(child: ChildProcessWithoutNullStreams): Running {
   const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
   const waiting = new Set<() => void>();
@@ -180,14 +180,14 @@ export function watch(child: ChildProcessWithoutNullStreams): Running {
   };
 }
 
-/** What a command came to that has to succeed. */
+/** The result of a command that must succeed. */
 export async function succeeded(running: Promise<Ran>): Promise<Ran> {
   const ran = await running;
   expect(ran.code, ran.stdout + ran.stderr).toBe(0);
   return ran;
 }
 
-/** What a command came to that has to fail, and to say all of this. */
+/** The result of a command that must fail, with all of this on standard error. */
 export async function failed(running: Promise<Ran>, ...said: readonly (string | RegExp)[]): Promise<Ran> {
   const ran = await running;
   expect(ran.code, ran.stdout + ran.stderr).toBe(1);
@@ -198,7 +198,7 @@ export async function failed(running: Promise<Ran>, ...said: readonly (string | 
   return ran;
 }
 
-/** The same for a plan with something blocked, which says all of this in what it prints, however its lines are broken. */
+/** The same for a blocked plan, with all of this on standard output, across line breaks. */
 export async function blocked(running: Promise<Ran>, ...said: readonly (string | RegExp)[]): Promise<Ran> {
   const ran = await failed(running);
   for (const part of said) {
@@ -226,12 +226,12 @@ export async function filesIn(folder: string): Promise<Files> {
   return Object.fromEntries(await Promise.all(read));
 }
 
-/** The names of the journals that runs left behind. */
+/** The paths of the journals. */
 export function journals(files: Files): string[] {
   return Object.keys(files).filter((path) => path.endsWith('.jsonl'));
 }
 
-/** What a sandbox holds at first. */
+/** The initial data of a sandbox. */
 export async function startedSeed(): Promise<SandboxSeed> {
   const sandbox = await startSandbox();
   const seed = sandbox.snapshot();

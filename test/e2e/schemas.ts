@@ -4,40 +4,40 @@ import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
 import type { SchemaName } from '../../src/session/schema-names.js';
 
-/** What checks by a schema. */
+/** The validator of a schema. */
 export function checking(schema: object): ValidateFunction {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   return ajv.compile(schema);
 }
 
-/** A schema that lies in schemas/. */
+/** A schema in schemas/. */
 export function schemaOf(name: SchemaName): object {
   return JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8'));
 }
 
 const validators = new Map<SchemaName, ValidateFunction>();
 
-/** What checks by a schema that lies in schemas/. */
+/** The validator of a schema in schemas/. */
 export function validator(name: SchemaName): ValidateFunction {
   const made = validators.get(name) ?? checking(schemaOf(name));
   validators.set(name, made);
   return made;
 }
 
-/** Checks what a command printed against the schema that lies in schemas/. */
+/** Checks output of a command against a schema in schemas/. */
 export function expectToFit(name: SchemaName, value: unknown): void {
   const validate = validator(name);
   validate(value);
   expect(validate.errors ?? []).toEqual([]);
 }
 
-/** Checks what a command printed against the table below a heading of docs/reference/json.md: each field is in it, and what is always there is there. */
+/** Checks output of a command against the table below a heading of docs/reference/json.md: each field is in the table, and fields that are always present exist. */
 export function expectToBeTold(heading: string, value: object): void {
   const [, page = ''] = readFileSync('docs/reference/json.md', 'utf8').split(`\n## ${heading}\n`);
   const [section = ''] = page.split('\n## ');
   const rows = [...section.matchAll(/^\| ?(\**)`([^`]+)`/gm)].map(([, bold, path = '']) => ({ bold, path }));
-  // The page says it once for all.
+  // The page documents it once for all.
   rows.push({ bold: '**', path: 'format_version' });
   const paths = rows.map(({ path }) => path);
   const isAbove = (path: string) =>

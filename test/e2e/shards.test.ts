@@ -16,7 +16,7 @@ sharded('a file', inFile, 'in turn');
 const sharedProject = (files = manifests): Promise<TestProject> => project({ 'idops.yaml': sure, ...files });
 
 describe('a shard', () => {
-  it('says which part of the objects it is, in every format', async () => {
+  it('is shown in the plan, in every format', async () => {
     const { idops, json } = await sharedProject();
     expect((await idops('plan --shard 2/3')).stdout).toMatch(/^Shard: {7}2\/3$/m);
     expect((await idops('plan --shard 2/3 --format markdown')).stdout).toContain('shard 2/3 of the objects');
@@ -39,14 +39,14 @@ describe('a shard', () => {
       'TOTAL says 3, and IDOPS_SHARD_COUNT 4',
     ],
     [{}, 'no variable says which part this is'],
-  ])('is found out from the variables of a parallel job: %j', async (env, found) => {
+  ])('is read from the variables of a parallel job: %j', async (env, found) => {
     const { idops, json } = await sharedProject();
     if (typeof found === 'string') await failed(idops('plan --shard auto', { env }), found);
     else
       expect((await json('plan --shard auto', { env })).shard).toEqual({ index: found[0], count: found[1] });
   });
 
-  it('finds two documents of one object although another shard has the other one', async () => {
+  it('finds two documents of one object, even if another shard has the other document', async () => {
     const twice = `kind: Organization\nid: ${ids.acme}\nlabel: One\n---\nkind: Organization\nname: acme\nlabel: Two\n`;
     const { json } = await sharedProject({ 'manifests/all.yaml': twice });
     const reasons: string[] = [];
@@ -56,7 +56,7 @@ describe('a shard', () => {
     expect(reasons.toSorted()).toEqual([`${same}1: keep one document`, `${same}5: keep one document`]);
   });
 
-  it('takes a target of another shard for nothing to do, and one of none for a mistake', async () => {
+  it('accepts a target of another shard, and refuses an unknown one', async () => {
     const { idops } = await sharedProject();
     const counts: number[] = [];
     for (const index of [1, 2, 3]) {
@@ -69,7 +69,7 @@ describe('a shard', () => {
     expect(counts.toSorted()).toEqual([0, 0, 1]);
   });
 
-  it('deletes with --prune what is its own', async () => {
+  it('deletes only its own objects with --prune', async () => {
     const type = (name: string) =>
       `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${name}\ntxt_content: T {{{edit_password_url}}}\nhtml_content: <p>H</p>\n`;
     const both = `${type('reset_password_instructions')}---\n${type('tx_code')}`;
@@ -85,7 +85,7 @@ describe('a shard', () => {
     expect(writes().slice(before).length).toBe(3);
   });
 
-  it('is stored with its plan, which is applied as that part alone', async () => {
+  it('is stored with its plan, which applies only that part', async () => {
     const { idops, write } = await sharedProject();
     for (const index of [1, 2, 3]) {
       expect((await idops(`plan --shard ${index}/3 --out plan-${index}.json`)).code).toBe(0);
@@ -98,7 +98,7 @@ describe('a shard', () => {
     await failed(idops('apply plan-1.json'), 'error[stale-plan]');
   });
 
-  it('takes part in the run that its pipeline names, and in no other', async () => {
+  it('joins the run that its pipeline names, and no other', async () => {
     const { json, write } = await sharedProject();
     const runOf = async (index: number, group: string, env: { [name: string]: string }): Promise<string> => {
       await write({
@@ -122,8 +122,8 @@ describe('a shard', () => {
 
   it.each([
     ['of another server', { server: 'https://other.example.com' }, 'state-other-server'],
-    ['whose shards are none', { shards: { count: 1, parts: {} } }, 'state-unreadable'],
-  ])('is refused at once over a state %s', async (_, change, code) => {
+    ['with invalid shards', { shards: { count: 1, parts: {} } }, 'state-unreadable'],
+  ])('is refused for a state %s, without a lock', async (_, change, code) => {
     const { idops, read, write, files } = await sharedProject();
     expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
     const state = JSON.parse(await read('.idops/state.json'));
@@ -132,7 +132,7 @@ describe('a shard', () => {
     expect(Object.keys(await files()).filter((path) => path.endsWith('.lock'))).toEqual([]);
   });
 
-  it('is stored so that it holds whatever other shards do to the labels of organizations', async () => {
+  it('can be stored and applied even if other shards change labels of organizations', async () => {
     const doc = (label: string, group: string): string =>
       [
         `kind: Organization\nname: acme\nlabel: ${label}\n`,
@@ -149,7 +149,7 @@ describe('a shard', () => {
       await write({ 'manifests/all.yaml': doc('Two', 'others') });
       const shards = [1, 2, 3, 4];
       for (const index of shards) await idops(`plan --shard ${index}/4 --out ${index}.json`);
-      // Whichever has the organization comes first.
+      // The shard with the organization is applied first.
       const plans = await Promise.all(shards.map(async (index) => await json(`plan ${index}.json`)));
       const has = (index: number): boolean =>
         plans[index - 1].changes.some(({ kind }: { kind: string }) => kind === 'Organization');
@@ -161,7 +161,7 @@ describe('a shard', () => {
     }
   });
 
-  it('is undone as a whole however often it was begun, and found by what its name begins with', async () => {
+  it('is undone completely even if it ran twice, and found by the beginning of its name', async () => {
     const env = { IDOPS_SHARD_RUN: 'one' };
     const { idops, write, sandbox } = await borutaProject({ 'manifests/all.yaml': users('first') });
     const before = sandbox.snapshot().users.map(({ group }) => group);
@@ -187,14 +187,14 @@ describe('a shard', () => {
     expect(sandbox.snapshot().users.map(({ group }) => group)).toEqual(before);
   });
 
-  it('does a run of its own where nothing says that several are one', async () => {
+  it('gets its own run if nothing joins the shards', async () => {
     const { idops, json } = await sharedProject();
     for (const index of [1, 2, 3]) await idops(`apply --yes --shard ${index}/3`);
     const { runs } = await json('runs');
     expect(runs).toHaveLength(3);
   });
 
-  it('has a lock that is told of by its own name', async () => {
+  it('has its own lock, which is reported by name', async () => {
     const { idops, write } = await sharedProject();
     expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
     const holder = { ...elsewhere, command: 'apply --shard 2/3', at: 'then', nonce: 'n' };
@@ -208,7 +208,7 @@ describe('a shard', () => {
     expect((await idops('apply --yes')).code).toBe(0);
   });
 
-  it('is told of a merge that another machine left, which unlocking removes', async () => {
+  it('reports the lock of a merge on another machine, which runs unlock removes', async () => {
     const { idops, write } = await sharedProject();
     expect((await idops('apply --yes --shard 1/3')).code).toBe(0);
     const holder = { ...elsewhere, command: 'merge', at: 'then', nonce: 'n' };
@@ -220,7 +220,7 @@ describe('a shard', () => {
     expect((await idops('apply --yes --shard 2/3')).code).toBe(0);
   });
 
-  it('is newer than a run of the whole that an older copy of the state does not know', async () => {
+  it('is newer than a run of the whole state that an older copy of the state lacks', async () => {
     const { idops, read, write, sandbox } = await sharedProject({ 'manifests/all.yaml': users('one') });
     for (const index of [1, 2]) await idops(`apply --yes --shard ${index}/2`);
     const copy = await read('.idops/state.json');
@@ -250,7 +250,7 @@ describe('a shard', () => {
     expect(await names()).toEqual(all.slice(6));
   });
 
-  it('begins with what journals say where the state was lost', async () => {
+  it('reads journals if the state was lost', async () => {
     const { came, open, intercept } = gate();
     const files = { 'idops.yaml': sure, ...manifests };
     const { folder, idops, begin, sandbox } = await project(files, {

@@ -6,24 +6,24 @@ import { ids } from '../sandbox/asking.js';
 import { gate } from './gate.js';
 import { type Files, failed, project, type Ran, succeeded, sure, type TestProject } from './running.js';
 
-/** A project whose state several runners share. */
+/** A project with a state that several runners share. */
 export interface SharedProject extends TestProject {
-  /** The same project where another runner has it: its folder. */
+  /** The folder of another runner's copy of the project. */
   runner(): Promise<string>;
 }
 
-/** Makes such a project, whatever its state is kept in. */
+/** Creates such a project with any backend. */
 export type MakeShared = (files: Files, options?: SandboxOptions) => Promise<SharedProject>;
 
-/** Processes at once race, which is for the soak. */
+/** Concurrent processes race, so they are for the soak. */
 type How = 'in turn' | 'at once';
 
 const SHARDS = 3;
 
-/** What tells all of them that they are one run. */
+/** Joins all shards into one run. */
 const env = { IDOPS_SHARD_RUN: 'one' };
 
-/** Objects of all kinds; those of one kind fall to several shards. */
+/** Objects of several kinds; the objects of each kind are in several shards. */
 export const manifests: Files = {
   'manifests/all.yaml': [
     `kind: User\nid: ${ids.ada}\ngroup: staff\n`,
@@ -48,7 +48,7 @@ function applying(shard: string, ...more: string[]): string[] {
   return ['apply', '--yes', '--shard', shard, ...more];
 }
 
-/** Runs all shards, each where a runner of its own has the project. */
+/** Runs all shards, each in another runner's copy. */
 async function all({ begin, runner }: SharedProject, how: How): Promise<Ran[]> {
   const runs: Promise<Ran>[] = [];
   for (let index = 1; index <= SHARDS; index += 1) {
@@ -64,23 +64,23 @@ async function runsOf({ idops }: SharedProject): Promise<readonly RunJson[]> {
   return JSON.parse(stdout).runs;
 }
 
-/** What every place that shards share has to come to. */
+/** What every shared backend must do with shards. */
 export function sharded(kind: string, make: MakeShared, how: How): void {
   describe(`shards ${how} over a state in ${kind}`, () => {
-    it('do all of it at once, each object once, under one run', async () => {
+    it('apply everything, each object once, as one run', async () => {
       const made = await make(manifests);
       const { idops, writes, json } = made;
       const whole = await json('plan --debug');
       const results = await all(made, how);
       for (const { code, stdout, stderr } of results) expect(code, stdout + stderr).toBe(0);
-      const told = results.map(({ stdout }) => JSON.parse(stdout));
-      const addresses = told.flatMap(({ results: done }) =>
+      const printed = results.map(({ stdout }) => JSON.parse(stdout));
+      const addresses = printed.flatMap(({ results: done }) =>
         done.map((one: { address: string }) => one.address),
       );
       const wanted = whole.changes.map((one: { address: string }) => one.address);
       expect(addresses.toSorted()).toEqual(wanted.toSorted());
-      expect(new Set(told.map(({ run }) => run)).size).toBe(1);
-      expect(told.map(({ shard }) => shard)).toEqual([1, 2, 3].map((index) => ({ index, count: SHARDS })));
+      expect(new Set(printed.map(({ run }) => run)).size).toBe(1);
+      expect(printed.map(({ shard }) => shard)).toEqual([1, 2, 3].map((index) => ({ index, count: SHARDS })));
       const sent = whole.changes.flatMap(({ requests }: { requests: { method: string; path: string }[] }) =>
         requests.map(({ method, path }) => `${method} ${path}`),
       );
@@ -89,16 +89,20 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       expect(next.stdout).toContain('Nothing to change');
       const [run, ...others] = await runsOf(made);
       expect(others).toEqual([]);
-      expect(run).toMatchObject({ run: told[0].run, ended: 'finished', summary: { applied: wanted.length } });
-      expect(run?.shards?.map(({ shard }) => shard)).toEqual(told.map(({ shard }) => shard));
-      const shown = await idops(`runs show ${told[0].run}`);
+      expect(run).toMatchObject({
+        run: printed[0].run,
+        ended: 'finished',
+        summary: { applied: wanted.length },
+      });
+      expect(run?.shards?.map(({ shard }) => shard)).toEqual(printed.map(({ shard }) => shard));
+      const shown = await idops(`runs show ${printed[0].run}`);
       for (const address of wanted) expect(shown.stdout).toContain(address);
-      const one = await idops(`runs show ${told[1].run}.2-of-3`);
-      for (const { address } of told[1].results) expect(one.stdout).toContain(address);
-      for (const { address } of told[0].results) expect(one.stdout).not.toContain(address);
+      const one = await idops(`runs show ${printed[1].run}.2-of-3`);
+      for (const { address } of printed[1].results) expect(one.stdout).toContain(address);
+      for (const { address } of printed[0].results) expect(one.stdout).not.toContain(address);
       const recorded = await json('state show');
       expect(recorded.records.length).toBe(wanted.length);
-      expect(recorded.last_run).toContain(told[0].run);
+      expect(recorded.last_run).toContain(printed[0].run);
       const undone = await idops('undo --last --yes --allow-destructive 10');
       expect(undone.stdout + undone.stderr).not.toContain('no-such-run');
       expect(made.sandbox.snapshot().organizations.find(({ id }) => id === ids.acme)?.label).not.toBe('Acme');
@@ -107,7 +111,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       );
     });
 
-    it('go on without one that is killed, which goes on with the same run when it is begun again', async () => {
+    it('continue without a killed shard, which rejoins the run when it is repeated', async () => {
       const { came, open, intercept } = gate();
       let held = '';
       const made = await make(manifests, {
@@ -121,7 +125,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       );
       held = '/users/';
       const cwd = await runner();
-      // Its request stays under way however long the others take.
+      // Its request must last until the others end.
       const first = begin(applying(`${killed + 1}/3`, '--timeout', '3000'), { cwd, env });
       await came;
       const others = [1, 2, 3].filter((index) => index !== killed + 1);
@@ -130,7 +134,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
         await succeeded(idops(`apply --yes --shard ${index}/3`, { cwd: await runner(), env }));
       }
       const busy = await runner();
-      // While it runs, neither it nor the whole nor another split may be begun.
+      // Meanwhile, neither this shard, nor the whole state, nor another split can be applied.
       for (const args of [`--shard ${killed + 1}/3`, '', '--shard 1/2']) {
         const locked = 'error[locked]: the state is locked';
         await failed(
@@ -156,7 +160,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       expect(users.find(({ id }) => id === ids.grace)?.group).toBe('others');
     });
 
-    it(`are ${kind === 'a file' ? '' : 'not '}warned that runners of other machines have another state`, async () => {
+    it(`are ${kind === 'a file' ? '' : 'not '}warned that other machines have another state`, async () => {
       const { idops } = await make(manifests);
       const job = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '2' };
       const { code, stderr } = await idops('plan --shard auto', { env: job });
@@ -164,7 +168,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       expect(stderr.includes('warning[state-not-shared]')).toBe(kind === 'a file');
     });
 
-    it('give way to a run of the whole, and another split, once they have ended', async () => {
+    it('allow a run of the whole state, and another split, after they ended', async () => {
       const made = await make(manifests);
       const { idops, write } = made;
       for (const { code, stdout, stderr } of await all(made, how)) expect(code, stdout + stderr).toBe(0);
@@ -185,7 +189,7 @@ export const inFile: MakeShared = async (files, options) => {
   return { ...made, runner: async () => made.folder };
 };
 
-/** Writes the configuration and the manifests of a project into another folder. */
+/** Copies the configuration and the manifests of a project into another folder. */
 export async function copyOf({ files }: TestProject, folder: string): Promise<void> {
   for (const [path, text] of Object.entries(await files())) {
     if (path !== 'idops.yaml' && !path.startsWith('manifests/')) continue;

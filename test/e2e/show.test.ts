@@ -6,7 +6,7 @@ import { boruta, borutaProject, failed, project, refused, type TestProject } fro
 const withPin = `${boruta}allow_env: [PIN]\n`;
 const env = { PIN: 'hush-hush-hush' };
 
-/** A server that moved since a run, and a plan of all kinds of changes that is stored. */
+/** A server that changed since a run, and a project whose plan has all kinds of changes. */
 async function stored(): Promise<TestProject> {
   const user = (group: string): string =>
     `kind: User\nid: ${ids.ada}\ngroup: ${group}\norganizations: [globex]\nroles: []\nmetadata: {pin: {value: "\${PIN}", status: valid}, floor: {value: first, status: valid}}\n`;
@@ -29,7 +29,7 @@ async function stored(): Promise<TestProject> {
 }
 
 describe('a stored plan', () => {
-  it('is shown as it was when it was made, in every format, without a token, and nothing is sent', async () => {
+  it('is shown as it was made, in every format, without a token or requests', async () => {
     const { idops, sandbox, read } = await stored();
     const texts = new Map<string, string>();
     for (const format of ['json', 'text', 'markdown', 'github']) {
@@ -40,7 +40,7 @@ describe('a stored plan', () => {
     const before = sandbox.requests.length;
     const shown = async (format: string): Promise<string> => {
       const ran = await idops(`plan plan.json --format ${format}`, { env: { IDOPS_TOKEN: undefined } });
-      // Something in it is blocked.
+      // One of its changes is blocked.
       expect(ran).toMatchObject({ code: 1, stderr: '' });
       return ran.stdout;
     };
@@ -57,7 +57,7 @@ describe('a stored plan', () => {
     expect(sandbox.requests).toHaveLength(before);
   });
 
-  it('is shown in part, and needs no project', async () => {
+  it('is shown in part, and without a project', async () => {
     const { idops, folder, read } = await stored();
     await idops('plan --out plan.json', { env });
     const alone = await project({ 'plan.json': await read('plan.json') });
@@ -68,7 +68,7 @@ describe('a stored plan', () => {
     expect(folder).not.toBe(alone.folder);
   });
 
-  it('is not selected from, nor stored again: it says itself what it is about', async () => {
+  it('is refused with options that select or store', async () => {
     const { idops } = await stored();
     await idops('plan --out plan.json', { env });
     for (const option of ['--target User/*', '--prune', '--out other.json']) {
@@ -79,7 +79,7 @@ describe('a stored plan', () => {
     expect((await idops('plan part.json --detailed-exitcode')).code).toBe(2);
   });
 
-  it('is refused where it is damaged, newer or not there', async () => {
+  it('is refused if it is damaged, newer or missing', async () => {
     const { idops, read, write } = await stored();
     await idops('plan --out plan.json', { env });
     const plan = JSON.parse(await read('plan.json'));
@@ -100,21 +100,22 @@ describe('a stored plan', () => {
     expect(JSON.parse(await read('plan.json'))).toEqual(plan);
   });
 
-  it('is refused by plan and by apply where what it shows was changed in the file', async () => {
+  it('is refused by plan and apply if its shown content was changed', async () => {
     const { idops, read, write, writes } = await stored();
     await idops('plan --out plan.json', { env });
     const text = await read('plan.json');
     const before = writes().length;
     await write({ 'plan.json': text.replaceAll('G & Co', 'HARMLESS') });
-    const said = 'error[plan-altered]: plan.json was changed after it was stored';
-    for (const command of ['plan plan.json', 'apply plan.json']) await refused(idops(command, { env }), said);
+    const message = 'error[plan-altered]: plan.json was changed after it was stored';
+    for (const command of ['plan plan.json', 'apply plan.json'])
+      await refused(idops(command, { env }), message);
     expect(writes()).toHaveLength(before);
-    // Layout isn't content.
+    // Whitespace may change.
     await write({ 'plan.json': JSON.stringify(JSON.parse(text)) });
     expect(await idops('plan plan.json')).toMatchObject({ code: 1, stderr: '' });
   });
 
-  it('is not applied where it shows something else, even where its own hash was made to agree', async () => {
+  it('is not applied if it shows another change, even if its hash matches', async () => {
     const { idops, read, write, writes } = await stored();
     await idops('plan --out plan.json', { env });
     const before = writes().length;

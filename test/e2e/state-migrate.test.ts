@@ -13,7 +13,7 @@ const inFile = `${sure}allow_env: [PIN]\n`;
 const inGit = `${inFile}state: {git: {}}\n`;
 const env = { PIN: secret };
 
-/** A project in a clone of a repository, with two runs and a state in a file. */
+/** A project in a clone, with two runs and a state in a file. */
 async function applied(): Promise<TestProject> {
   const made = await project({ 'idops.yaml': inFile, 'manifests/user.yaml': user('staff') });
   const bare = await temporaryFolder('remote');
@@ -30,7 +30,7 @@ async function applied(): Promise<TestProject> {
 const runsIn = (text: string): string[] => text.match(/\d{8}T\d{6}Z-\w+/g) ?? [];
 
 describe('idops state migrate', () => {
-  it('brings the state and its journals to another place, and the former one is refused', async () => {
+  it('moves the state and its journals, and then the former state is refused', async () => {
     const { idops, write, read, writes } = await applied();
     const before = await read('.idops/state.json');
     const runs = runsIn((await idops('runs')).stdout);
@@ -50,13 +50,13 @@ describe('idops state migrate', () => {
     expect(moved_to).toBe('state.json on the branch idops-state of origin');
     expect(left).toEqual(JSON.parse(before));
     await write({ 'idops.yaml': inFile });
-    const said = 'error[state-moved]: the state .idops/state.json was moved to state.json on';
+    const message = 'error[state-moved]: the state .idops/state.json was moved to state.json on';
     for (const command of ['plan', 'apply --yes', 'state show', 'undo --last --yes', 'state rm User/1 --yes'])
-      await failed(idops(command, { env }), said);
+      await failed(idops(command, { env }), message);
     expect((await idops('doctor', { env })).stdout).toContain('was moved to');
   });
 
-  it('goes the other way too, by a configuration that says where it is, and keeps numbers and secrets as they are', async () => {
+  it('moves it back with --from a configuration, and keeps numbers and secrets', async () => {
     const { idops, write, read } = await applied();
     const before = await read('.idops/state.json');
     await write({ 'idops.yaml': inGit, 'former.yaml': inGit });
@@ -69,7 +69,7 @@ describe('idops state migrate', () => {
     expect((await idops('plan', { env })).stderr).toContain('was moved to .idops/state.json');
   });
 
-  it('can be done again where it ended in the middle', async () => {
+  it('can be repeated if it ended in the middle', async () => {
     const { idops, write, read } = await applied();
     const before = await read('.idops/state.json');
     await write({ 'idops.yaml': `${inFile}state: {path: other/state.json}\n` });
@@ -81,10 +81,10 @@ describe('idops state migrate', () => {
     await failed(idops('state migrate --yes'), 'error[state-moved]');
   });
 
-  it('is refused where it is to be, until all of it is there', async () => {
+  it('is refused at the target until it arrived completely', async () => {
     const { idops, folder, write, read } = await applied();
     await write({ 'idops.yaml': inGit });
-    // The remote takes the first push of journals, and nothing after that.
+    // The remote accepts the first push of journals, and no later one.
     const bare = execFileSync('git', ['remote', 'get-url', 'origin'], { cwd: folder, encoding: 'utf8' });
     const hook = join(bare.trim(), 'hooks/pre-receive');
     const counted = '"$(git rev-list --count idops-state 2>/dev/null || echo 0)"';
@@ -103,7 +103,7 @@ describe('idops state migrate', () => {
     expect((await idops('plan --detailed-exitcode', { env })).code).toBe(0);
   });
 
-  it('is missed where the state is kept elsewhere, and it was not moved there', async () => {
+  it('is suggested if the configured state is empty and another one has records', async () => {
     const { idops, folder, files, write } = await applied();
     await write({ 'idops.yaml': inGit });
     const left =
@@ -125,7 +125,7 @@ describe('idops state migrate', () => {
     expect((await idops('apply --yes', { env })).code).toBe(0);
   });
 
-  it('is missed at another path of a file or a branch', async () => {
+  it('is suggested if the path of the file or branch changed', async () => {
     const { idops, write } = await applied();
     await write({ 'idops.yaml': `${inFile}state: {path: other/state.json}\n` });
     await failed(idops('apply --yes', { env }), '.idops/state.json has a record of this server');
@@ -136,7 +136,7 @@ describe('idops state migrate', () => {
     await failed(idops('apply --yes', { env }), `${seen} has a record of this server`);
   });
 
-  it('is brought to its environment, whose usual place is another', async () => {
+  it('moves the state to its environment, whose default path differs', async () => {
     const { idops, write, read, files } = await applied();
     const runs = runsIn((await idops('runs')).stdout);
     await write({ 'idops.yaml': `${inFile}environments: {production: {}}\n` });
@@ -160,7 +160,7 @@ describe('idops state migrate', () => {
       await failed(idops(command, { env }), 'shared-state');
   });
 
-  it('asks first, and needs a state that can be moved', async () => {
+  it('asks for confirmation, and requires a state that can be moved', async () => {
     const { idops, write, read, files } = await applied();
     const before = await files();
     await failed(idops('state migrate --yes'), 'the state is at .idops/state.json already');
@@ -171,7 +171,7 @@ describe('idops state migrate', () => {
     expect(await read('.idops/state.json')).toBe(before['.idops/state.json']);
   });
 
-  it('takes the place of no other state', async () => {
+  it('never replaces another state', async () => {
     const { idops, write, read } = await applied();
     const before = await read('.idops/state.json');
     const config = `${inFile}state: {path: .idops/other.json}\n`;
@@ -187,7 +187,7 @@ describe('idops state migrate', () => {
     await failed(idops('state migrate --yes'), 'error[state-unreadable]');
   });
 
-  it('waits for a run that is not settled, and for the locks of both', async () => {
+  it('requires settled runs, and the locks of both states', async () => {
     const { idops, write, read } = await applied();
     const path = `.idops/runs/${runsIn((await idops('runs')).stdout)
       .sort()

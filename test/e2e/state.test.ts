@@ -12,7 +12,7 @@ const manifests = {
 const config = `${sure}allow_env: [PIN]\n`;
 const env = { PIN: secret };
 
-/** Writes the state with something changed in it, and gives its text. */
+/** Changes the state file, and returns its text. */
 async function altered(
   { read, write }: TestProject,
   change: (state: ReturnType<typeof JSON.parse>) => void,
@@ -30,14 +30,14 @@ async function applied(): Promise<TestProject> {
 }
 
 describe('idops state show', () => {
-  it('says that there is none yet', async () => {
+  it('reports that there is no state', async () => {
     const { idops, json } = await project({});
     expect(await idops('state show')).toMatchObject({ code: 0, stdout: 'There is no state yet.\n' });
     expect(await json('state show')).toMatchObject({ format_version: 1, state: null, records: [] });
     expect((await idops('state show User/1')).stderr).toContain('error[no-such-address]: there is no state');
   });
 
-  it('lists what was recorded, and asks no server', async () => {
+  it('lists the records, without requests', async () => {
     const { idops, sandbox } = await applied();
     const sent = sandbox.requests.length;
     const { code, stdout, stderr } = await idops('state show', { env: { IDOPS_TOKEN: undefined } });
@@ -50,7 +50,7 @@ describe('idops state show', () => {
     expect(sandbox.requests).toHaveLength(sent);
   });
 
-  it('shows the fields of one by any of its names, and no secret or hash', async () => {
+  it('shows the fields of a record by any of its names, without secrets or hashes', async () => {
     const { idops, json } = await applied();
     for (const name of [`User/${ids.ada}`, ids.ada, ids.ada.toUpperCase()]) {
       const { stdout } = await idops(`state show ${name}`);
@@ -64,7 +64,7 @@ describe('idops state show', () => {
     ]);
   });
 
-  it('shows how an object was left on a server that shows it, and long values cut', async () => {
+  it('shows how a run left an object, and shortens long values', async () => {
     const at = await applied();
     const { idops, json } = at;
     const fields = { name: 'acme', label: 'long'.repeat(10_000) };
@@ -77,7 +77,7 @@ describe('idops state show', () => {
     expect((await json('state show acme')).records[0].left).toEqual({ run: 'some-run', fields });
   });
 
-  it('names all that it has no record of', async () => {
+  it('lists every address without a record', async () => {
     const { idops } = await applied();
     const { code, stdout, stderr } = await idops(`state show User/${ids.ada}x Client/none`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -89,7 +89,7 @@ describe('idops state show', () => {
 });
 
 describe('idops state rm', () => {
-  it('forgets a record and nothing else, and sends nothing', async () => {
+  it('removes only the record, without requests', async () => {
     const { idops, sandbox, read } = await applied();
     const sent = sandbox.requests.length;
     const before = JSON.parse(await read('.idops/state.json'));
@@ -99,13 +99,13 @@ describe('idops state rm', () => {
     const after = JSON.parse(await read('.idops/state.json'));
     const { [`User/${ids.ada}`]: _, ...left } = before.resources;
     expect(after).toEqual({ ...before, serial: before.serial + 1, resources: left });
-    // What is not recorded is asserted anew.
+    // An object without a record is asserted again.
     const plan = await idops('plan', { env });
     expect(plan.stdout).toContain('1 to update');
     expect((await idops('runs')).stdout).toContain('2 applied');
   });
 
-  it('asks first, and takes nothing for an answer', async () => {
+  it('asks for confirmation', async () => {
     const { idops, files } = await applied();
     const before = await files();
     expect((await idops(`state rm ${ids.ada}`)).stderr).toContain('error[no-terminal]');
@@ -116,7 +116,7 @@ describe('idops state rm', () => {
     expect(await files()).toEqual(before);
   });
 
-  it('refuses while another run has the lock, and what a killed run has not told the state yet', async () => {
+  it('is refused while a run holds the lock, and while a killed run is not settled', async () => {
     const { came, open, intercept } = writesHeld();
     const { begin, idops, files } = await project({ 'idops.yaml': config, ...manifests }, { intercept });
     const running = begin(['apply', '--yes'], { env });
@@ -130,7 +130,7 @@ describe('idops state rm', () => {
     expect((await files())['.idops/state.json']).toBe(before);
   });
 
-  it('refuses the state of another server', async () => {
+  it('is refused for the state of another server', async () => {
     const at = await applied();
     const { idops, read } = at;
     const before = await altered(at, (state) => Object.assign(state, { server: 'https://other.example' }));
@@ -139,7 +139,7 @@ describe('idops state rm', () => {
     expect((await idops('state show')).stdout).toContain('Server:   https://other.example\n');
   });
 
-  it('refuses what nothing else knows', async () => {
+  it('is refused if only the record knows what a run removed', async () => {
     const at = await applied();
     const { idops, read } = at;
     const key = `User/${ids.ada}`;

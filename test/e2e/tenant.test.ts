@@ -12,7 +12,7 @@ const files = Object.fromEntries(
 );
 const env = { IDOPS_SMTP_PASSWORD: 'of-the-mail-server', IDOPS_FIRST_PASSWORD: 'correct horse battery' };
 
-it('a tenant is created in one command, changed, undone and deleted', async () => {
+it('a tenant is created with one command, changed, undone and deleted', async () => {
   const at = await project(files, { profile: 'boruta', seed: 'empty' });
   const { data } = at.sandbox;
   await succeeded(at.idops('apply --yes', { env }));
@@ -65,7 +65,7 @@ it('a tenant is created in one command, changed, undone and deleted', async () =
   expect(data.pageTemplates).toEqual([]);
   expect(data.organizations).toMatchObject([{ name: 'acme' }]);
 
-  // No journal holds a password, so the user stays away.
+  // No journal contains a password, so the user is not recreated.
   const back = await at.idops('undo --last --yes', { env });
   expect(back.stderr).toContain("the user isn't created again");
   expect(data.templates).toMatchObject([{ txt_content: files['emails/reset_password.txt'] }]);
@@ -78,7 +78,7 @@ it('a tenant is created in one command, changed, undone and deleted', async () =
   expect((await at.json('plan', { env })).changes).toMatchObject([password]);
 });
 
-it('a tenant that was just created is undone as a whole', async () => {
+it('a new tenant is undone completely', async () => {
   const at = await project(files, { profile: 'boruta', seed: 'empty' });
   await succeeded(at.idops('apply --yes', { env }));
   const undone = await succeeded(at.idops('undo --last --allow-destructive 20 --yes', { env }));

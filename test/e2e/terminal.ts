@@ -3,27 +3,27 @@ import { Terminal } from '@xterm/headless';
 import { afterwards } from '../cleanups.js';
 import { cli, type TestProject } from './running.js';
 
-/** A command that runs in a terminal of its own, with somebody before it. */
+/** A command in a terminal. */
 interface Sitting {
-  /** What the screen shows and what scrolled off it, a line each, without the spaces at their ends. */
+  /** The lines of the screen, including those that scrolled off, without trailing spaces. */
   screen(): string;
-  /** All that was written, with its control sequences. */
+  /** Everything written, with control sequences. */
   written(): string;
-  /** Resolves when the screen shows such a text; fails where the command ends without it. */
+  /** Resolves when the screen shows a text; rejects if the command ends first. */
   shown(text: string | RegExp): Promise<void>;
-  /** Presses keys. */
+  /** Types keys. */
   type(keys: string): void;
-  /** The process's exit code, when it has ended and the screen shows all of it. */
+  /** The exit code, after the process has ended and the screen shows all its output. */
   readonly ended: Promise<number>;
 }
 
 interface TerminalOptions {
   readonly env?: { readonly [name: string]: string };
-  /** A file that standard output goes to, in the place of the terminal. */
+  /** A file for standard output instead of the terminal. */
   readonly into?: string;
 }
 
-/** Runs the built command in a real terminal. */
+/** Runs the built command in a pseudoterminal. */
 export function sit(
   { folder, sandbox }: Pick<TestProject, 'folder' | 'sandbox'>,
   args: readonly string[],
@@ -66,7 +66,7 @@ export function sit(
     written += data;
     terminal.write(data, look);
   });
-  // What a program asks of its terminal, such as where the cursor is, is answered by the terminal.
+  // The terminal answers queries of the program, such as the cursor position.
   terminal.onData((answer) => child.write(answer));
   const ended = new Promise<number>((done) => {
     child.onExit(({ exitCode, signal }) => {

@@ -4,7 +4,7 @@ import { project } from './running.js';
 const organization = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
 
 describe('Windows line endings', () => {
-  test('in the configuration, a manifest and a body: read alike, and bodies sent as they are', async () => {
+  test('are accepted in configuration, manifest and body, and bodies are sent unchanged', async () => {
     const crlf = (text: string) => text.replaceAll('\n', '\r\n');
     const { idops, sandbox, write } = await project({
       'idops.yaml': crlf(
@@ -21,7 +21,7 @@ describe('Windows line endings', () => {
     expect(sent?.body).toMatchObject({
       template: {
         txt_content: 'Your code:\r\n{{ tx_code }}\r\n',
-        // YAML has one line ending within a scalar.
+        // YAML normalizes line endings in a scalar.
         html_content: '<meta charset="utf-8">\n{{ tx_code }}\n',
       },
     });

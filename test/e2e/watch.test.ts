@@ -19,7 +19,7 @@ async function get(address: string, path: string, method = 'GET'): Promise<{ sta
   return { status: answer.status, text: await answer.text() };
 }
 
-/** The value of a series, such as `drifted_objects{kind="User"}`. */
+/** The value of a metric, such as `drifted_objects{kind="User"}`. */
 async function metric(address: string, series: string): Promise<number> {
   const { text } = await get(address, '/metrics');
   const line = text.split('\n').find((one) => one.startsWith(`idops_${series} `));
@@ -36,7 +36,7 @@ function setLabel({ data }: Sandbox, label: string): void {
 }
 
 describe('idops watch', () => {
-  it('tells what differs once, and again when it is otherwise, and writes nothing', async () => {
+  it('reports differences once, and again if they change, and writes nothing', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, '');
     expect(await watch.turns(3)).toEqual(['changes', 'changes', 'changes']);
@@ -54,7 +54,7 @@ describe('idops watch', () => {
     expect(at.writes()).toEqual([]);
   });
 
-  it('puts right what differs with --apply, whoever changed it', async () => {
+  it('corrects differences with --apply, of the server and of manifests', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, `--apply ${listening}`);
     const address = await watch.address();
@@ -78,7 +78,7 @@ describe('idops watch', () => {
     expect(journals(await at.files())).toHaveLength(3);
   });
 
-  it('sends nothing of a plan that destroys more than is allowed, or that has something blocked', async () => {
+  it('sends nothing if the plan is blocked or too destructive', async () => {
     const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: reset_password_instructions\nstate: absent\n`;
     const at = await project({
       'idops.yaml': `${sure}safety: {max_destructive: 0}\n`,
@@ -100,7 +100,7 @@ describe('idops watch', () => {
     expect(at.writes().map((line) => line.split(' ')[0])).toEqual(['PATCH', 'DELETE']);
   });
 
-  it('reads what is declared anew each turn: a mistake is told once, and the turn after it is mended goes well', async () => {
+  it('reads the manifests in each turn: reports a mistake once, and applies after it is fixed', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, '--apply');
     expect(await watch.turn()).toBe('applied');
@@ -117,7 +117,7 @@ describe('idops watch', () => {
     expect(stdout).toMatch(/Z failed: unknown-field, as before, \d/);
   });
 
-  it('reads a folder that is swapped by a link, with its state beside it', async () => {
+  it('reads a folder that is swapped by a link, with the state outside', async () => {
     const at = await project({ 'kept/.keep': '' });
     const version = async (name: string, label: string): Promise<void> => {
       await at.write({
@@ -137,7 +137,7 @@ describe('idops watch', () => {
     expect(journals(await at.files()).filter((path) => path.startsWith('kept/'))).toHaveLength(2);
   });
 
-  it('reads the token anew each turn', async () => {
+  it('reads the token in each turn', async () => {
     const at = await project({
       'idops.yaml': config.replace(`token: \${IDOPS_TOKEN}`, 'token_file: ../token'),
       'manifests/all.yaml': organization('New'),
@@ -155,7 +155,7 @@ describe('idops watch', () => {
     expect(stdout + stderr).not.toContain(at.sandbox.token);
   });
 
-  it('tells each turn as a line of JSON', async () => {
+  it('prints each turn as a line of JSON', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, '--format json --apply');
     await watch.turns(3);
@@ -194,7 +194,7 @@ describe('idops watch', () => {
     expect(stderr).toBe('Stopped after 4 turns.\n');
   });
 
-  it('fails while another run holds the lock, and goes on when it has ended', async () => {
+  it('fails while another run holds the lock, and continues afterwards', async () => {
     const { came, open, intercept } = gate();
     const at = await project({ 'manifests/all.yaml': organization('New') }, { intercept });
     const other = at.begin(['apply', '--yes']);
@@ -212,7 +212,7 @@ describe('idops watch', () => {
 });
 
 describe('drift in idops watch', () => {
-  it('is what was changed on the server since an apply, and nothing else', async () => {
+  it('is reported for changes on the server since an apply, and nothing else', async () => {
     const at = await project({ 'manifests/all.yaml': organization('ACME Corp') });
     expect((await at.idops('apply --yes')).code).toBe(0);
     const watch = watching(at, listening);
@@ -228,8 +228,8 @@ describe('drift in idops watch', () => {
   });
 });
 
-describe('what idops watch serves', () => {
-  it('says that turns fail where the server is away, and that they go well when it is back', async () => {
+describe('the endpoints of idops watch', () => {
+  it('report failing turns while the server is unreachable, and success afterwards', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = watching(at, listening);
     const address = await watch.address();
@@ -252,7 +252,7 @@ describe('what idops watch serves', () => {
     expect(await metric(address, 'turns_total{outcome="failed"}')).toBe(4);
     const asked = 'requests_total{operation="listOrganizations",method="GET",status="none"}';
     expect(await metric(address, asked)).toBe(4);
-    // What was known last of the changes stays.
+    // The last known changes stay.
     expect(await metric(address, 'pending_changes{kind="Organization",action="update"}')).toBe(1);
 
     const scopes = ['users:manage:all'] as const;
@@ -264,7 +264,7 @@ describe('what idops watch serves', () => {
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
   });
 
-  it('holds no secret, and neither does the log', async () => {
+  it('contain no secret, and neither does the log', async () => {
     const secret = 'S3cret-of-the-manifest-1234';
     const files = {
       'idops.yaml': `${config}allow_env: [SECRET_LABEL]\n`,
@@ -291,11 +291,11 @@ describe('what idops watch serves', () => {
   });
 });
 
-describe('what ends idops watch', () => {
+describe('the end of idops watch', () => {
   const ada = `kind: User\nid: ${ids.ada}\ngroup: staff\n`;
   const users = Array.from({ length: 5 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
 
-  it('is a signal, where nothing is under way', async () => {
+  it('is a signal between turns', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = at.begin(['watch', '--interval', '24h']);
     await watch.said(' changes: ');
@@ -307,21 +307,21 @@ describe('what ends idops watch', () => {
     });
   });
 
-  /** A watch that was interrupted while its first request was under way, and what it came to. */
-  async function interrupted(files: Files, said: string) {
+  /** A watch that is interrupted during its first request, and its result. */
+  async function interrupted(files: Files, message: string) {
     const { came, open, intercept } = gate();
     const at = await project(files, { intercept });
     const watch = watching(at, `--apply --concurrency 1 ${listening}`);
     await came;
     watch.interrupt();
-    await watch.said(said);
+    await watch.said(message);
     open();
     const ended = await watch.ended;
     expect(ended.code).toBe(130);
     return { at, ...ended };
   }
 
-  it('is a signal while it applies: what is in flight is finished and recorded, nothing new is started', async () => {
+  it('is a signal during apply: requests in flight finish and are recorded, no others start', async () => {
     const manifest = { 'idops.yaml': sure, 'manifests/all.yaml': [ada, ...users].join('---\n') };
     const { at, stdout } = await interrupted(manifest, 'Finishing 1 in flight');
     expect(at.writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
@@ -333,7 +333,7 @@ describe('what ends idops watch', () => {
     expect(Object.keys(left).filter((path) => path.endsWith('.lock'))).toEqual([]);
   });
 
-  it('is a signal while it looks: nothing more is asked, and nothing is left undone', async () => {
+  it('is a signal during a plan: nothing more is requested, and the lock is released', async () => {
     const templates = Array.from(
       { length: 5 },
       (_, index) => `kind: EmailTemplate\nbackend_id: b\ntype: type_${index}\nstate: absent\n`,
@@ -346,14 +346,14 @@ describe('what ends idops watch', () => {
     expect(await at.files()).not.toHaveProperty('.idops/state.json.lock');
   });
 
-  it('is a signal in a turn that comes to its end all the same', async () => {
+  it('is a signal during the last change, which is applied', async () => {
     const files = { 'idops.yaml': sure, 'manifests/all.yaml': ada };
     const { at, stdout } = await interrupted(files, 'Finishing 1 in flight');
     expect(stdout).toMatch(/Z applied: /);
     expect(at.writes()).toHaveLength(1);
   });
 
-  it('is a second signal, at once', async () => {
+  it('is a second signal, immediately', async () => {
     const { came, intercept } = gate();
     const files = { 'idops.yaml': sure, 'manifests/all.yaml': users.join('---\n') };
     const at = await project(files, { intercept });
@@ -367,7 +367,7 @@ describe('what ends idops watch', () => {
     expect(stderr).toContain('Ended at once. Outcome unknown: User/user-');
   });
 
-  it('is a port that is taken, or an address that this machine has not', async () => {
+  it('is a port in use, or an address of another machine', async () => {
     const taken = createServer();
     const { port } = new URL(await serving(taken));
     const at = await project({ 'manifests/all.yaml': organization('New') });
@@ -388,7 +388,7 @@ describe('what ends idops watch', () => {
     ['--format json=file', 'standard output'],
     ['--format html', 'the formats are text, json'],
     ['--format text --format json', 'choose one of them'],
-  ])('is %s, at once', async (args, message) => {
+  ])('is the invalid option %s, immediately', async (args, message) => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     await refused(at.idops(`watch ${args}`), 'error[wrong-option]', message);
     expect(at.reads()).toEqual([]);

@@ -3,32 +3,32 @@ import { afterwards } from '../cleanups.js';
 import { runInProcess, signal } from './in-process.js';
 import type { Ran, RunOptions, TestProject } from './running.js';
 
-/** A watch that runs in the test's process, on a clock that stands still: each turn begins when the test says so. */
+/** A watch in the test's process, with a clock that stands still: each turn begins when the test requests it. */
 export interface Watching {
   /** Standard output so far. */
   text(): string;
-  /** Where health and metrics are served. */
+  /** The URL of health and metrics. */
   address(): Promise<string>;
-  /** Lets the next turn come to its end, and gives its outcome. The first turn begins at once. */
+  /** Runs the next turn, and returns its outcome. The first turn begins automatically. */
   turn(): Promise<string>;
-  /** Lets so many turns come to their ends, and gives their outcomes. */
+  /** Runs this many turns, and returns their outcomes. */
   turns(count: number): Promise<string[]>;
-  /** Resolves if standard error contains such a text. */
+  /** Resolves when standard error contains a text. */
   said(text: string): Promise<void>;
-  /** Does what SIGTERM does. */
+  /** Sends SIGTERM. */
   interrupt(): void;
-  /** Interrupts, and waits for the end. */
+  /** Sends SIGTERM, and waits for the end. */
   stop(): Promise<Ran>;
   readonly ended: Promise<Ran>;
 }
 
-/** Starts a watch of one turn a second. */
+/** Starts a watch with one turn a second. */
 export function watching(at: Pick<TestProject, 'surroundings'>, args: string, run?: RunOptions): Watching {
   const words = args.split(' ').filter(Boolean);
   return watchingWith(['watch', '--interval', '1s', '--retries', '0', ...words], at.surroundings(run));
 }
 
-/** The same, with the whole command line. */
+/** The same, with all arguments. */
 export function watchingWith(
   args: readonly string[],
   surroundings: ReturnType<TestProject['surroundings']>,

@@ -7,7 +7,7 @@ const user = 'kind: User\nid: u\n';
 const flag = '"blocked" in User: expected true or false';
 const template = 'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\n';
 
-describe('a value of another type is told as it is written, with what to write', () => {
+describe('a value of another type is reported as written, with what to write', () => {
   it.each([
     [`${named} 123\n`, `${name} expected a string, got the number 123`, 'put it in quotes'],
     [`${named}\n`, `${name} expected a string, got nothing`, 'write a value, or remove the key'],
@@ -65,7 +65,7 @@ describe('a value of another type is told as it is written, with what to write',
     expect(stdout + stderr).not.toContain('hunter2');
   });
 
-  it('but the value of a variable is not', async () => {
+  it('but not a value of a variable', async () => {
     const { idops } = await project({ 'manifests/a.yaml': `${user}blocked: \${IDOPS_BLOCKED}\n` });
     const env = { IDOPS_BLOCKED: 'hunter2hunter2' };
     const { stdout, stderr } = await idops('validate --format json', { env });
