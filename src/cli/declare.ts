@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
-import { namesOfFormats } from '../report/format-names.js';
+import { formatsByReport } from '../report/format-names.js';
 import {
   allowOptions,
   byOption,
@@ -124,7 +124,7 @@ export function declare(action: Action): Command {
   withLimits(watchCommand, 'with --apply, each turn: ')
     .addOption(
       new Option('--format <NAME>', 'one line for each turn')
-        .choices(namesOfFormats.cycle)
+        .choices(formatsByReport.cycle)
         .argParser(collect)
         .default([], 'text'),
     )
@@ -329,9 +329,9 @@ function withDiscovery(command: Command): Command {
   return command;
 }
 
-function format(of: keyof typeof namesOfFormats): Option {
+function format(of: keyof typeof formatsByReport): Option {
   return new Option('--format <NAME[=FILE]>', 'output format (repeatable)')
-    .choices(namesOfFormats[of])
+    .choices(formatsByReport[of])
     .argParser(collect)
     .default([], 'text');
 }

@@ -18,13 +18,13 @@ export interface ShownGrant {
   readonly privileged: boolean;
   /** Whether the user is blocked; null if unknown. */
   readonly blocked: boolean | null;
-  /** When the run gave it; null if no journal tells. */
+  /** When a run gave it; null if no journal says so. */
   readonly since: string | null;
   readonly run: string | null;
   readonly declaredAt: Place | null;
   /** When it ends; null if no end is recorded. */
   readonly until: string | null;
-  /** Whether it has ended by the wanted instant, so that the next apply removes it. */
+  /** Whether it has ended at the instant of --now, so that the next apply removes it. */
   readonly ended: boolean;
 }
 
@@ -33,50 +33,52 @@ export interface ShownAccess {
   readonly profile: string;
   readonly environment: string | null;
   readonly source: 'live' | 'recorded';
-  /** When the server was asked, or the newest record was made; null if there is no record. */
+  /** When the server was read, or the newest record was made; null if there is no record. */
   readonly asOf: string | null;
   readonly users: number;
   readonly grants: readonly ShownGrant[];
   readonly notes: readonly string[];
-  /** Whether to group by what is given. */
+  /** Whether to group by scope, role and organization instead of by user. */
   readonly byGrant: boolean;
-  /** Whether nothing was left out on request. */
-  readonly isWhole: boolean;
+  /** Whether no option narrows the list. */
+  readonly isComplete: boolean;
 }
 
-function called({ name, id }: Pick<ShownGrant, 'name' | 'id'>): string {
+function grantName({ name, id }: Pick<ShownGrant, 'name' | 'id'>): string {
   return name ?? id ?? 'unknown';
 }
 
-function idBeside(name: string | null, id: string | null): string {
+function idSuffix(name: string | null, id: string | null): string {
   return name === null || id === null ? '' : ` (${quoteIfNeeded(id)})`;
 }
 
-function userCalled({ username, id }: ShownGrant['user']): string {
+function userName({ username, id }: ShownGrant['user']): string {
   return username ?? id;
 }
 
 export function accessText(shown: ShownAccess, { color }: Pick<RenderOptions, 'color'>): string {
   const paint = colors(color);
   const { server, profile, environment, grants, notes, byGrant } = shown;
-  const groups = grouped(grants, byGrant);
+  const groups = groupGrants(grants, byGrant);
   const lines = groups.flatMap(([first, ...others]) => {
     if (first === undefined) return [];
     const all = [first, ...others];
     const { user, blocked } = first;
-    const beside = byGrant ? idBeside(first.name, first.id) : idBeside(user.username, user.id);
-    const title = byGrant ? `${first.type} ${quoteIfNeeded(called(first))}` : quoteIfNeeded(userCalled(user));
-    const mark = byGrant
+    const id = byGrant ? idSuffix(first.name, first.id) : idSuffix(user.username, user.id);
+    const title = byGrant
+      ? `${first.type} ${quoteIfNeeded(grantName(first))}`
+      : quoteIfNeeded(userName(user));
+    const note = byGrant
       ? `: ${plural(usersOf(all), 'user')}`
       : blocked === true
         ? ` ${paint.red('blocked')}`
         : '';
     return [
-      `${paint.bold(title)}${beside}${mark}`,
+      `${paint.bold(title)}${id}${note}`,
       ...all.map((grant) => {
         const what = byGrant
-          ? quoteIfNeeded(userCalled(grant.user))
-          : `${grant.type} ${quoteIfNeeded(called(grant))}`;
+          ? quoteIfNeeded(userName(grant.user))
+          : `${grant.type} ${quoteIfNeeded(grantName(grant))}`;
         const details = detailsOf(grant, byGrant);
         return `    ${what}${grant.privileged ? ` ${paint.yellow('privileged')}` : ''}${details === '' ? '' : `  ${details}`}`;
       }),
@@ -104,14 +106,14 @@ function detailsOf(grant: ShownGrant, withBlocked: boolean): string {
   const { via, since, run, declaredAt, until, ended, blocked } = grant;
   return [
     ...(withBlocked && blocked === true ? ['blocked'] : []),
-    ...(via === null ? [] : [`via ${viaNoun(grant)} ${quoteIfNeeded(via)}`]),
+    ...(via === null ? [] : [`via ${viaKind(grant)} ${quoteIfNeeded(via)}`]),
     ...(since === null ? [] : [`since ${since.slice(0, 10)} by run ${quoteIfNeeded(run ?? '')}`]),
     ...(until === null ? [] : [`${ended ? 'ended' : 'until'} ${quoteIfNeeded(until)}`]),
     ...(declaredAt === null ? [] : [placeText(declaredAt)]),
   ].join(', ');
 }
 
-function viaNoun({ type }: ShownGrant): string {
+function viaKind({ type }: ShownGrant): string {
   return type === 'scope' ? 'role' : 'organization';
 }
 
@@ -119,9 +121,9 @@ function usersOf(grants: readonly ShownGrant[]): number {
   return new Set(grants.map(({ user }) => user.id)).size;
 }
 
-function summaryOf({ grants, users, isWhole }: ShownAccess): string {
+function summaryOf({ grants, users, isComplete }: ShownAccess): string {
   const privileged = grants.filter((grant) => grant.privileged);
-  const who = isWhole ? `${usersOf(grants)} of ${plural(users, 'user')}` : plural(usersOf(grants), 'user');
+  const who = isComplete ? `${usersOf(grants)} of ${plural(users, 'user')}` : plural(usersOf(grants), 'user');
   const ended = grants.filter((grant) => grant.ended).length;
   return `${[
     who,
@@ -131,9 +133,9 @@ function summaryOf({ grants, users, isWhole }: ShownAccess): string {
   ].join(', ')}.`;
 }
 
-function grouped(grants: readonly ShownGrant[], byGrant: boolean): readonly (readonly ShownGrant[])[] {
+function groupGrants(grants: readonly ShownGrant[], byGrant: boolean): readonly (readonly ShownGrant[])[] {
   const groups = groupBy(grants, ({ type, id, name, user }) =>
-    byGrant ? JSON.stringify([type, called({ name, id }), id]) : user.id,
+    byGrant ? JSON.stringify([type, grantName({ name, id }), id]) : user.id,
   );
   return byGrant
     ? [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
@@ -161,14 +163,14 @@ export function accessCsv({ grants }: ShownAccess): string {
   return `${[columns, ...rows].join('\n')}\n`;
 }
 
-/** A cell that no spreadsheet takes for a formula. */
+/** A CSV cell, escaped so that no spreadsheet evaluates it as a formula. */
 function cell(value: string | boolean | null): string {
   const text = value === null ? '' : escapeText(String(value));
-  const plain = /^\s*[=+\-@＝＋－＠]/.test(text) ? `'${text}` : text;
-  return /[",']|^\s|\s$/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  const inert = /^\s*[=+\-@＝＋－＠]/.test(text) ? `'${text}` : text;
+  return /[",']|^\s|\s$/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
-/** A page that loads nothing and runs no script: what is privileged first, then all. */
+/** A page that loads nothing and runs no script: privileged grants first, then all. */
 export function accessHtml(shown: ShownAccess): string {
   const { server, profile, environment, grants, notes } = shown;
   const privileged = grants.filter((grant) => grant.privileged);
@@ -189,7 +191,7 @@ export function accessHtml(shown: ShownAccess): string {
 ${notes.map((sentence) => markup`<p class="warning">${sentence}</p>\n`)}
 ${privileged.length === 0 ? null : [markup`<h2>Privileged</h2>\n`, table(privileged)]}
 <h2>All</h2>
-${grants.length === 0 ? markup`<p class="note">Nobody has any of it.</p>\n` : table(grants)}
+${grants.length === 0 ? markup`<p class="note">There are no grants.</p>\n` : table(grants)}
 </main>`,
   });
 }
@@ -205,11 +207,11 @@ ${grants.map(tableRow)}</tbody>
 
 function tableRow(grant: ShownGrant): Insertable {
   const { user, type, privileged, blocked, via, since, run, until, ended, declaredAt } = grant;
-  return markup`<tr><th scope="row">${userCalled(user)}${user.username === null ? null : markup` <small class="quiet">${user.id}</small>`}${
+  return markup`<tr><th scope="row">${userName(user)}${user.username === null ? null : markup` <small class="quiet">${user.id}</small>`}${
     blocked === true ? markup` <span class="badge blocked">blocked</span>` : null
-  }</th><td>${type} <code>${called(grant)}</code>${
+  }</th><td>${type} <code>${grantName(grant)}</code>${
     privileged ? markup` <span class="badge update">privileged</span>` : null
-  }</td><td>${via === null ? null : `${viaNoun(grant)} ${via}`}</td><td>${since}${
+  }</td><td>${via === null ? null : `${viaKind(grant)} ${via}`}</td><td>${since}${
     run === null ? null : markup` <small class="quiet">run ${run}</small>`
   }</td><td>${until}${ended ? ' (ended)' : null}</td><td>${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</td></tr>
 `;

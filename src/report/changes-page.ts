@@ -8,34 +8,36 @@ export interface PageEntry {
   readonly number: number;
   readonly objects: number;
   readonly title: string;
-  /** Its action or status. */
+  /** The action or status. */
   readonly badge: { readonly word: string; readonly className: string };
   readonly change: Change | undefined;
 }
 
 export interface PageGroup<E extends PageEntry> {
   readonly title: string;
-  /** Explains the heading; may be empty. */
+  /** Explains the title; may be empty. */
   readonly meaning: string;
-  /** The attribute for filters. */
+  /** The attribute that filters match; null if all filters show the group. */
   readonly filter: Markup | null;
   readonly entries: readonly E[];
 }
 
+/** Checkboxes of one legend, one for each value. */
 export interface Filter {
   /** `kind`, `action` or `status`. */
   readonly name: string;
   readonly legend: string;
   readonly values: readonly string[];
-  /** Labels, if they differ from values. */
-  readonly words?: { readonly [value: string]: string };
+  /** Labels by value, if they differ from the values. */
+  readonly labels?: { readonly [value: string]: string };
 }
 
-/** A property of some changes, as a class. */
-export interface Only {
+/** A checkbox that shows only the changes of one class. */
+export interface Toggle {
   readonly name: string;
   readonly label: string;
-  readonly some: boolean;
+  /** Whether any change has the class. */
+  readonly hasMatch: boolean;
 }
 
 export function changesPage<E extends PageEntry>(page: {
@@ -45,24 +47,24 @@ export function changesPage<E extends PageEntry>(page: {
   readonly counts: readonly { readonly count: number; readonly words: string }[];
   readonly notices: Insertable;
   readonly filters: readonly Filter[];
-  readonly only: readonly Only[];
+  readonly toggles: readonly Toggle[];
   readonly groups: readonly PageGroup<E>[];
-  readonly box: (entry: E) => Markup;
+  readonly renderEntry: (entry: E) => Markup;
   readonly footer: Insertable;
 }): string {
-  const { groups, box } = page;
+  const { groups, renderEntry } = page;
   const entries = groups.flatMap((group) => group.entries);
   return pageText({
     title: page.title,
     content: markup`${pageHeader(page.heading, page.facts, page.counts)}
 <main id="main">
 ${page.notices}
-${aboutRendered(entries)}
-${entries.length > 1 ? [controls(page.filters, page.only), contents(groups)] : null}
+${renderedNote(entries)}
+${entries.length > 1 ? [filterControls(page.filters, page.toggles), contents(groups)] : null}
 ${groups.map(
   ({ title, meaning, filter, entries: inGroup }) => markup`<section class="group"${filter}>
-<h2>${title} (${countOf(inGroup)})</h2>
-${meaning === '' ? null : markup`<p class="quiet">${meaning}</p>\n`}${inGroup.map(box)}</section>
+<h2>${title} (${countObjects(inGroup)})</h2>
+${meaning === '' ? null : markup`<p class="quiet">${meaning}</p>\n`}${inGroup.map(renderEntry)}</section>
 `,
 )}
 </main>
@@ -72,11 +74,11 @@ ${page.footer}
   });
 }
 
-function countOf(entries: readonly PageEntry[]): number {
+function countObjects(entries: readonly PageEntry[]): number {
   return entries.reduce((sum, { objects }) => sum + objects, 0);
 }
 
-function aboutRendered(entries: readonly PageEntry[]): Insertable {
+function renderedNote(entries: readonly PageEntry[]): Insertable {
   const shown = entries.flatMap(({ change }) =>
     change?.fields.some(({ type }) => type === 'body') ? (kindOf(change.kind).email ?? []) : [],
   );
@@ -88,8 +90,8 @@ function contents(groups: readonly PageGroup<PageEntry>[]): Markup {
   return markup`<details class="contents">
 <summary>Contents</summary>
 <nav aria-label="Contents">${groups.map(
-    ({ title, entries }, at) => markup`${at === 0 ? markup`<details open>` : markup`<details>`}
-<summary>${title} (${countOf(entries)})</summary>
+    ({ title, entries }, index) => markup`${index === 0 ? markup`<details open>` : markup`<details>`}
+<summary>${title} (${countObjects(entries)})</summary>
 <ul>${entries.map(
       ({ number, title, badge }) =>
         markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number}">${title}</a></li>\n`,
@@ -101,14 +103,14 @@ function contents(groups: readonly PageGroup<PageEntry>[]): Markup {
 `;
 }
 
-function controls(filters: readonly Filter[], only: readonly Only[]): Markup {
-  const offered = only.filter(({ some }) => some);
+function filterControls(filters: readonly Filter[], only: readonly Toggle[]): Markup {
+  const available = only.filter(({ hasMatch }) => hasMatch);
   return markup`<div class="filters">
-${filters.map(boxes)}
+${filters.map(checkboxes)}
 ${
-  offered.length === 0
+  available.length === 0
     ? null
-    : markup`<fieldset><legend>Only</legend>${offered.map(
+    : markup`<fieldset><legend>Only</legend>${available.map(
         ({ name, label }) =>
           markup`<label><input type="checkbox" name="only" value="${name}">${label}</label>`,
       )}</fieldset>`
@@ -117,11 +119,11 @@ ${
 `;
 }
 
-function boxes({ name, legend, values, words = {} }: Filter): Markup {
+function checkboxes({ name, legend, values, labels = {} }: Filter): Markup {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return markup`<fieldset><legend>${legend}</legend>${[...counts].map(
     ([value, count]) =>
-      markup`<label><input type="checkbox" name="${name}" value="${value}" checked>${words[value] ?? value} (${count})</label>`,
+      markup`<label><input type="checkbox" name="${name}" value="${value}" checked>${labels[value] ?? value} (${count})</label>`,
   )}</fieldset>`;
 }

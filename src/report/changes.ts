@@ -12,14 +12,14 @@ import type { ProfileName } from '../server/profiles.js';
 import { type EmailSide, type Emails, emailViews, samplesText } from './emails.js';
 import { type Fold, foldCount, foldPlace } from './fold.js';
 import { type Insertable, type Markup, markup } from './markup.js';
-import { labelBeside, type Named } from './names.js';
+import { labelSuffix, type NamedObject } from './names.js';
 import { scrollable } from './page.js';
 import {
   bodyNotes,
   declaredPlaces,
   isDestructive,
-  isGrave,
-  located,
+  isHighRisk,
+  messageWithPlaces,
   observedNote,
   placeText,
   shortValue,
@@ -32,63 +32,64 @@ export interface ChangeContext {
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
   readonly debug: boolean;
   readonly emails: Emails;
-  /** All changes of the plan, among which are layouts of pages. */
-  readonly all: readonly Change[];
+  /** All changes of the plan, since some are layouts of pages. */
+  readonly allChanges: readonly Change[];
   readonly profile: ProfileName;
-  readonly changes: number;
-  readonly done: boolean;
+  readonly boxCount: number;
+  readonly isResult: boolean;
 }
 
-const unfoldedChanges = 12;
+/** The number of boxes that are open, counted from the top. */
+const openBoxes = 12;
 
-/** Links lead inside the box, so that browsers unfold it. */
+/** A change as an expandable box. Links point inside it, so that browsers open it. */
 export function changeBox(box: {
   readonly number: number;
-  readonly named: Named;
+  readonly named: NamedObject;
   readonly fold: Fold | undefined;
-  /** Always unfold it. */
-  readonly matters: boolean;
-  readonly data: Markup;
+  /** Whether it is open even if there are many boxes. */
+  readonly isImportant: boolean;
+  readonly attributes: Markup;
   readonly badges: Markup;
   readonly notes: Insertable;
-  readonly inside: Insertable;
+  readonly content: Insertable;
   readonly context: ChangeContext;
 }): Markup {
   const { number, context, named, fold } = box;
   const change = fold?.change;
-  const isOpen = context.changes <= unfoldedChanges || (box.matters && number <= unfoldedChanges);
-  const isLoss = change !== undefined && isDestructive(change);
-  const isGain = change !== undefined && isPrivileged(change);
+  const isOpen = context.boxCount <= openBoxes || (box.isImportant && number <= openBoxes);
+  const destructive = change !== undefined && isDestructive(change);
+  const privileged = change !== undefined && isPrivileged(change);
   const classes = [
     'change',
-    ...(isGain ? ['privileged'] : []),
-    ...(isLoss ? ['destructive'] : []),
+    ...(privileged ? ['privileged'] : []),
+    ...(destructive ? ['destructive'] : []),
     ...(change !== undefined && isDrifted(change) ? ['drifted'] : []),
     ...(change !== undefined && change.warnings.length > 0 ? ['warns'] : []),
   ];
   const kind = change === undefined ? null : markup` data-kind="${change.kind}"`;
-  return markup`<details class="${classes.join(' ')}" ${box.data}${kind}${isOpen ? markup` open` : null}>
-<summary>${box.badges} ${boxName(named, fold)}${isGain ? markup` <span class="badge loses">privileged</span>` : null}${isLoss ? markup` <span class="badge loses">destructive</span>` : null}
+  return markup`<details class="${classes.join(' ')}" ${box.attributes}${kind}${isOpen ? markup` open` : null}>
+<summary>${box.badges} ${boxName(named, fold)}${privileged ? markup` <span class="badge loses">privileged</span>` : null}${destructive ? markup` <span class="badge loses">destructive</span>` : null}
 ${box.notes}
 ${fold === undefined ? null : changePlace(fold)}</summary>
 <div class="inside" id="change-${number}">
-${box.inside}
-${fold === undefined || fold.changes.length === 1 ? null : objects(fold)}</div>
+${box.content}
+${fold === undefined || fold.changes.length === 1 ? null : foldedObjects(fold)}</div>
 </details>
 `;
 }
 
-function boxName(named: Named, fold: Fold | undefined): Markup {
+function boxName(named: NamedObject, fold: Fold | undefined): Markup {
   return fold === undefined || fold.changes.length === 1
-    ? markup`<code class="address">${named.address}</code>${labelBeside(named)}`
+    ? markup`<code class="address">${named.address}</code>${labelSuffix(named)}`
     : markup`<strong>${foldCount(fold)}</strong>`;
 }
 
-function objects(fold: Fold): Markup {
-  return markup`<details${fold.changes.length > unfoldedChanges && !isGrave(fold.change) ? null : markup` open`}><summary>${foldCount(fold)}</summary>
+function foldedObjects(fold: Fold): Markup {
+  return markup`<details${fold.changes.length > openBoxes && !isHighRisk(fold.change) ? null : markup` open`}><summary>${foldCount(fold)}</summary>
 <ul>${fold.changes.map(
     (change) =>
-      markup`<li><code>${change.address}</code>${labelBeside(change)}${declaredPlaces(change).map((place) => markup` <code class="quiet">${placeText(place)}</code>`)}</li>\n`,
+      markup`<li><code>${change.address}</code>${labelSuffix(change)}${declaredPlaces(change).map((place) => markup` <code class="quiet">${placeText(place)}</code>`)}</li>\n`,
   )}</ul>
 </details>
 `;
@@ -110,15 +111,15 @@ function fieldNames(change: Change): Insertable {
 
 export function changeDetails(change: Change, context: ChangeContext): Insertable {
   const { reason, destructions, privileges = [], warnings, fields } = change;
-  const note = context.done ? null : observedNote(change);
+  const note = context.isResult ? null : observedNote(change);
   const views = fields.map((field) => viewField(field, { whole: true, medium: 'page' }));
   const rows = views.filter(({ view }) => view !== 'body');
   const { email: bodies } = kindOf(change.kind);
   const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view)] : []));
   return [
     ...(reason === null ? [] : [markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`]),
-    ...privileges.map((gain) => markup`<p class="loss"><strong>Privileged:</strong> ${gain}</p>\n`),
-    ...destructions.map((loss) => markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),
+    ...privileges.map((text) => markup`<p class="loss"><strong>Privileged:</strong> ${text}</p>\n`),
+    ...destructions.map((text) => markup`<p class="loss"><strong>Destructive:</strong> ${text}</p>\n`),
     ...warnings.map(warningLine),
     ...(note === null ? [] : [markup`<p class="note">${note}</p>\n`]),
     ...(rows.length === 0 ? [] : [table(rows)]),
@@ -146,24 +147,23 @@ function cells(view: FieldView): Insertable {
     case 'secret':
       return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">${view.removed ? '(removed)' : '(sensitive)'}</td>`;
     case 'value':
-      return markup`<td class="${view.unknown || view.lacks === 'before' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="${view.lacks === 'after' ? 'before' : 'after'}"><code>${view.after}</code></td>`;
+      return markup`<td class="${view.unknown || view.missingSide === 'before' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="${view.missingSide === 'after' ? 'before' : 'after'}"><code>${view.after}</code></td>`;
     case 'set': {
-      const [gone, there] = [true, false].map((isGone) =>
-        view.elements.filter(({ mark }) => (mark === '-') === isGone),
-      );
-      const before = view.head === null ? '(none removed)' : '(unknown)';
-      return [elementsCell(gone, 0, before), elementsCell(there, view.kept, '(none)')];
+      const removed = view.elements.filter(({ mark }) => mark === '-');
+      const present = view.elements.filter(({ mark }) => mark !== '-');
+      const before = view.note === null ? '(none removed)' : '(unknown)';
+      return [elementsCell(removed, 0, before), elementsCell(present, view.unchanged, '(none)')];
     }
     default:
       return null;
   }
 }
 
-function elementsCell(elements: SetView['elements'] = [], kept: number, none: string): Markup {
-  if (elements.length + kept === 0) return markup`<td class="unknown">${none}</td>`;
+function elementsCell(elements: SetView['elements'], unchanged: number, emptyText: string): Markup {
+  if (elements.length + unchanged === 0) return markup`<td class="unknown">${emptyText}</td>`;
   return markup`<td><ul class="set">${elements.map(
     ({ mark, text }) => markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text}</li>`,
-  )}${kept > 0 ? markup`<li class="quiet">(${kept} unchanged)</li>` : null}</ul></td>`;
+  )}${unchanged > 0 ? markup`<li class="quiet">(${unchanged} unchanged)</li>` : null}</ul></td>`;
 }
 
 function driftLine({ drift }: FieldView): Insertable {
@@ -173,7 +173,7 @@ function driftLine({ drift }: FieldView): Insertable {
 function bodyDiff(view: BodyView): Markup {
   const { path, hunks } = view;
   const lines = hunks.flatMap((hunk) => [
-    markup`<span class="at">${hunk.head}</span>`,
+    markup`<span class="at">${hunk.header}</span>`,
     ...hunk.lines.map(
       ({ mark, text, spans }) =>
         markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(word) ?? text}</span>`,
@@ -196,36 +196,38 @@ function email(
   change: Change,
   bodies: Email,
   diffs: readonly Markup[],
-  { samples, emails, profile, all }: ChangeContext,
+  { samples, emails, profile, allChanges }: ChangeContext,
 ): Markup {
   const { before, identity } = change.apply;
   const mail = mailOf(profile, identity[bodies.type] ?? '');
   const deleted = change.action === 'delete';
   const layout = layoutOf(bodies, identity);
-  const around =
-    layout && all.find(({ kind, apply }) => kind === change.kind && same(apply.identity, layout));
-  const was = side('Before', bodies, before, absent, around?.apply.before);
-  const is = side(
-    'After',
-    bodies,
-    fieldsAfter(change),
-    deleted ? (change.fields.map(removalText)[0] ?? 'deleted') : absent,
-    around && fieldsAfter(around),
-  );
-  const given = samples.get(change.address) ?? [];
-  const { rendered, text, alike } = emailViews([was, is], mail, given, emails);
-  const open = alike ? 'source' : 'rendered';
+  const layoutChange =
+    layout && allChanges.find(({ kind, apply }) => kind === change.kind && same(apply.identity, layout));
+  const sides = [
+    emailSide('Before', bodies, before, absent, layoutChange?.apply.before),
+    emailSide(
+      'After',
+      bodies,
+      fieldsAfter(change),
+      deleted ? (change.fields.map(removalText)[0] ?? 'deleted') : absent,
+      layoutChange && fieldsAfter(layoutChange),
+    ),
+  ] as const;
+  const ownSamples = samples.get(change.address) ?? [];
+  const { rendered, text, looksSame } = emailViews(sides, mail, ownSamples, emails);
+  const selected = looksSame ? 'source' : 'rendered';
   const tab = (value: string, label: string) =>
-    markup`<label><input type="radio" name="view ${change.address}" value="${value}"${value === open ? markup` checked` : null}>${label}</label>`;
-  // Tabs as radio buttons, for the keyboard.
+    markup`<label><input type="radio" name="view ${change.address}" value="${value}"${value === selected ? markup` checked` : null}>${label}</label>`;
+  // Tabs are radio buttons, so that the keyboard reaches them.
   return markup`<div class="tabs email">
 <fieldset><legend>Show</legend>${[
     tab('rendered', bodies.page === undefined ? 'as email' : 'as page'),
     bodies.page === undefined ? tab('text', 'as text') : null,
     tab('source', 'changes of the source'),
   ]}</fieldset>
-<p class="quiet">Rendered with sample data, ${samplesText(given, mail)}; pictures are blocked.</p>
-${alike ? markup`<p class="note">As ${bodies.page === undefined ? 'an email' : 'a page'} it looks the same; the source differs.</p>\n` : null}${deleted ? null : linkLines(changedLinks(was.bodies, is.bodies), bodies)}
+<p class="quiet">Rendered with sample data, ${samplesText(ownSamples, mail)}; pictures are blocked.</p>
+${looksSame ? markup`<p class="note">As ${bodies.page === undefined ? 'an email' : 'a page'} it looks the same; the source differs.</p>\n` : null}${deleted ? null : linkLines(changedLinks(sides[0].bodies, sides[1].bodies), bodies)}
 <div class="panel rendered">${rendered}</div>
 ${
   bodies.page === undefined
@@ -237,15 +239,15 @@ ${
 `;
 }
 
-const linksAtMost = 50;
+const maxLinks = 50;
 
-/** Changed link targets, which a frame doesn't show. */
+/** The changed link targets, which the rendered email doesn't show. */
 function linkLines(links: readonly ChangedLink[], { page }: Email): Insertable {
-  const more = links.length - linksAtMost;
+  const more = links.length - maxLinks;
   const address = (text: string | null) => (text === null ? '(none)' : markup`<code>${text}</code>`);
   return [
     ...links
-      .slice(0, linksAtMost)
+      .slice(0, maxLinks)
       .map(
         ({ body, from, to }) =>
           markup`<p class="note">Link in the ${page === undefined ? `${body} body` : 'content'}: ${address(from)} → ${address(to)}</p>\n`,
@@ -254,24 +256,31 @@ function linkLines(links: readonly ChangedLink[], { page }: Email): Insertable {
   ];
 }
 
-const absent = 'there is none, or it is not known';
+const absent = 'there is none, or it is unknown';
 
+/** All known fields after the change. */
 function fieldsAfter({ action, apply: { before, expected } }: Change): Fields {
   return action === 'delete' ? {} : { ...before, ...expected };
 }
 
-function side(label: string, email: Email, fields: Fields, none: string, around?: Fields): EmailSide {
+function emailSide(
+  label: string,
+  email: Email,
+  fields: Fields,
+  emptyText: string,
+  layoutFields: Fields = {},
+): EmailSide {
   const { [email.txt]: txt, [email.html]: html } = fields;
-  const { [email.html]: layout } = around ?? {};
-  const held = txt instanceof Sensitive || html instanceof Sensitive;
+  const { [email.html]: layout } = layoutFields;
+  const isHidden = txt instanceof Sensitive || html instanceof Sensitive;
   const bodies: TemplateBodies = {
     txt: typeof txt === 'string' ? txt : null,
     html: typeof html === 'string' ? html : null,
     ...(typeof layout === 'string' ? { layout } : {}),
   };
-  return { label, bodies, none: held ? 'held back, since it holds a secret' : none };
+  return { label, bodies, emptyText: isHidden ? 'hidden because it contains a secret' : emptyText };
 }
 
 export function warningLine(warning: PlanWarning): Markup {
-  return markup`<p class="warning"><strong>Warning:</strong> ${located(warning)} <span>(${warning.code})</span></p>\n`;
+  return markup`<p class="warning"><strong>Warning:</strong> ${messageWithPlaces(warning)} <span>(${warning.code})</span></p>\n`;
 }

@@ -7,7 +7,7 @@ export interface Contribution {
   readonly kind: string;
   /** `file:line` of the document. */
   readonly at: string;
-  /** The condition of a document about many objects, with its `except`, if it doesn't name this one; only the server knows whether it holds. */
+  /** The `match` and `except` of a document that doesn't name this object; null if it names it. Only the server can evaluate it. */
   readonly condition: Fields | null;
   readonly declares: readonly { readonly path: string; readonly at: string; readonly value: Value }[];
 }
@@ -15,18 +15,18 @@ export interface Contribution {
 export interface ShownContributions {
   readonly address: string;
   readonly documents: readonly Contribution[];
-  /** How many other documents of the kind name their objects by what the address doesn't have. */
-  readonly otherwise: { readonly count: number; readonly by: 'id' | 'name' };
+  /** How many documents of the kind identify their object by an id or a name that the address lacks. */
+  readonly unresolved: { readonly count: number; readonly by: 'id' | 'name' };
 }
 
-/** A sentence about documents that only the server can compare with an address. */
-export function namedOtherwise({ count, by }: ShownContributions['otherwise']): string {
+/** Says how many documents only the server can match with the address. */
+export function unresolvedNote({ count, by }: ShownContributions['unresolved']): string {
   return count === 1
     ? `1 document names an object of this kind by its ${by} and may be about this one: idops plan resolves it.`
     : `${count} documents name objects of this kind by their ${by}s and may be about this one: idops plan resolves them.`;
 }
 
-export function contributionsText({ address, documents, otherwise }: ShownContributions): string {
+export function contributionsText({ address, documents, unresolved }: ShownContributions): string {
   const blocks = documents.map(({ kind, at, condition, declares }) => {
     const { except, ...shown } = condition ?? {};
     const but = except === undefined ? '' : `, except for ${inline(except)}`;
@@ -34,10 +34,10 @@ export function contributionsText({ address, documents, otherwise }: ShownContri
     const lines = declares.map(({ path, at, value }) => `    ${path}: ${inline(value)} (${at})`);
     return [`  ${kind} at ${at}${when}`, ...lines].map(escapeText).join('\n');
   });
-  const note = otherwise.count === 0 ? [] : ['', namedOtherwise(otherwise)];
+  const note = unresolved.count === 0 ? [] : ['', unresolvedNote(unresolved)];
   return `${[escapeText(address), ...blocks, ...note].join('\n')}\n`;
 }
 
-export function contributionsJson({ address, documents, otherwise }: ShownContributions): object {
-  return { format_version: 1, address, documents, named_otherwise: otherwise.count };
+export function contributionsJson({ address, documents, unresolved }: ShownContributions): object {
+  return { format_version: 1, address, documents, named_otherwise: unresolved.count };
 }

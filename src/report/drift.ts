@@ -7,22 +7,29 @@ import { compareSets } from './set-difference.js';
 import { inlinePair } from './values.js';
 import { actionWords, plural } from './words.js';
 
+/** How a field changed on the server, and its recorded value unless it is secret; null without drift. */
 export function driftText(field: FieldChange, whole: boolean): string | null {
   const { drift } = field;
   if (drift === undefined) return null;
   const since = sinceText(drift);
-  if (isUnplanned(field)) return `${since}, and no manifest declares it: it stays so`;
-  const was =
-    field.sensitive || holdsSensitive(drift.recorded) ? '' : ` (${wasText(field, drift.recorded, whole)})`;
+  if (isUnplanned(field)) return `${since}, and no manifest declares it: idops leaves it`;
+  const previous =
+    field.sensitive || holdsSensitive(drift.recorded)
+      ? ''
+      : ` (${recordedText(field, drift.recorded, whole)})`;
   const declared = drift.declared === 'changed' ? ', and in the manifest' : '';
-  return `${since}${was}${declared}`;
+  return `${since}${previous}${declared}`;
 }
 
 function sinceText({ run }: NonNullable<FieldChange['drift']>): string {
   return `changed on the server since ${run === null ? 'idops read it' : `run ${escapeText(run)}`}`;
 }
 
-function wasText({ type, before, confirmed = false }: FieldChange, recorded: Value, whole: boolean): string {
+function recordedText(
+  { type, before, confirmed = false }: FieldChange,
+  recorded: Value,
+  whole: boolean,
+): string {
   if (type === 'body' && typeof recorded === 'string' && [recorded, before].some(isLong)) {
     return `was ${plural(countLines(recorded), 'line')}`;
   }
@@ -35,6 +42,7 @@ function isLong(value: Value | undefined): boolean {
   return typeof value === 'string' && value.includes('\n');
 }
 
+/** The drift of a change in one phrase; null without drift. */
 export function driftNote({ fields }: Pick<Change, 'fields'>): string | null {
   const drifted = fields.filter(({ drift }) => drift !== undefined);
   const [first] = drifted;
@@ -48,15 +56,19 @@ export function driftNote({ fields }: Pick<Change, 'fields'>): string | null {
 export function driftSentence(plan: Plan): string | null {
   const { fields, objects } = countDrift(plan);
   if (fields === 0) return null;
-  const known = fields === 1 ? 'it' : 'them';
-  return `Drift: ${plural(fields, 'field')} of ${plural(objects, 'object')} changed on the server since idops last knew ${known}.`;
+  const them = fields === 1 ? 'it' : 'them';
+  return `Drift: ${plural(fields, 'field')} of ${plural(objects, 'object')} changed on the server since idops last knew ${them}.`;
 }
 
 export function leftOutSentence({ leftOut, losesLeftOut }: Shared, only: Share | undefined): string | null {
   if (only === undefined || leftOut.size === 0) return null;
   const counts = [...leftOut].map(([action, count]) => `${count} ${actionWords[action]}`);
-  const all = [...leftOut.values()].reduce((sum, count) => sum + count, 0);
-  const lost =
-    losesLeftOut === 0 ? '' : all === 1 ? ', which is destructive' : `; ${losesLeftOut} of them destructive`;
-  return `Left out by --only ${only}: ${counts.join(', ')}${lost}.`;
+  const total = [...leftOut.values()].reduce((sum, count) => sum + count, 0);
+  const destructive =
+    losesLeftOut === 0
+      ? ''
+      : total === 1
+        ? ', which is destructive'
+        : `; ${losesLeftOut} of them destructive`;
+  return `Left out by --only ${only}: ${counts.join(', ')}${destructive}.`;
 }

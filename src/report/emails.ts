@@ -6,7 +6,7 @@ import type { TemplateBodies } from '../mail/template.js';
 import { frameSource, type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { scrollable } from './page.js';
 
-/** Precedes every email and page in its frame: a policy beside the page's, and styles that make emails scrollable and links visible. */
+/** The start of every email and page in a frame: a policy of its own, and styles that make emails scrollable and links visible. */
 const framePrefix =
   '<!DOCTYPE html>' +
   '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">' +
@@ -15,102 +15,104 @@ const framePrefix =
   ' :root { min-height: 100% !important; transform: translate(0) !important; }' +
   ' :where(a[title]) { color: #0000ee; text-decoration: underline; cursor: pointer; }</style>';
 
-/** An email for a frame, and what was removed from it; or why it can't be shown. */
-type Shown =
+/** An email or a page for a frame, and what was removed from it; or why it can't be shown. */
+type Frame =
   | {
       readonly source: Markup;
-      readonly left: readonly string[];
-      /** Equal for emails that look the same. */
+      readonly removed: readonly string[];
+      /** The visible HTML: equal for emails that look the same. */
       readonly visible: string;
     }
   | { readonly refused: string };
 
-/** The rendered emails of a page, limited so that browsers can open it. */
+interface FrameOptions {
+  /** Whether it is a further variant of a template's sections. */
+  readonly isVariant: boolean;
+  readonly page: boolean;
+}
+
+/** The rendered emails of a report, limited so that browsers can open it. */
 export class Emails {
   readonly #limit: number;
-  #left: number;
+  #characters: number;
   #frames: number = limits.pageFrames;
-  readonly #known = new Map<string, Shown>();
+  readonly #frameByBody = new Map<string, Frame>();
 
-  constructor(characters: number = limits.pageCharacters) {
-    this.#limit = characters;
-    this.#left = characters;
+  constructor(limit: number = limits.pageCharacters) {
+    this.#limit = limit;
+    this.#characters = limit;
   }
 
-  /** Takes characters from the limit; false if not enough are left. */
-  take(characters: number): boolean {
-    if (characters > this.#left) return false;
-    this.#left -= characters;
+  /** Subtracts characters from those that remain; false if too few remain. */
+  spend(characters: number): boolean {
+    if (characters > this.#characters) return false;
+    this.#characters -= characters;
     return true;
   }
 
-  /** An email for a frame; undefined at the limit. Further mails of a template get half of it at most, so that each template has one. */
-  framed(
-    body: string,
-    { further, page }: { readonly further: boolean; readonly page: boolean },
-  ): Shown | undefined {
-    if (this.#frames <= (further ? limits.pageFrames / 2 : 0)) return undefined;
-    const shown = this.#known.get(`${page} ${body}`) ?? this.#clean(body, { further, page });
-    if (shown === undefined || 'refused' in shown) return shown;
-    if (!this.#fits(shown.source.text.length, further)) return undefined;
+  /** The frame of an email; undefined at the limit. Variants get at most half of the limit, so that each template has an email. */
+  frame(body: string, { isVariant, page }: FrameOptions): Frame | undefined {
+    if (this.#frames <= (isVariant ? limits.pageFrames / 2 : 0)) return undefined;
+    const frame = this.#frameByBody.get(`${page} ${body}`) ?? this.#clean(body, { isVariant, page });
+    if (frame === undefined || 'refused' in frame) return frame;
+    if (!this.#fits(frame.source.text.length, isVariant)) return undefined;
     this.#frames -= 1;
-    this.take(shown.source.text.length);
-    return shown;
+    this.spend(frame.source.text.length);
+    return frame;
   }
 
-  alike(bodies: readonly (RenderedBody | null)[], page: boolean): boolean {
-    const looks = bodies.map((body) => {
+  /** Whether bodies look the same; call it after `frame`. */
+  lookSame(bodies: readonly (RenderedBody | null)[], page: boolean): boolean {
+    const visible = bodies.map((body) => {
       if (body === null || !('text' in body)) return body;
-      const shown = this.#known.get(`${page} ${body.text}`);
-      return shown !== undefined && 'visible' in shown ? shown.visible : body.text;
+      const frame = this.#frameByBody.get(`${page} ${body.text}`);
+      return frame !== undefined && 'visible' in frame ? frame.visible : body.text;
     });
-    return new Set(looks).size === 1;
+    return new Set(visible).size === 1;
   }
 
-  #clean(
-    body: string,
-    { further, page }: { readonly further: boolean; readonly page: boolean },
-  ): Shown | undefined {
-    if (!this.#fits(body.length, further)) return undefined;
+  #clean(body: string, { isVariant, page }: FrameOptions): Frame | undefined {
+    if (!this.#fits(body.length, isVariant)) return undefined;
     const cleaned = cleanHtml(body, { page });
-    this.take(body.length);
-    const shown =
+    this.spend(body.length);
+    const frame =
       'refused' in cleaned
         ? cleaned
         : {
             source: frameSource(`${framePrefix}${cleaned.html}`),
-            left: cleaned.left,
+            removed: cleaned.left,
             visible: cleaned.html.replace(/ title="[^"]*"(?=[^<>]*>)/g, ''),
           };
-    this.#known.set(`${page} ${body}`, shown);
-    return shown;
+    this.#frameByBody.set(`${page} ${body}`, frame);
+    return frame;
   }
 
-  #fits(characters: number, further: boolean): boolean {
-    return characters <= this.#left - (further ? this.#limit / 2 : 0);
+  #fits(characters: number, isVariant: boolean): boolean {
+    return characters <= this.#characters - (isVariant ? this.#limit / 2 : 0);
   }
 }
 
 export interface EmailSide {
   readonly label: string;
   readonly bodies: TemplateBodies;
-  readonly none: string;
+  /** What a missing body is replaced with. */
+  readonly emptyText: string;
 }
 
-/** Emails or pages side by side, as HTML and text, with each sample and each variant of sections; `alike` if all sides look the same. */
+/** Emails or pages side by side, as HTML and text, with each sample and each variant of sections. */
 export function emailViews(
   sides: readonly EmailSide[],
   mail: MailOf | undefined,
   samples: readonly NamedSample[],
   emails: Emails,
-): { readonly rendered: Insertable; readonly text: Insertable; readonly alike: boolean } {
-  const { variants, left } = mailsOf(
+): { readonly rendered: Insertable; readonly text: Insertable; readonly looksSame: boolean } {
+  const { variants, left } = labelledVariants(
     sides.map(({ bodies }) => bodies),
     mail,
     samples,
   );
   const page = isPage(mail);
-  const view = (show: (mail: Mail, side: EmailSide, further: boolean) => Insertable): Insertable => [
+  const view = (show: (mail: Mail, side: EmailSide, isVariant: boolean) => Insertable): Insertable => [
     ...variants.map(({ label, mails }, index) =>
       variantBox(
         label,
@@ -123,18 +125,18 @@ export function emailViews(
     ),
     moreVariants(left, page),
   ];
-  const rendered = view(({ html }, side, further) =>
-    htmlFigure(html, side.label, side.none, emails, { further, page }),
+  const rendered = view(({ html }, side, isVariant) =>
+    htmlFigure(html, side.label, side.emptyText, emails, { isVariant, page }),
   );
   return {
     rendered,
-    alike: variants.every(({ mails }) =>
-      emails.alike(
+    looksSame: variants.every(({ mails }) =>
+      emails.lookSame(
         mails.map(({ html }) => html),
         page,
       ),
     ),
-    text: view(({ txt }, side) => textFigure(txt, side.label, side.none, emails)),
+    text: view(({ txt }, side) => textFigure(txt, side.label, side.emptyText, emails)),
   };
 }
 
@@ -153,7 +155,7 @@ export function emailGallery(
   emails: Emails,
 ): Insertable {
   const none = 'not declared';
-  const { variants, left } = mailsOf([bodies], mail, samples);
+  const { variants, left } = labelledVariants([bodies], mail, samples);
   const page = isPage(mail);
   const [wide, narrow] = page
     ? ['Wide', 'Narrow, as on a phone']
@@ -165,16 +167,16 @@ export function emailGallery(
       label,
       index === 0,
       markup`<div class="trio">
-<div class="wide">${htmlFigure(made.html, wide, none, emails, { further: index > 0, page })}</div>
-<div class="narrow">${htmlFigure(made.html, narrow, none, emails, { further: index > 0, page })}</div>
+<div class="wide">${htmlFigure(made.html, wide, none, emails, { isVariant: index > 0, page })}</div>
+<div class="narrow">${htmlFigure(made.html, narrow, none, emails, { isVariant: index > 0, page })}</div>
 ${page ? null : textFigure(made.txt, 'Text', none, emails)}</div>`,
     );
   });
   return [...boxes, moreVariants(left, page)];
 }
 
-/** The mails with each sample, labelled if there are several. */
-function mailsOf(
+/** The variants of emails for each sample, with labels if there are several. */
+function labelledVariants(
   sides: readonly TemplateBodies[],
   mail: MailOf | undefined,
   samples: readonly NamedSample[],
@@ -184,8 +186,8 @@ function mailsOf(
     mail,
     samples.map(({ data }) => data),
   );
-  const isOneFile = new Set(samples.map(({ file }) => file)).size === 1;
-  const nameOf = ({ name, file }: NamedSample) => (isOneFile || name === file ? name : `${name}, ${file}`);
+  const isSingleFile = new Set(samples.map(({ file }) => file)).size === 1;
+  const nameOf = ({ name, file }: NamedSample) => (isSingleFile || name === file ? name : `${name}, ${file}`);
   return {
     left,
     variants: variants.map(({ sample, label, mails }) => {
@@ -200,7 +202,7 @@ function mailsOf(
 
 function moreVariants(left: number, page: boolean): Insertable {
   if (left === 0) return null;
-  return markup`<p class="note">Not shown: up to ${shown(left)} more ${page ? 'pages' : 'mails'}, in which other sections are there and not there.</p>`;
+  return markup`<p class="note">Not shown: up to ${shown(left)} more ${page ? 'pages' : 'mails'}, with other sections present or absent.</p>`;
 }
 
 function variantBox(label: string | null, open: boolean, content: Markup): Markup {
@@ -214,27 +216,27 @@ function htmlFigure(
   label: string,
   none: string,
   emails: Emails,
-  how: { readonly further: boolean; readonly page: boolean },
+  options: FrameOptions,
 ): Markup {
   return figure(body, label, none, (text) => {
-    const email = emails.framed(text, how);
-    if (email === undefined) return how.further ? noFurther : noRoom;
-    if ('refused' in email) return markup`<p class="note">not shown: it is ${email.refused}</p>`;
-    return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label}" srcdoc="${email.source}"></iframe></div>${leftOut(email.left)}`;
+    const frame = emails.frame(text, options);
+    if (frame === undefined) return options.isVariant ? variantLimitNote : limitNote;
+    if ('refused' in frame) return markup`<p class="note">not shown: it is ${frame.refused}</p>`;
+    return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label}" srcdoc="${frame.source}"></iframe></div>${removedNote(frame.removed)}`;
   });
 }
 
-function leftOut(left: readonly string[]): Insertable {
-  return left.length === 0 ? null : markup`<p class="note">Left out here: ${left.join('; ')}</p>`;
+function removedNote(removed: readonly string[]): Insertable {
+  return removed.length === 0 ? null : markup`<p class="note">Left out here: ${removed.join('; ')}</p>`;
 }
 
-const noRoom = markup`<p class="note">not shown: a page shows ${shown(limits.pageFrames)} emails at most, with ${shown(limits.pageCharacters)} characters in all; look at fewer at once</p>`;
+const limitNote = markup`<p class="note">not shown: a page shows ${shown(limits.pageFrames)} emails at most, with ${shown(limits.pageCharacters)} characters in all; look at fewer at once</p>`;
 
-const noFurther = markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`;
+const variantLimitNote = markup`<p class="note">not shown: with so many emails, this page shows the first mail of each template; look at fewer at once</p>`;
 
 function textFigure(body: RenderedBody | null, label: string, none: string, emails: Emails): Markup {
   return figure(body, label, none, (text) =>
-    emails.take(text.length) ? scrollable('mail-text', label, markupLines(text)) : noRoom,
+    emails.spend(text.length) ? scrollable('mail-text', label, markupLines(text)) : limitNote,
   );
 }
 

@@ -4,22 +4,23 @@ import type { DiffLine } from './hunks.js';
 import { type BodyView, type FieldView, type SetView, type ValueView, viewField } from './view.js';
 import { type Colors, lineWidth, plural, wrap } from './words.js';
 
-export interface Pen {
+/** How text is rendered. */
+export interface TextStyle {
   readonly paint: Colors;
-  /** Don't shorten values. */
+  /** Shows whole values, unchanged objects and requests. */
   readonly debug: boolean;
 }
 
 const indent = '    ';
 
-export function fieldLines(field: FieldChange, pen: Pen): string[] {
+export function fieldLines(field: FieldChange, pen: TextStyle): string[] {
   const view = viewField(field, { whole: pen.debug, medium: 'terminal' });
   const drift = view.drift === null ? [] : wrap(`${indent}  `, view.drift).map(pen.paint.cyan);
   return [...viewLines(view, pen), ...drift];
 }
 
-function viewLines(view: FieldView, pen: Pen): string[] {
-  // A colon follows it.
+function viewLines(view: FieldView, pen: TextStyle): string[] {
+  // Escaped with the colon that follows it.
   const path = escapeWorkflowCommand(`${view.path}:`).slice(0, -1);
   switch (view.view) {
     case 'secret':
@@ -35,49 +36,49 @@ function viewLines(view: FieldView, pen: Pen): string[] {
   }
 }
 
-function valueLines(path: string, view: ValueView, { paint }: Pen): string[] {
-  const { before, after, unknown, lacks, isNew = false } = view;
+function valueLines(path: string, view: ValueView, { paint }: TextStyle): string[] {
+  const { before, after, unknown, missingSide, isNew = false } = view;
   if (isNew) return [`${indent}${path}: ${paint.green(after)}`];
-  const was = unknown || lacks === 'before' ? before : paint.red(before);
-  const is = lacks === 'after' ? paint.red(after) : paint.green(after);
+  const was = unknown || missingSide === 'before' ? before : paint.red(before);
+  const is = missingSide === 'after' ? paint.red(after) : paint.green(after);
   const width = displayWidth(`${indent}${path}: ${before} → ${after}`);
   if (width <= lineWidth) return [`${indent}${path}: ${was} → ${is}`];
   // Values are never wrapped, so that they can be copied.
   return [`${indent}${path}: ${was}`, `${indent}  → ${is}`];
 }
 
-function setLines(path: string, { head, elements, kept }: SetView, { paint }: Pen): string[] {
+function setLines(path: string, { note, elements, unchanged }: SetView, { paint }: TextStyle): string[] {
   const tints = { '+': paint.green, '-': paint.red, '~': paint.yellow, '=': String };
   return [
-    `${indent}${path}:${head === null ? '' : ` ${head}`}`,
+    `${indent}${path}:${note === null ? '' : ` ${note}`}`,
     ...elements.map(({ mark, text }) => `${indent}  ${tints[mark](`${mark} ${text}`)}`),
-    ...(kept > 0 ? [paint.dim(`${indent}  (${kept} unchanged)`)] : []),
+    ...(unchanged > 0 ? [paint.dim(`${indent}  (${unchanged} unchanged)`)] : []),
   ];
 }
 
 function bodyLines(
   path: string,
-  { before, removal, lines, notes, hunks }: BodyView,
-  { paint }: Pen,
+  { before, removalNote, lineCount, notes, hunks }: BodyView,
+  { paint }: TextStyle,
 ): string[] {
   if (before === 'unknown') {
     return [
-      `${indent}${path}: (unknown) → ${removal ?? plural(lines, 'line')}`,
+      `${indent}${path}: (unknown) → ${removalNote ?? plural(lineCount, 'line')}`,
       ...hunks.flatMap((hunk) => hunk.lines.map(diffRow)),
     ];
   }
-  const note = removal ?? (before === 'null' ? 'was null' : null);
+  const note = removalNote ?? (before === 'null' ? 'was null' : null);
   return [
     `${indent}${path}:${note === null ? '' : ` ${note}`}`,
     ...notes.map((note) => `${indent}  ${note}`),
     ...hunks.flatMap((hunk) => [
-      paint.cyan(`${indent}  │ ${hunk.head}`),
+      paint.cyan(`${indent}  │ ${hunk.header}`),
       ...hunk.lines.map((line) => diffLine(line, paint)),
     ]),
   ];
 }
 
-/** Only colour marks changed words: other marks would look like a part of the text, and be copied. */
+/** Marks changed words only with colours: other marks would look like a part of the text. */
 function diffLine(line: DiffLine, paint: Colors): string {
   const { mark, spans } = line;
   if (mark === ' ') return diffRow(line);
@@ -86,7 +87,7 @@ function diffLine(line: DiffLine, paint: Colors): string {
   return tint(diffRow(text === undefined ? line : { ...line, text }));
 }
 
-/** The bar prevents lines that CI logs read as commands. */
+/** The bar prevents CI systems from reading the line as a command. */
 function diffRow({ mark, text }: DiffLine): string {
   return text === '' ? `${indent}  │ ${mark}`.trimEnd() : `${indent}  │ ${mark}${text}`;
 }

@@ -3,30 +3,31 @@ import { firstFew } from '../base/words.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { groupByKey, namesIn, withoutNames } from './group-equal.js';
-import type { Named } from './names.js';
+import type { NamedObject } from './names.js';
 import { declaredPlaces, observedNote } from './review.js';
 import { inline } from './values.js';
 import { placeList, placesOf } from './words.js';
 
+/** Equal changes of several objects, shown as one. */
 export interface Fold {
-  /** Their common content. */
+  /** The common content. */
   readonly change: Change;
-  /** At least one. */
+  /** The changes; at least one. */
   readonly changes: readonly Change[];
 }
 
-/** Folds equal changes; none with `debug`. */
+/** Folds equal changes; with `debug`, each change is a fold of its own. */
 export function foldChanges(changes: readonly Change[], debug: boolean): Fold[] {
   const groups = debug ? changes.map((change) => [change]) : groupByKey(changes, keyOf);
-  return groups.flatMap((all) => {
-    const [first] = all;
+  return groups.flatMap((group) => {
+    const [first] = group;
     return first === undefined
       ? []
-      : [{ change: all.length === 1 ? first : common(first, all), changes: all }];
+      : [{ change: group.length === 1 ? first : mergeChanges(first, group), changes: group }];
   });
 }
 
-/** Everything shown of a change, except names of its object. */
+/** All that is shown of a change, without the names of its object. */
 function keyOf(change: Change): string {
   const { kind, action, observed, reason, destructions, privileges, warnings, fields, requests, apply } =
     change;
@@ -37,10 +38,10 @@ function keyOf(change: Change): string {
     action,
     observed,
     observedNote({ ...change, recordedAt: '' }),
-    reason === null ? null : nameless(change, reason),
-    destructions.map((loss) => nameless(change, loss)),
+    reason === null ? null : withoutOwnNames(change, reason),
+    destructions.map((text) => withoutOwnNames(change, text)),
     privileges,
-    warnings.map(({ code, message }) => [code, nameless(change, message)]),
+    warnings.map(({ code, message }) => [code, withoutOwnNames(change, message)]),
     fields.map(({ before, after, drift, sensitive, ...rest }) => [
       rest,
       sensitive || [shown(before), shown(after), drift && { ...drift, recorded: shown(drift.recorded) }],
@@ -54,29 +55,29 @@ function keyOf(change: Change): string {
   ]);
 }
 
-/** The first of equal changes, without what differs. */
-function common(first: Change, all: readonly Change[]): Change {
+/** The common content of equal changes: names that differ are `…`. */
+function mergeChanges(first: Change, all: readonly Change[]): Change {
   const { recordedAt, reason, destructions, warnings } = first;
   const times = all.flatMap((change) => change.recordedAt ?? []).sort();
   const [earliest, latest] = [times[0], times.at(-1)];
-  const shared = (text: string, of: (change: Change) => string | null | undefined) =>
-    all.every((change) => of(change) === text) ? text : nameless(first, text);
+  const commonText = (text: string, textOf: (change: Change) => string | null | undefined) =>
+    all.every((change) => textOf(change) === text) ? text : withoutOwnNames(first, text);
   return {
     ...first,
     ...(recordedAt === undefined
       ? {}
       : { recordedAt: earliest === latest ? recordedAt : `${earliest} to ${latest}` }),
-    reason: reason === null ? null : shared(reason, (change) => change.reason),
-    destructions: destructions.map((loss, at) => shared(loss, (change) => change.destructions[at])),
-    warnings: warnings.map((warning, at) => {
-      const places = all.flatMap((change) => change.warnings.slice(at, at + 1).flatMap(placesOf));
-      const message = shared(warning.message, (change) => change.warnings[at]?.message);
+    reason: reason === null ? null : commonText(reason, (change) => change.reason),
+    destructions: destructions.map((text, index) => commonText(text, (change) => change.destructions[index])),
+    warnings: warnings.map((warning, index) => {
+      const places = all.flatMap((change) => change.warnings.slice(index, index + 1).flatMap(placesOf));
+      const message = commonText(warning.message, (change) => change.warnings[index]?.message);
       return { ...warning, message, ...(places.length > 0 ? { places } : {}) };
     }),
   };
 }
 
-function nameless({ address, label }: Change, text: string): string {
+function withoutOwnNames({ address, label }: Change, text: string): string {
   return withoutNames(text, [...namesIn(address), ...(label === undefined ? [] : [label])]);
 }
 
@@ -87,31 +88,31 @@ export function foldCount({ change, changes }: Fold): string {
 
 const namesWidth = 150;
 
-/** As many names as fit, and where the others are; with `all`, each address and name. `format` escapes them. */
+/** The names that fit, and how many more there are; with `all`, every address and name. `format` escapes them. */
 export function foldedNames(
   { changes }: Fold,
   all: boolean,
   format: {
-    readonly name: (named: Named) => string;
+    readonly name: (named: NamedObject) => string;
     readonly text: (text: string) => string;
     readonly json: string;
   },
 ): string {
   if (all) return changes.map(format.name).join(', ');
   const labels = changes.flatMap(({ label }) => label ?? []);
-  const isClear = new Set(labels).size === changes.length;
+  const isUnique = new Set(labels).size === changes.length;
   let width = 0;
-  const fit = changes.flatMap(({ address, label = address }) => {
-    const shown = format.text(isClear ? label : address);
-    width += displayWidth(shown) + 2;
-    return width <= namesWidth ? [shown] : [];
+  const shown = changes.flatMap(({ address, label = address }) => {
+    const name = format.text(isUnique ? label : address);
+    width += displayWidth(name) + 2;
+    return width <= namesWidth ? [name] : [];
   });
-  const more = changes.length - fit.length;
+  const more = changes.length - shown.length;
   const rest = `${more.toLocaleString('en')} more; ${format.json} lists all of them`;
-  return `${fit.join(', ')}${more > 0 ? ` and ${rest}` : ''}`;
+  return `${shown.join(', ')}${more > 0 ? ` and ${rest}` : ''}`;
 }
 
-/** The files of a fold, or the place of a single object. Escaped. */
+/** The files of several objects, or the place of one; null if none is declared. Escaped. */
 export function foldPlace({ changes }: Fold): string | null {
   const places = changes.flatMap(declaredPlaces);
   const [first] = places;

@@ -1,5 +1,5 @@
-/** The formats of each report; a file of its own, so that help loads no report. */
-export const namesOfFormats = {
+/** The formats of each report, for help and completion, which load no report. */
+export const formatsByReport = {
   plan: ['text', 'json', 'markdown', 'html', 'github', 'gitlab'],
   result: ['text', 'json', 'markdown', 'html', 'github'],
   problems: ['text', 'json', 'github'],

@@ -7,7 +7,7 @@ import { redactReport } from '../secrets/redact-report.js';
 import type { Redactor } from '../secrets/redactor.js';
 import type { ShownAccess } from './access.js';
 import type { ShownContributions } from './contributions.js';
-import type { Diagnosed } from './diagnosis.js';
+import type { ShownDiagnosis } from './diagnosis.js';
 import type { History } from './history.js';
 import type { PastRun } from './past.js';
 import type { ShownListing, ShownPull } from './pull.js';
@@ -17,16 +17,16 @@ import type { RenderOptions } from './render-options.js';
 import type { ShownRuns } from './runs.js';
 import type { ShownCycle } from './watch-cycle.js';
 
-/* Reports and their formats, for the command and the action; each is loaded on use. */
+/* Reports and their formats, for the command line and the action. Each format is imported on use. */
 
 export type { RenderOptions } from './render-options.js';
 
-/** A report in a format; JSON as a value, since files indent it. */
+/** A rendered report: a text, or a value for JSON, which callers indent. */
 export type Rendering = { readonly text: string } | { readonly json: unknown };
 
-/** Something that can be shown, and the formats for it. */
+/** How something is shown: it is redacted first, then rendered in a format. */
 export interface Report<T> {
-  /** Removes secrets, before rendering. */
+  /** Removes secrets. */
   redact(shown: T, redactor: Redactor): T;
   /** Renders each format: a text, or a value for JSON. */
   readonly formats: { readonly [format: string]: Renderer<T> };
@@ -34,7 +34,7 @@ export interface Report<T> {
 
 type Renderer<T> = (shown: T, options: RenderOptions) => Promise<string | object>;
 
-function inTextAndJson<T>(text: Renderer<T>, json: Renderer<T>): Report<T> {
+function textAndJsonReport<T>(text: Renderer<T>, json: Renderer<T>): Report<T> {
   return { redact: redactReport, formats: { text, json } };
 }
 
@@ -42,19 +42,19 @@ export function formatNames({ formats }: { readonly formats: object }): string[]
   return Object.keys(formats);
 }
 
-/** Renders something that is redacted. Throws a TypeError for an unknown format. */
+/** Renders something redacted. Throws a TypeError if the report lacks the format. */
 export async function render<T>(
   report: Report<T>,
   format: string,
   shown: T,
   options: RenderOptions,
 ): Promise<Rendering> {
-  const made = await report.formats[format]?.(shown, options);
-  if (made === undefined) throw new TypeError(`there is no ${format} of it`);
-  return typeof made === 'string' ? { text: made } : { json: made };
+  const output = await report.formats[format]?.(shown, options);
+  if (output === undefined) throw new TypeError(`the report has no format ${format}`);
+  return typeof output === 'string' ? { text: output } : { json: output };
 }
 
-/** The same for a text format. */
+/** Renders something redacted as text. Throws a TypeError if the report lacks the format, or if it is JSON. */
 export async function renderText<T>(
   report: Report<T>,
   format: string,
@@ -62,15 +62,15 @@ export async function renderText<T>(
   options: RenderOptions,
 ): Promise<string> {
   const rendering = await render(report, format, shown, options);
-  if ('json' in rendering) throw new TypeError(`${format} is no text`);
+  if ('json' in rendering) throw new TypeError(`the format ${format} is not text`);
   return rendering.text;
 }
 
-/** A plan, and sample data for pages. */
+/** A plan, and sample data for its rendered emails. */
 export interface ShownPlan {
   /** The plan. */
   readonly plan: Plan;
-  /** By the template's address, from `planSamples`; made up if omitted. */
+  /** Sample data by the template's address, from `planSamples`; generated if omitted. */
   readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
@@ -91,7 +91,7 @@ export const planReport: Report<ShownPlan> = {
   },
 };
 
-/** A result and its plan, which has the places of declarations. */
+/** A result, and its plan with the places of declarations. */
 export interface ShownResult extends ShownPlan {
   /** The result. */
   readonly result: Result;
@@ -104,7 +104,7 @@ export const resultReport: Report<ShownResult> = {
     ...planReport.redact(shown, redactor),
   }),
   formats: {
-    // If there was nothing to do, the plan says so.
+    // If there was nothing to do, the text of the plan says so.
     text: async ({ result }, options) =>
       result.run === null ? '' : (await import('./result-text.js')).resultText(result, options),
     json: async ({ result }) => (await import('./json.js')).resultJson(result),
@@ -132,7 +132,7 @@ export interface ShownValidation {
   readonly objects: number;
 }
 
-/** `validate`, whose problems go to standard error for people. */
+/** `validate`. In text, problems are written to standard error. */
 export const validationReport: Report<ShownValidation> = {
   redact: redactReport,
   formats: {
@@ -145,43 +145,43 @@ export const validationReport: Report<ShownValidation> = {
   },
 };
 
-export const contributionsReport = inTextAndJson<ShownContributions>(
+export const contributionsReport = textAndJsonReport<ShownContributions>(
   async (shown) => (await import('./contributions.js')).contributionsText(shown),
   async (shown) => (await import('./contributions.js')).contributionsJson(shown),
 );
 
-export const runsReport = inTextAndJson<ShownRuns>(
+export const runsReport = textAndJsonReport<ShownRuns>(
   async (shown, options) => (await import('./runs.js')).runsText(shown, options),
   async (shown) => (await import('./runs.js')).runsJson(shown),
 );
 
-export const runReport = inTextAndJson<PastRun>(
+export const runReport = textAndJsonReport<PastRun>(
   async (run, options) => (await import('./runs.js')).runText(run, options),
   async (run) => (await import('./runs.js')).runJson(run),
 );
 
-export const historyReport = inTextAndJson<History>(
+export const historyReport = textAndJsonReport<History>(
   async (history, options) => (await import('./history.js')).historyText(history, options),
   async (history) => (await import('./history.js')).historyJson(history),
 );
 
 /** `state show`; undefined if there is no state. */
-export const stateReport = inTextAndJson<ShownState | undefined>(
+export const stateReport = textAndJsonReport<ShownState | undefined>(
   async (state, options) => (await import('./recorded.js')).stateText(state, options),
   async (state) => (await import('./recorded.js')).stateJson(state),
 );
 
-export const pruningReport = inTextAndJson<Pruning>(
+export const pruningReport = textAndJsonReport<Pruning>(
   async (pruning) => (await import('./runs.js')).pruningText(pruning),
   async (pruning) => (await import('./runs.js')).pruningJson(pruning),
 );
 
-export const pullReport = inTextAndJson<ShownPull>(
+export const pullReport = textAndJsonReport<ShownPull>(
   async (pull) => (await import('./pull.js')).pullText(pull),
   async (pull) => (await import('./pull.js')).pullJson(pull),
 );
 
-export const listReport = inTextAndJson<ShownListing>(
+export const listReport = textAndJsonReport<ShownListing>(
   async (listing) => (await import('./pull.js')).listText(listing),
   async (listing) => (await import('./pull.js')).listJson(listing),
 );
@@ -196,7 +196,7 @@ export const accessReport: Report<ShownAccess> = {
   },
 };
 
-export const diagnosisReport: Report<Diagnosed> = {
+export const diagnosisReport: Report<ShownDiagnosis> = {
   redact: ({ checks, ...rest }, { redact }) => ({
     ...rest,
     checks: checks.map(({ message, hint, ...check }) => ({

@@ -7,20 +7,20 @@ import type { PlanWarning } from '../plan/plan.js';
 import { warningLine } from './changes.js';
 import { Emails, emailGallery, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
-import type { Named } from './names.js';
+import type { NamedObject } from './names.js';
 import { type PageScript, pageText, scrollable } from './page.js';
 import { placeText } from './review.js';
 import { capitalized, placeList, plural, renderedWords } from './words.js';
 
-export interface GalleryTemplate extends Named {
+export interface GalleryTemplate extends NamedObject {
   readonly type: string;
   readonly declaredAt: { readonly file: string; readonly line: number };
   readonly bodies: TemplateBodies;
-  /** For pages: the type of the page around the others. */
+  /** For pages: the type of their layout. */
   readonly page?: Email['page'];
   readonly mail: MailOf | undefined;
-  /** Whether a body is hidden, since it contains a secret. */
-  readonly held: boolean;
+  /** Whether a body is hidden because it contains a secret. */
+  readonly hasHiddenBody: boolean;
   readonly samples: readonly NamedSample[];
   readonly warnings: readonly PlanWarning[];
 }
@@ -69,12 +69,12 @@ function problemBox({ code, severity, message, hint, places, morePlaces }: Probl
 }
 
 function templateSection(template: GalleryTemplate, index: number, emails: Emails): Markup {
-  const { address, declaredAt, type, bodies, page, mail, held, samples, warnings } = template;
+  const { address, declaredAt, type, bodies, page, mail, hasHiddenBody, samples, warnings } = template;
   return markup`<section class="template" id="template-${index + 1}">
 <h2>${titleOf(template)}</h2>
 <p class="quiet"><code>${address}</code>, declared at <code>${placeText(declaredAt)}</code>, sample data ${samplesText(samples, mail)}.</p>
 ${warnings.map(warningLine)}
-${page?.layout === undefined || page.layout === type || bodies.layout !== undefined ? null : markup`<p class="note">Shown without its layout, which no manifest declares.</p>\n`}${held ? markup`<p class="note">${page === undefined ? 'A body' : 'The content'} is held back, since it holds a secret.</p>` : null}
+${page?.layout === undefined || page.layout === type || bodies.layout !== undefined ? null : markup`<p class="note">Shown without its layout, which no manifest declares.</p>\n`}${hasHiddenBody ? markup`<p class="note">${page === undefined ? 'A body' : 'The content'} is hidden because it contains a secret.</p>` : null}
 ${samples.map((sample) => sampleBox(sample, address))}
 ${emailGallery(bodies, mail, samples, emails)}
 </section>

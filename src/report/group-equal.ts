@@ -1,18 +1,18 @@
 import type { ChangeResult } from '../apply/result.js';
 import { groupBy } from '../base/values.js';
 
-/** More equal items than this are grouped. */
-const FEW = 3;
+/** Larger groups of equal items are shown as one. */
+const maxUngrouped = 3;
 
-/** Groups items by key, in the order of the first. Items without a key, and of small groups, stay alone. */
+/** Groups items by key, in the order of the first items. Items without a key, and those of small groups, get a group each. */
 export function groupByKey<T>(items: readonly T[], keyOf: (item: T) => string | null): (readonly T[])[] {
   const groups = groupBy<string | T, T>(items, (item) => keyOf(item) ?? item);
   return [...groups.values()].flatMap((group) =>
-    group.length > FEW ? [group] : group.map((item) => [item]),
+    group.length > maxUngrouped ? [group] : group.map((item) => [item]),
   );
 }
 
-/** The names in an address, apart from very short ones. */
+/** The names in an address that are long enough to be replaced. */
 export function namesIn(address: string): string[] {
   return address
     .split('/')
@@ -20,18 +20,18 @@ export function namesIn(address: string): string[] {
     .filter((name) => name.length > 2);
 }
 
-/** A text without these names, if they are words of their own. */
+/** A text in which `…` replaces these names, unless they are parts of longer words. */
 export function withoutNames(text: string, names: readonly string[]): string {
   return names
     .filter((name) => name !== '')
     .sort((a, b) => b.length - a.length)
-    .reduce((shorter, name) => shorter.replaceAll(name, unlessPart), text);
+    .reduce((shorter, name) => shorter.replaceAll(name, maskWholeWord), text);
 }
 
 const [letterBefore, letterAfter] = [/[\p{L}\p{M}\p{N}_-]$/u, /^[\p{L}\p{M}\p{N}_-]/u];
 
-/** What stands for a name: itself in a longer word. A regular expression for each name would take 1 ms. */
-function unlessPart(name: string, at: number, text: string): string {
+/** A replacer for `replaceAll`; a regular expression for each name would take 1 ms. */
+function maskWholeWord(name: string, at: number, text: string): string {
   const end = at + name.length;
   // A character has two units at most.
   const isPart =
@@ -39,13 +39,13 @@ function unlessPart(name: string, at: number, text: string): string {
   return isPart ? name : '…';
 }
 
-/** A message without the values and names of its object. */
+/** A message in which `…` replaces the values and names of its object. */
 export function commonMessage(
   { address, ownValues = [] }: Pick<ChangeResult, 'address' | 'ownValues'>,
   message: string,
 ): string {
-  const shared = ownValues.reduce((text, own) => text.replaceAll(own, '…'), message);
-  return withoutNames(shared, namesIn(address));
+  const common = ownValues.reduce((text, value) => text.replaceAll(value, '…'), message);
+  return withoutNames(common, namesIn(address));
 }
 
 export function groupResults(results: readonly ChangeResult[]): (readonly ChangeResult[])[] {

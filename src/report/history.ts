@@ -1,11 +1,11 @@
 import { identify } from '../base/identifiers.js';
 import { problemError } from '../base/problems.js';
 import type { PastChange, PastRun } from './past.js';
-import { commandOf, originJson, pastChangeJson, pastLines, who, why } from './runs.js';
+import { commandOf, messageLines, originJson, pastChangeJson, pastLines, runAuthor } from './runs.js';
 import type { TextOptions } from './text.js';
 import { colors, wrap } from './words.js';
 
-/** What runs did to an object, newest last. */
+/** The changes of an object by runs, newest last. */
 export interface History {
   readonly address: string;
   readonly past: readonly { readonly run: PastRun['run']; readonly change: PastChange }[];
@@ -15,8 +15,8 @@ export function historyText({ past }: History, options: TextOptions): string {
   if (past.length === 0) return 'No run matches.\n';
   const paint = colors(options.color);
   const lines = past.flatMap(({ run, change }) => [
-    ...wrap('', `${run.run}  ${commandOf(run)} by ${who(run)}`).map((line) => paint.bold(line)),
-    ...why(run),
+    ...wrap('', `${run.run}  ${commandOf(run)} by ${runAuthor(run)}`).map((line) => paint.bold(line)),
+    ...messageLines(run),
     ...pastLines(change, options),
     '',
   ]);
@@ -40,7 +40,7 @@ export function historyJson({ address, past }: History): object {
   };
 }
 
-/** The changes of an object, under all names that it had, oldest first. Throws a ProblemsError (`no-such-address`) if there are none. */
+/** The changes of an object under all its names, oldest first. Throws a ProblemsError (`no-such-address`) if there are none. */
 export function historyOf(
   runs: readonly PastRun[],
   address: string,
@@ -54,7 +54,7 @@ export function historyOf(
   throw problemError(
     'no-such-address',
     `no run of this state wrote ${address}`,
-    'an address is KIND/ID, such as User/9b1d…, as plans and idops runs show write it; an id or a name alone finds it too; idops runs lists the runs',
+    'an address is KIND/ID, such as User/9b1d…, as plans and idops runs show write it; an id or a name without the kind works too; idops runs lists the runs',
   );
 }
 
@@ -62,16 +62,16 @@ function addresses({ change: { address }, key }: PastChange): string[] {
   return [address, key];
 }
 
-/** The ids after the kind: all of them, and the first one. */
+/** The ids after the kind: all of them, and only the first one. */
 function ids({ change: { kind }, key }: PastChange): string[] {
   const whole = key.slice(kind.length + 1);
   const [first = '', ...rest] = whole.split('/');
   return rest.length === 0 ? [whole] : [whole, first, `${kind}/${first}`];
 }
 
-function names({ change: { kind, label, address }, key, called }: PastChange): string[] {
+function names({ change: { kind, label, address }, key, nameAfter }: PastChange): string[] {
   const [, ...rest] = key.slice(kind.length + 1).split('/');
-  return [address.slice(kind.length + 1), label, called]
+  return [address.slice(kind.length + 1), label, nameAfter]
     .flatMap((name) =>
       name === undefined ? [] : rest.length === 0 ? [name] : [name, [name, ...rest].join('/')],
     )

@@ -7,26 +7,26 @@ import { changesPage, type PageGroup } from './changes-page.js';
 import { Emails } from './emails.js';
 import { foldChanges, foldCount } from './fold.js';
 import { type Insertable, markup } from './markup.js';
-import { labelBeside } from './names.js';
+import { labelSuffix } from './names.js';
 import type { RenderOptions } from './render-options.js';
 import {
   allWarnings,
   destructiveCount,
+  filterPlan,
   headline,
   isDestructive,
-  isGrave,
+  isHighRisk,
   reviewGroups,
   shareNotes,
-  shownPart,
 } from './review.js';
 import { actions, actionWords, plural } from './words.js';
 
 export interface HtmlOptions extends Pick<RenderOptions, 'debug' | 'only'> {
-  /** Sample data by the template's address; made up if there is none. */
+  /** Sample data by the template's address; generated if there is none. */
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
-/** A plan as a page that loads nothing and runs no script; nor do the frames of emails. */
+/** A plan as a page. The page and its frames load nothing and run no script. */
 export function planHtml(plan: Plan, options: HtmlOptions): string {
   const groups = groupsOf(plan, options);
   const folds = groups.flatMap(({ entries }) => entries.map(({ fold }) => fold));
@@ -36,15 +36,15 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
     ...options,
     emails: new Emails(),
     profile,
-    all: plan.changes,
-    changes: folds.length,
-    done: false,
+    allChanges: plan.changes,
+    boxCount: folds.length,
+    isResult: false,
   };
   const summary = summarize(plan);
   const counted = actions.filter(
     (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',
   );
-  const nothing = shown.length === 0 && options.only === undefined;
+  const isEmpty = shown.length === 0 && options.only === undefined;
   return changesPage({
     title: `Plan: ${headline(plan)}`,
     heading: `idops plan for ${plan.server}`,
@@ -52,27 +52,31 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
     counts: counted.map((action) => ({ count: summary[action], words: actionWords[action] })),
     notices: [
       notices(plan, options.only),
-      nothing ? markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>` : null,
+      isEmpty ? markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>` : null,
     ],
     filters: [
       { name: 'kind', legend: 'Kind', values: shown.map(({ kind }) => kind) },
       { name: 'action', legend: 'Action', values: shown.map(({ action }) => action) },
     ],
-    only: [
-      { name: 'privileged', label: 'privileged', some: shown.some(isPrivileged) },
-      { name: 'destructive', label: 'destructive', some: shown.some(isDestructive) },
-      { name: 'drift', label: 'changed on the server', some: shown.some(isDrifted) },
-      { name: 'warnings', label: 'with warnings', some: shown.some(({ warnings }) => warnings.length > 0) },
+    toggles: [
+      { name: 'privileged', label: 'privileged', hasMatch: shown.some(isPrivileged) },
+      { name: 'destructive', label: 'destructive', hasMatch: shown.some(isDestructive) },
+      { name: 'drift', label: 'changed on the server', hasMatch: shown.some(isDrifted) },
+      {
+        name: 'warnings',
+        label: 'with warnings',
+        hasMatch: shown.some(({ warnings }) => warnings.length > 0),
+      },
     ],
     groups,
-    box: ({ number, change, fold }) => {
+    renderEntry: ({ number, change, fold }) => {
       const { action, warnings } = change;
       return changeBox({
         number,
         named: change,
         fold,
-        matters: isGrave(change) || action === 'blocked',
-        data: markup`data-action="${action}"`,
+        isImportant: isHighRisk(change) || action === 'blocked',
+        attributes: markup`data-action="${action}"`,
         badges: markup`<span class="badge ${action}">${action}</span>`,
         notes: [
           isDrifted(change) ? markup`<span class="badge adopt">drift</span>` : null,
@@ -80,7 +84,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
             ? markup`<span class="badge update">${plural(warnings.length, 'warning')}</span>`
             : null,
         ],
-        inside: changeDetails(change, context),
+        content: changeDetails(change, context),
         context,
       });
     },
@@ -103,7 +107,7 @@ function groupsOf(plan: Plan, options: HtmlOptions) {
   return reviewGroups(plan, options).map(({ title, rank, changes }) => {
     const [first] = changes;
     const filter =
-      first === undefined || isGrave(first)
+      first === undefined || isHighRisk(first)
         ? null
         : rank === 1
           ? markup` data-kind="${first.kind}"`
@@ -115,7 +119,7 @@ function groupsOf(plan: Plan, options: HtmlOptions) {
       return {
         number,
         objects: fold.changes.length,
-        title: fold.changes.length === 1 ? `${address}${labelBeside(change)}` : foldCount(fold),
+        title: fold.changes.length === 1 ? `${address}${labelSuffix(change)}` : foldCount(fold),
         badge: { word: action, className: action },
         change,
         fold,
@@ -126,21 +130,21 @@ function groupsOf(plan: Plan, options: HtmlOptions) {
 }
 
 function notices(plan: Plan, only: Share | undefined): Insertable {
-  const shown = shownPart(plan, only);
-  const { count, inAll } = destructiveCount(shown);
-  const single = allWarnings(shown).length - plan.warnings.length;
+  const shown = filterPlan(plan, only);
+  const { count, totalNote } = destructiveCount(shown);
+  const ofChanges = allWarnings(shown).length - plan.warnings.length;
   const privileged = countPrivileged(shown);
   return [
     privileged > 0
       ? markup`<p class="loss"><strong>${plural(privileged, 'privileged change')}</strong>, shown first.</p>\n`
       : null,
     count > 0
-      ? markup`<p class="loss"><strong>${plural(count, 'destructive change')}</strong>${inAll}, shown ${privileged > 0 ? 'next' : 'first'}.</p>\n`
+      ? markup`<p class="loss"><strong>${plural(count, 'destructive change')}</strong>${totalNote}, shown ${privileged > 0 ? 'next' : 'first'}.</p>\n`
       : null,
     shareNotes(plan, only).map((note) => markup`<p class="note">${note}</p>\n`),
     plan.warnings.map(warningLine),
-    single > 0
-      ? markup`<p class="warning">${plural(single, 'warning')} about single changes, shown with them.</p>\n`
+    ofChanges > 0
+      ? markup`<p class="warning">${plural(ofChanges, 'warning')} about single changes, shown with them.</p>\n`
       : null,
   ];
 }

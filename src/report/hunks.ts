@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { BodyDifference } from './bodies.js';
-import { changedWords, plain, type Span, shortened, textOf } from './values.js';
+import { changedWords, plain, type Span, shorten, textOf } from './values.js';
 
 export interface DiffLine {
   readonly mark: '+' | '-' | ' ';
@@ -9,30 +9,30 @@ export interface DiffLine {
   readonly spans?: readonly Span[];
 }
 
-/** Words are compared only in smaller hunks. */
-const mostCompared = 4_000;
+/** In longer hunks, words aren't compared. */
+const maxComparedLines = 4_000;
 
-/** The lines of a hunk; unless `whole`, long ones are shortened between their differences. */
+/** The escaped lines of a hunk; unless `whole`, long ones are shortened between their differences. */
 export function hunkLines({ lines }: BodyDifference['hunks'][number], whole: boolean): DiffLine[] {
   const shown = lines.map((line): DiffLine => {
     const first = line.charAt(0);
     const mark = first === '+' || first === '-' ? first : ' ';
     return { mark, text: mark === ' ' ? escapeLine(line.slice(1)) : escapeChanged(line.slice(1)) };
   });
-  const cut = (spans: readonly Span[]) => (whole ? spans : shortened(spans));
-  const partners = shown.length > mostCompared ? new Map<number, number>() : partnersOf(shown);
+  const shortenUnlessWhole = (spans: readonly Span[]) => (whole ? spans : shorten(spans));
+  const partners = shown.length > maxComparedLines ? new Map<number, number>() : pairLines(shown);
   return shown.map(({ mark, text }, index): DiffLine => {
-    if (mark === ' ') return { mark, text: textOf(cut([plain(text)])) };
+    if (mark === ' ') return { mark, text: textOf(shortenUnlessWhole([plain(text)])) };
     const other = shown[partners.get(index) ?? -1]?.text;
     if (other === undefined) return { mark, text };
     const words = mark === '-' ? changedWords(text, other) : changedWords(other, text);
-    const spans = cut(mark === '-' ? words.before : words.after);
-    return { mark, text: textOf(spans), ...(words.alike ? { spans } : {}) };
+    const spans = shortenUnlessWhole(mark === '-' ? words.before : words.after);
+    return { mark, text: textOf(spans), ...(words.areSimilar ? { spans } : {}) };
   });
 }
 
 /** The header of a hunk: `@@ -1,3 +1,4 @@`. */
-export function hunkHead(hunk: BodyDifference['hunks'][number]): string {
+export function hunkHeader(hunk: BodyDifference['hunks'][number]): string {
   return `@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`;
 }
 
@@ -41,20 +41,20 @@ function range(start: number, lines: number): string {
   return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
-/** A line of a body. Its own text must not look like an escaped character. */
+/** Escapes a line of a body, and any `\u` in it, which would look like an escaped character. */
 function escapeLine(line: string): string {
   return escapeText(line.replaceAll('\\u', '\\\\u'));
 }
 
-/** A changed line, with visible trailing spaces, which may be the only change. */
+/** Escapes a changed line, and its trailing spaces, which may be the only change. */
 function escapeChanged(line: string): string {
   const escaped = escapeLine(line);
-  const kept = escaped.trimEnd();
-  return kept + escaped.slice(kept.length).replaceAll(' ', '\\u0020');
+  const trimmed = escaped.trimEnd();
+  return trimmed + escaped.slice(trimmed.length).replaceAll(' ', '\\u0020');
 }
 
-/** Pairs removed and added lines, in order, if there are as many of both. */
-function partnersOf(lines: readonly DiffLine[]): ReadonlyMap<number, number> {
+/** The index of each line's counterpart: removed and added lines are paired in order if both are equally many. */
+function pairLines(lines: readonly DiffLine[]): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
   const endOf = (start: number, wanted: DiffLine['mark']) => {
     const end = lines.findIndex(({ mark }, index) => index >= start && mark !== wanted);

@@ -25,7 +25,7 @@ import {
 import { operationPath, operations } from '../server/operations.js';
 import type { ChangeJson, FieldJson, PlaceJson, PlanJson, ResultJson, WarningJson } from './schemas.js';
 
-/** With `debug`, lists unchanged objects too. Summary and digest are of the whole plan, whatever `only` says. */
+/** With `debug`, lists unchanged objects too. `only` selects changes; summary and digest cover the whole plan. */
 export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: Share }): PlanJson {
   const { changes, leftOut } = shareOf(plan.changes, only);
   const { objects: drift } = countDrift(plan);
@@ -110,7 +110,7 @@ export function fieldJson(field: FieldChange): FieldJson {
   return {
     path,
     before: before === undefined ? { unknown: true } : jsonOf(before),
-    // The built-in text is unknown.
+    // The server's built-in text is unknown.
     after: becomes === 'built-in' ? { unknown: true } : jsonOf(after),
     sensitive,
     ...lost,
@@ -123,7 +123,7 @@ function recordedJson(recorded: Value, sensitive: boolean): Json {
   return sensitive || holdsSensitive(recorded) ? { sensitive: true } : jsonOf(recorded);
 }
 
-/** A value as JSON, with secrets replaced by a marker. */
+/** A value as JSON; secrets become `{"sensitive": true}`. */
 export function jsonOf(value: Value): Json {
   if (value instanceof Sensitive) return value.toJSON();
   if (Array.isArray(value)) return value.map(jsonOf);
@@ -170,7 +170,7 @@ export function planGitlab(plan: Plan) {
   return { create, update: update + regenerate, delete: deleted };
 }
 
-/** The value without the ids that new objects have in a plan alone. */
+/** The value without the temporary ids that a plan gives to new objects. */
 function withoutPlannedIds(value: Value): Value {
   if (Array.isArray(value)) return value.map(withoutPlannedIds);
   if (!isMap(value)) return value;

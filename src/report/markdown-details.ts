@@ -4,19 +4,21 @@ import { code, fence, prose } from './markdown-escape.js';
 import { bodyNotes, observedNote, shortValue } from './review.js';
 import { type BodyView, type FieldView, requestTexts, viewField } from './view.js';
 
+/** Whether a change has more to show than its line. */
 export function hasDetails(change: Change, debug: boolean): boolean {
   if (!debug && shortValue(change) !== undefined) return false;
   return change.fields.length > 0 || observedNote(change) !== null || (debug && change.requests.length > 0);
 }
 
+/** The differences of a change in Markdown; `short` omits the diffs of bodies. */
 export function detailsOf(change: Change, debug: boolean): { readonly full: string; readonly short: string } {
   const note = observedNote(change);
   const views = change.fields.map((field) => viewField(field, { whole: debug, medium: 'comment' }));
-  const textOf = (bodies: boolean) =>
+  const textOf = (withDiffs: boolean) =>
     [
       ...(note === null ? [] : [prose(note)]),
       ...valueFence(views.filter(({ view }) => view !== 'body')),
-      ...views.flatMap((view) => (view.view === 'body' ? [bodyBlock(view, bodies)] : [])),
+      ...views.flatMap((view) => (view.view === 'body' ? [bodyBlock(view, withDiffs)] : [])),
       ...(debug ? requestTexts(change).map((request) => `Sends ${code(request)}`) : []),
     ]
       .map((block) => `${block}\n`)
@@ -45,29 +47,29 @@ function shownLines(view: FieldView): string[] {
         : [...(view.isNew === true ? [] : [`- ${path}: ${view.before}`]), `+ ${path}: ${view.after}`];
     case 'set':
       return [
-        `  ${path}:${view.head === null ? '' : ` ${view.head}`}`,
+        `  ${path}:${view.note === null ? '' : ` ${view.note}`}`,
         ...view.elements.map(({ mark, text }) => `${setMarks[mark]}   ${text}`),
-        ...(view.kept > 0 ? [`    (${view.kept} unchanged)`] : []),
+        ...(view.unchanged > 0 ? [`    (${view.unchanged} unchanged)`] : []),
       ];
     default:
       return [];
   }
 }
 
-/** Marks for the colours of a diff; `!` for changed and unknown elements. */
+/** Marks that get colours in a diff block; `!` for changed and unknown elements. */
 const setMarks = { '+': '+', '-': '-', '~': '!', '=': '!' } as const;
 
-function bodyBlock(view: BodyView, shown: boolean): string {
+function bodyBlock(view: BodyView, withDiff: boolean): string {
   const { path, hunks } = view;
   const notes = [
     ...(view.drift === null ? [] : [prose(view.drift)]),
     ...bodyNotes(view),
-    ...(shown || hunks.length === 0 ? [] : ['left out for length']),
+    ...(withDiff || hunks.length === 0 ? [] : ['left out for length']),
   ];
   const head = `${code(path)}: ${notes.join('; ')}`;
-  if (!shown || hunks.length === 0) return head;
+  if (!withDiff || hunks.length === 0) return head;
   const lines = hunks.flatMap((hunk) => [
-    hunk.head,
+    hunk.header,
     ...hunk.lines.map(({ mark, text }) => escapeWorkflowCommand(`${mark}${text}`).trimEnd()),
   ]);
   return `${head}\n\n${fence(lines)}`;

@@ -4,21 +4,23 @@ import { driftNote } from './drift.js';
 import { type Fold, foldCount, foldedNames, foldPlace } from './fold.js';
 import { code, codeName, prose } from './markdown-escape.js';
 import { type Forge, fileUrl } from './render-options.js';
-import { isDestructive, isGrave, shortValue } from './review.js';
+import { isDestructive, isHighRisk, shortValue } from './review.js';
 import type { WarningGroup } from './warnings.js';
 import { placeList, plural } from './words.js';
 
+/** The short form of a change: its action, its name, and whether it is privileged or destructive. */
 export function changeName(fold: Fold): string {
   const { change, changes } = fold;
   const name = changes.length === 1 ? code(change.address) : foldCount(fold);
   const notes = [
     ...(isPrivileged(change) ? ['**privileged**'] : []),
     ...(isDestructive(change) ? ['**destructive**'] : []),
-    ...(isGrave(change) && changes.length > 1 ? [objectNames(fold, false)] : []),
+    ...(isHighRisk(change) && changes.length > 1 ? [objectNames(fold, false)] : []),
   ];
   return `**${change.action}** ${name}${notes.map((note) => ` — ${note}`).join('')}`;
 }
 
+/** A change on one line, with what a reviewer must know and where it is declared. */
 export function changeLine(fold: Fold, forge: Forge | undefined): string {
   const { change, changes } = fold;
   const { action, fields, destructions, privileges = [], reason, warnings, declaredAt } = change;
@@ -32,7 +34,7 @@ export function changeLine(fold: Fold, forge: Forge | undefined): string {
     ...(reason === null ? [] : [prose(reason)]),
     ...(warnings.length > 0 ? [`⚠️ ${plural(warnings.length, 'warning')}`] : []),
     // Privileged and destructive changes name every object.
-    ...(changes.length > 1 ? [objectNames(fold, isGrave(change))] : []),
+    ...(changes.length > 1 ? [objectNames(fold, isHighRisk(change))] : []),
     ...(declaredAt === null || place === null ? [] : [placeLink(declaredAt, place, forge)]),
   ];
   const what =
@@ -67,7 +69,7 @@ export function warningLine(group: WarningGroup, forge: Forge | undefined): stri
   const [only, ...others] = objects;
   const one = only === undefined ? '' : `${codeName(only)}: `;
   const subject = others.length > 0 ? `**${plural(objects.length, 'object')}**: ` : one;
-  // Without a column, the message may have the place.
+  // The message of a warning without a column may contain the place.
   const shown = places.filter((place) => !message.includes(`${place.file}:${place.line}`));
   const notes = [
     ...(others.length > 0 ? [firstFew(objects.map(codeName))] : []),

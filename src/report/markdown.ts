@@ -3,11 +3,11 @@ import { lazy } from '../base/values.js';
 import { countPrivileged, type Plan, type Share } from '../plan/plan.js';
 import { type Fold, foldChanges } from './fold.js';
 import {
-  allot,
+  chooseForms,
   type Entry,
   isShownWhole,
   type Section,
-  type Shown,
+  type ShownForms,
   sectionTexts,
 } from './markdown-budget.js';
 import { detailsOf, hasDetails } from './markdown-details.js';
@@ -17,11 +17,11 @@ import type { Forge, RenderOptions } from './render-options.js';
 import {
   allWarnings,
   destructiveCount,
+  filterPlan,
   headline,
   type ReviewGroup,
   reviewGroups,
   shareNotes,
-  shownPart,
 } from './review.js';
 import { groupWarnings, type WarningGroup } from './warnings.js';
 import { defaultBudget, plural } from './words.js';
@@ -32,22 +32,22 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   return planComment(plan, options).text;
 }
 
-/** At most as long as the budget; counts what it omits. `isWhole`: it shows every difference, so a reader can approve the plan. */
+/** A plan in Markdown within the budget, with the number of omitted differences. `isWhole`: it shows all, so a reader can approve the plan. */
 export function planComment(plan: Plan, options: MarkdownOptions): { text: string; isWhole: boolean } {
   const { budget = defaultBudget, only } = options;
-  const warnings = groupWarnings(plan, allWarnings(shownPart(plan, only)));
+  const warnings = groupWarnings(plan, allWarnings(filterPlan(plan, only)));
   const sections = sectionsOf(plan, warnings, options);
   const { intro = '' } = options;
   const title = `## ${options.title ?? `idops plan: ${headline(plan)}`}\n${intro === '' ? '' : `\n${intro}\n`}`;
   const head = headText(plan, warnings.length, only);
   const foot = footText(plan);
   const room = budget - [title, head, foot].join('\n').length - 1;
-  const all = allot(sections, room);
+  const forms = chooseForms(sections, room);
   const entries = sections.flatMap((section) => section.entries);
-  const isShort = !entries.every((entry) => isShownWhole(entry, all));
-  // The longest possible notice.
-  const most = notice(entries, new Map(entries.map((entry) => [entry, entry.forms.length - 1])), budget);
-  const shown = isShort ? allot(sections, room - most.length - 1) : all;
+  const isShort = !entries.every((entry) => isShownWhole(entry, forms));
+  const allForms = new Map(entries.map((entry) => [entry, entry.forms.length - 1]));
+  const longestNotice = notice(entries, allForms, budget);
+  const shown = isShort ? chooseForms(sections, room - longestNotice.length - 1) : forms;
   const parts = [
     title,
     isShort ? notice(entries, shown, budget) : '',
@@ -56,16 +56,16 @@ export function planComment(plan: Plan, options: MarkdownOptions): { text: strin
     foot,
   ];
   const text = parts.filter((part) => part !== '').join('\n');
-  const bare = `${title}\nThis is longer than ${budget} characters even without details.\n`;
+  const titleOnly = `${title}\nThe plan is longer than ${budget} characters even without details.\n`;
   const fits = text.length <= budget;
   return {
-    text: fits ? text : bare.slice(0, Math.max(0, budget)),
-    isWhole: fits && !isShort && !isPart(plan, only),
+    text: fits ? text : titleOnly.slice(0, Math.max(0, budget)),
+    isWhole: fits && !isShort && !isPartial(plan, only),
   };
 }
 
-/** Whether a plan, or the shown part, omits something declared. */
-function isPart({ partial }: Plan, only: Share | undefined): boolean {
+/** Whether the plan, or its shown part, omits declared objects. */
+function isPartial({ partial }: Plan, only: Share | undefined): boolean {
   return partial === true || only !== undefined;
 }
 
@@ -75,18 +75,19 @@ function headText(plan: Plan, warnings: number, only: Share | undefined): string
   const lines = [
     `Server ${code(plan.server)}, profile ${code(plan.profile)}${environment}${plan.shard === undefined ? '' : `, shard ${shardText(plan.shard)} of the objects`}.${asOf}`,
   ];
-  const { count, inAll } = destructiveCount(shownPart(plan, only));
-  const privileged = countPrivileged(shownPart(plan, only));
+  const { count, totalNote } = destructiveCount(filterPlan(plan, only));
+  const privileged = countPrivileged(filterPlan(plan, only));
   const notes = [
     ...(privileged > 0 ? [`**${plural(privileged, 'privileged change')}**, first below`] : []),
     ...(count > 0
-      ? [`**${plural(count, 'destructive change')}**${inAll}, ${privileged > 0 ? 'next' : 'first'} below`]
+      ? [`**${plural(count, 'destructive change')}**${totalNote}, ${privileged > 0 ? 'next' : 'first'} below`]
       : []),
     ...(warnings > 0 ? [`${plural(warnings, 'warning')}, last below`] : []),
   ];
   if (notes.length > 0) lines.push('', `${notes.join('; ')}.`);
   lines.push(...shareNotes(plan, only).flatMap((note) => ['', prose(note)]));
-  if (isPart(plan, only)) lines.push('', 'This is a part of what is declared, so it carries no approval.');
+  if (isPartial(plan, only))
+    lines.push('', 'This shows only a part of what is declared, so it carries no approval.');
   return `${lines.join('\n')}\n`;
 }
 
@@ -113,7 +114,7 @@ function sectionsOf(
     entries: foldChanges(changes, debug).map((fold) => changeEntry(fold, rank, debug, forge)),
   }));
   if (warnings.length === 0) return groups;
-  // Warnings of the plan first, then those of most objects.
+  // Warnings about the whole plan come first, then those about the most objects.
   const ordered = warnings.toSorted((a, b) => weight(b) - weight(a));
   const entries = ordered.map((group): Entry => {
     const line = lazy(() => `- ${warningLine(group, forge)}\n`);
@@ -130,28 +131,28 @@ function changeEntry(fold: Fold, rank: number, debug: boolean, forge: Forge | un
   const { change, changes } = fold;
   const line = lazy(() => `- ${changeLine(fold, forge)}\n`);
   const details = lazy(() => detailsOf(change, debug));
-  const folded = (detail: string) =>
-    `${line()}\n<details><summary>Differences</summary>\n\n${detail}\n</details>\n\n`;
-  const withDetails = [() => folded(details().short), () => folded(details().full)];
+  const withDetails = (text: string) =>
+    `${line()}\n<details><summary>Differences</summary>\n\n${text}\n</details>\n\n`;
+  const detailForms = [() => withDetails(details().short), () => withDetails(details().full)];
   return {
     rank,
     objects: changes.length,
     differences: changes.length * Math.max(1, change.fields.length),
-    forms: [() => `- ${changeName(fold)}\n`, line, ...(hasDetails(change, debug) ? withDetails : [])],
+    forms: [() => `- ${changeName(fold)}\n`, line, ...(hasDetails(change, debug) ? detailForms : [])],
   };
 }
 
-function notice(entries: readonly Entry[], shown: Shown, budget: number): string {
-  const counted = (isWarning: boolean, noun: string) => {
+function notice(entries: readonly Entry[], shown: ShownForms, budget: number): string {
+  const count = (counted: readonly Entry[]) => counted.reduce((sum, { differences }) => sum + differences, 0);
+  const countText = (isWarning: boolean, noun: string) => {
     const all = entries.filter(({ rank }) => (rank === 'warnings') === isWarning);
-    const count = (some: readonly Entry[]) => some.reduce((sum, { differences }) => sum + differences, 0);
-    const whole = count(all.filter((entry) => isShownWhole(entry, shown)));
-    return all.length === 0 ? [] : [`${whole} of ${plural(count(all), noun)}`];
+    const whole = all.filter((entry) => isShownWhole(entry, shown));
+    return all.length === 0 ? [] : [`${count(whole)} of ${plural(count(all), noun)}`];
   };
-  const counts = [...counted(false, 'difference'), ...counted(true, 'warning')].join(' and ');
+  const counts = [...countText(false, 'difference'), ...countText(true, 'warning')].join(' and ');
   return [
     `> **${counts} are shown**, since there is room for ${budget.toLocaleString('en')} characters. This carries no approval.`,
-    '> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.',
+    '> To see all of them, run `idops plan`, or `idops plan --format html=plan.html` for a page.',
     '',
   ].join('\n');
 }

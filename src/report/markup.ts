@@ -1,20 +1,17 @@
 import { escapeText } from '../base/escape.js';
 
+/** HTML that is escaped already. */
 export class Markup {
   readonly text: string;
 
   constructor(text: string) {
     this.text = text;
   }
-
-  toString(): string {
-    return this.text;
-  }
 }
 
 export type Insertable = Markup | string | number | null | readonly Insertable[];
 
-/** HTML in which inserted values are escaped, unless they are markup. */
+/** A template tag for HTML: escapes inserted values that aren't markup. */
 export function markup(parts: TemplateStringsArray, ...inserted: readonly Insertable[]): Markup {
   return new Markup(
     parts
@@ -36,7 +33,7 @@ const entities: { readonly [character: string]: string } = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // `::` begins a command in CI logs.
+  // `::` starts a command in CI logs.
   ':': '&#58;',
 };
 
@@ -50,12 +47,12 @@ export function markupLines(text: string): Markup {
   return new Markup(text.split(/\r?\n/).map(escapeMarkup).join('\n'));
 }
 
-/** Escapes a document for `srcdoc`: printable ASCII on one line, without CI commands. */
+/** Escapes a document for `srcdoc`: printable ASCII on one line, without commands for CI logs. */
 export function frameSource(html: string): Markup {
   return new Markup(
     html.toWellFormed().replace(/[^ -~]|[&"<>]|:(?=:)|#(?=#)/gu, (character) => {
       const code = character.codePointAt(0) ?? 0;
-      // References to these controls mean other characters.
+      // HTML reads references to these control characters as other characters.
       return `&#${code === 0 || (code >= 0x80 && code < 0xa0) ? 0xfffd : code};`;
     }),
   );

@@ -8,26 +8,26 @@ import type { Planned } from '../plan/build.js';
 import type { Plan } from '../plan/plan.js';
 import type { State } from '../state/state.js';
 
-/** An object as people see it: its address, and its name if the address doesn't say it. */
-export interface Named {
+/** An object as people see it: its address, and its name if the address doesn't contain it. */
+export interface NamedObject {
   readonly address: string;
   readonly label?: string | undefined;
 }
 
-/** The label after an address, such as ` (ada@acme.example)`; empty without one. Escaped. */
-export function labelBeside({ label }: Pick<Named, 'label'>): string {
+/** The label to append to an address: ` (ada@acme.example)`; empty if there is none. Escaped. */
+export function labelSuffix({ label }: Pick<NamedObject, 'label'>): string {
   return label === undefined ? '' : ` (${quoteIfNeeded(label)})`;
 }
 
-/** An object as a line of text names it: `User/4000… (ada@acme.example)`. */
-export function nameOf(named: Named): string {
-  return `${quoteIfNeeded(named.address)}${labelBeside(named)}`;
+/** An object in text: `User/4000… (ada@acme.example)`. Escaped. */
+export function nameOf(named: NamedObject): string {
+  return `${quoteIfNeeded(named.address)}${labelSuffix(named)}`;
 }
 
-/** Names of things that other objects belong to, such as backends, by their ids. */
+/** Names by id of what other objects belong to, such as backends. */
 export type Names = ReadonlyMap<string, string>;
 
-/** The label of an object: its own name, or that of what it belongs to; none if the address has it. */
+/** The label of an object: its own name, or that of what it belongs to; none if the address contains it. */
 function labelOf(
   { kind, address }: { readonly kind: KindName; readonly address: string },
   identity: Identity,
@@ -38,6 +38,7 @@ function labelOf(
   return label === undefined || address === `${kind}/${label}` ? {} : { label };
 }
 
+/** The plan with labels from observed objects and the state. */
 export function labelPlan({ plan, observed }: Planned, { resources }: State): Plan {
   const recorded = Object.values(resources).flatMap(({ kind, fields, left }) => {
     const { referencedNames } = kindOf(kind);
@@ -68,7 +69,7 @@ export function labelResult(result: Result, { changes }: Plan, answers: Answers)
     if (change === undefined) return one;
     const { displayName } = kindOf(change.kind);
     const answer = answers.get(change) ?? {};
-    // If the address is the name, the planned one stays.
+    // If the address contains the name, the label stays as planned.
     const name = isAddressedByName(change.kind) ? undefined : displayName?.(answer);
     const isDid = change.action === 'regenerate' && change.kind === regenerated.kind.name;
     const did = isDid ? answer[regenerated.regeneration.field] : undefined;
@@ -81,7 +82,7 @@ export function labelResult(result: Result, { changes }: Plan, answers: Answers)
   return { ...result, results };
 }
 
-/** The names of things that objects belong to, from the answers in a journal. */
+/** The names of what objects belong to, from the answers in a journal. */
 export function namesInJournal(entries: readonly Entry[]): Names {
   return new Map(
     entries.flatMap(({ sending: { kind, identity, label, before }, answered }) => {
@@ -97,10 +98,10 @@ export function namesInJournal(entries: readonly Entry[]): Names {
   );
 }
 
-/** The label of an object when a run ended, if the journal has it. */
+/** The label of an object at the end of a run, if the journal contains it. */
 export function labelIn({ sending, answered }: Entry, names: Names): { readonly label?: string } {
   const { displayName } = kindOf(sending.kind);
-  // If the address is the name, the former one stays.
+  // If the address contains the name, the label stays as it was.
   const after = isAddressedByName(sending.kind) ? {} : (answered?.after?.fields ?? {});
   const ownName = displayName?.(sending.before.fields) ?? displayName?.(after) ?? sending.label;
   return labelOf(sending, sending.identity, ownName, names);

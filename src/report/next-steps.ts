@@ -4,18 +4,19 @@ import { partWithoutAttempt } from '../base/shard.js';
 import type { Plan } from '../plan/plan.js';
 import { nameOf } from './names.js';
 
+/** What a person can do after a run: a text, and the command that follows it, if any. */
 export function nextSteps(
   { run: name, journal, results }: Pick<Result, 'run' | 'journal' | 'results'>,
   { undoes, again = ['apply'] }: Pick<Plan, 'undoes' | 'again'>,
 ): { readonly before: string; readonly command: string | null }[] {
   if (name === null) return [];
-  // Only of this shard.
+  // The run of this shard only.
   const run = partWithoutAttempt(journal ?? name);
-  // A regeneration has its own suggestions.
+  // Regenerations have suggestions of their own.
   const isLeft = results.some(({ status, action }) => status !== 'applied' && action !== 'regenerate');
   const isUndoable = mayBeUndone({ results });
   const open = results.filter(({ status, action }) => status === 'unknown' && action === 'regenerate');
-  // A person must look at the object first.
+  // Only a person can find out whether a DID was regenerated.
   const settle = open.flatMap((one) => {
     const words = `runs settle ${run} ${shellWord(one.address)}`;
     return [

@@ -7,7 +7,7 @@ export interface PageScript {
   readonly hash: string;
 }
 
-/** A page in one file that loads nothing and, in files, runs no script. Filters and tabs are form controls that style sheets read. */
+/** A page in one file that loads nothing, and runs no script except `script`. Filters and tabs are form controls that style sheets read. */
 export function pageText({
   title,
   content,

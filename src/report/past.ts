@@ -15,22 +15,24 @@ import { type Profile, profiles } from '../server/profiles.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
 import { labelIn, type Names, nameAfter, namesInJournal } from './names.js';
 
+/** A change that a run sent, as its journal shows it. */
 export interface PastChange {
   readonly change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>;
-  /** The address by ids. */
+  /** The address with ids instead of names. */
   readonly key: string;
-  /** Its name after the run, if known. */
-  readonly called?: string;
+  /** The object's name after the run, if known. */
+  readonly nameAfter?: string;
   readonly at: string;
   readonly result: ChangeResult | null;
 }
 
+/** A run, as its journals show it. */
 export interface PastRun {
   readonly run: RunLine;
-  /** `unfinished`: it was killed, and no later run recorded its outcome yet. */
+  /** `unfinished`: it was killed, and no later run has recorded its outcome. */
   readonly ended: 'finished' | 'interrupted' | 'unfinished';
   readonly changes: readonly PastChange[];
-  /** The journals of its shards; one for each start of a shard. */
+  /** The journals of its shards, one for each start of a shard. */
   readonly parts?: readonly PastPart[];
 }
 
@@ -86,10 +88,14 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, 
   };
 }
 
-function regenerationFields({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[] {
+function regenerationFields(
+  { regeneration }: Kind,
+  fieldsBefore: Fields,
+  fieldsAfter: Fields,
+): FieldChange[] {
   if (regeneration === undefined) return [];
-  const { [regeneration.field]: before } = was;
-  const { [regeneration.field]: after } = is;
+  const { [regeneration.field]: before } = fieldsBefore;
+  const { [regeneration.field]: after } = fieldsAfter;
   return typeof after === 'string' && after !== before
     ? [{ path: regeneration.field, type: 'value', before, after, sensitive: false }]
     : [];
@@ -107,12 +113,12 @@ function fieldChanges(
       ? []
       : (kind.deletion?.verdict(sending.identity, before, profile).fields ?? []);
   }
-  const made =
+  const regenerated =
     sending.action === 'regenerate'
       ? regenerationFields(kind, before, answered?.after == null ? {} : restoreFields(answered.after, hasher))
       : [];
   const { generation, recorded_generation: recorded } = sending;
-  const number: FieldChange[] =
+  const counter: FieldChange[] =
     generation === undefined || (generation === recorded && sending.action === 'update')
       ? []
       : [
@@ -124,8 +130,8 @@ function fieldChanges(
             sensitive: false,
           },
         ];
-  if (sending.action === 'regenerate' || (sending.action === 'adopt' && number.length > 0))
-    return [...made, ...number];
+  if (sending.action === 'regenerate' || (sending.action === 'adopt' && counter.length > 0))
+    return [...regenerated, ...counter];
   const changed = Object.entries(restoreFields(sending.expected, hasher))
     .flatMap(([name, wanted]) =>
       contrast(
@@ -141,5 +147,5 @@ function fieldChanges(
       const sensitive = holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got));
       return { path, type: type.type, before: got, after: asItWillBe(part), sensitive, ...lackOf(part) };
     });
-  return [...changed, ...number, ...endFields(sending.until, sending.until_before)];
+  return [...changed, ...counter, ...endFields(sending.until, sending.until_before)];
 }

@@ -1,9 +1,9 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
 import { groupByKey } from './group-equal.js';
-import { type Colors, colors, lineWidth, namedAtMost, placeList, plural } from './words.js';
+import { type Colors, colors, lineWidth, maxPlaces, placeList, plural } from './words.js';
 
-/** Problems for people, each with its place, its line and a caret. */
+/** Problems for people, each with its place and source line, and a caret below the line. */
 export function problemsText(problems: readonly Problem[], { color }: { readonly color: boolean }): string {
   if (problems.length === 0) return '';
   const paint = colors(color);
@@ -28,23 +28,23 @@ function countsLine(problems: readonly Problem[]): string {
   return counts.join(', ');
 }
 
-/** Places of a problem that are shown with their lines. */
-const snippetsAtMost = 3;
+/** At most so many places of a problem are shown with their source lines. */
+const maxSnippets = 3;
 
 function problemLines(problem: Problem, paint: Colors): string[] {
   const tint = problem.severity === 'error' ? paint.red : paint.yellow;
-  const shown = problem.places.slice(0, snippetsAtMost);
-  const others = problem.places.slice(snippetsAtMost);
+  const shown = problem.places.slice(0, maxSnippets);
+  const others = problem.places.slice(maxSnippets);
   const digits = Math.max(1, ...shown.map(({ line }) => String(line).length));
   const [message = '', ...more] = paragraphs(problem.message);
   const [help, ...moreHelp] = paragraphs(problem.hint ?? '');
   const margin = ' '.repeat(digits + 1);
   const arrow = `${margin}${paint.blue('-->')}`;
-  // A mark before each line separates data from messages.
-  const barred = (line: string) => `${margin} ${paint.blue('|')} ${line}`;
+  // The bar before each further line tells data from messages.
+  const withBar = (line: string) => `${margin} ${paint.blue('|')} ${line}`;
   return [
     `${paint.bold(tint(`${problem.severity}[${escapeText(problem.code)}]`))}${paint.bold(`: ${message}`)}`,
-    ...more.map(barred),
+    ...more.map(withBar),
     ...shown.flatMap((place) => [
       `${arrow} ${escapeText(place.file)}:${place.line}:${place.column}`,
       ...(place.text === undefined ? [] : snippet(place, place.text, digits, tint, paint)),
@@ -52,10 +52,10 @@ function problemLines(problem: Problem, paint: Colors): string[] {
     ...(others.length === 0
       ? []
       : [
-          `${arrow} also at ${placeList(others, problem.morePlaces)}${others.length + (problem.morePlaces ?? 0) > namedAtMost ? '; --format json lists all of them' : ''}`,
+          `${arrow} also at ${placeList(others, problem.morePlaces)}${others.length + (problem.morePlaces ?? 0) > maxPlaces ? '; --format json lists all of them' : ''}`,
         ]),
     ...(help === undefined ? [] : [`${margin} ${paint.blue('=')} help: ${help}`]),
-    ...moreHelp.map(barred),
+    ...moreHelp.map(withBar),
   ];
 }
 
@@ -66,7 +66,7 @@ function paragraphs(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** A source line with a caret; shortened around the caret if it is too long. */
+/** A source line with a caret below it; a long line is shortened around the caret. */
 function snippet(
   { line, column, length }: Place,
   text: string,
@@ -76,7 +76,7 @@ function snippet(
 ): string[] {
   const [source = ''] = text.split(/\r?\n|\r$/);
   const caret = characterAt(source, Math.min(column - 1, source.length));
-  // Two columns for ellipses.
+  // Two of the columns are for ellipses.
   const room = lineWidth - digits - 6;
   const start = characterAt(source, Math.max(0, Math.min(caret - room / 3, source.length - room)));
   const end = characterAt(source, start + room);
@@ -84,17 +84,17 @@ function snippet(
   const before = (start > 0 ? 1 : 0) + displayWidth(shown(start, caret));
   const last = characterAt(source, caret + Math.max(1, length) - 1);
   const stop = Math.min(end, last + String.fromCodePoint(source.codePointAt(last) ?? 32).length);
-  const under = displayWidth(shown(caret, stop)) || 1;
+  const caretWidth = displayWidth(shown(caret, stop)) || 1;
   const gutter = (label: string | number) => paint.blue(` ${String(label).padStart(digits)} |`);
-  const whole = `${start > 0 ? '…' : ''}${shown(start, end)}${end < source.length ? '…' : ''}`;
+  const shownLine = `${start > 0 ? '…' : ''}${shown(start, end)}${end < source.length ? '…' : ''}`;
   return [
     gutter(''),
-    `${gutter(line)} ${whole}`.trimEnd(),
-    `${gutter('')} ${' '.repeat(before)}${tint('^'.repeat(under))}`,
+    `${gutter(line)} ${shownLine}`.trimEnd(),
+    `${gutter('')} ${' '.repeat(before)}${tint('^'.repeat(caretWidth))}`,
   ];
 }
 
-/** The start of the character at an offset. */
+/** The offset of the first unit of the character at an offset. */
 function characterAt(text: string, offset: number): number {
   const at = Math.floor(offset);
   return /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at;

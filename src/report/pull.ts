@@ -5,8 +5,8 @@ import { addressOf } from '../kinds/index.js';
 import { plural } from './words.js';
 
 export interface ShownFile {
-  /** The path for people. */
-  readonly shown: string;
+  /** The path in text: relative to the current folder. */
+  readonly displayPath: string;
   /** From the project's root, with `/`. */
   readonly path: string;
   readonly action: 'write' | 'update' | 'unchanged';
@@ -20,30 +20,30 @@ export interface ShownPull {
   readonly added: number;
   readonly updated: number;
   readonly unchanged: number;
-  /** Variables in place of secrets. */
+  /** Process variables that replace secrets. */
   readonly toSet: readonly { readonly name: string; readonly address: string; readonly path: string }[];
   /** Parts of new objects that no document can declare. */
   readonly leftOut: readonly { readonly address: string; readonly reason: string }[];
-  /** Declarations that differ and weren't changed. */
-  readonly left: readonly Problem[];
+  /** Declarations that differ from the server and weren't updated. */
+  readonly notUpdated: readonly Problem[];
   readonly next: string | null;
 }
 
-const words = {
+const verbsByMode = {
   check: { write: 'would write', update: 'would update', unchanged: 'unchanged' },
   done: { write: 'wrote', update: 'updated', unchanged: 'unchanged' },
 } as const;
 
 export function pullText(pull: ShownPull): string {
-  const verbs = words[pull.check ? 'check' : 'done'];
-  const files = pull.files.map(({ shown, action }) => `${verbs[action]} ${escapeText(shown)}`);
+  const verbs = verbsByMode[pull.check ? 'check' : 'done'];
+  const files = pull.files.map(({ displayPath, action }) => `${verbs[action]} ${escapeText(displayPath)}`);
   const summary = `${plural(pull.added, 'object')} added, ${pull.updated} updated, ${pull.unchanged} unchanged.`;
   const toSet =
     pull.toSet.length === 0
       ? []
       : [
           '',
-          'Set these process variables; no file contains their values (names that begin with IDOPS_ need no allow_env):',
+          'Set these process toSet; no file contains their values (names that begin with IDOPS_ need no allow_env):',
           ...pull.toSet.map(({ name, address, path }) => `  ${name}  ${escapeText(`${address} ${path}`)}`),
         ];
   const next = pull.next === null ? [] : ['', `Next: ${pull.next}`];
@@ -56,11 +56,16 @@ export function pullJson(pull: ShownPull) {
     server: pull.server,
     profile: pull.profile,
     check: pull.check,
-    summary: { added: pull.added, updated: pull.updated, unchanged: pull.unchanged, left: pull.left.length },
+    summary: {
+      added: pull.added,
+      updated: pull.updated,
+      unchanged: pull.unchanged,
+      left: pull.notUpdated.length,
+    },
     files: pull.files.map(({ path, action }) => ({ path, action })),
     to_set: pull.toSet.map(({ name, address, path }) => ({ name, address, path })),
     left_out: pull.leftOut.map(({ address, reason }) => ({ address, reason })),
-    left: pull.left.map(({ code, message, hint = null, places: [place] }) => ({
+    left: pull.notUpdated.map(({ code, message, hint = null, places: [place] }) => ({
       code,
       message,
       hint,
@@ -71,7 +76,7 @@ export function pullJson(pull: ShownPull) {
 
 export interface ListedObject {
   readonly kind: KindName;
-  /** Its address: by name if it is unique, otherwise by ids. */
+  /** Its address, with its name if that is unique, otherwise with ids. */
   readonly address: string;
   /** Its path parameters: `id`, or `backend_id` and `type`. */
   readonly identity: { readonly [part: string]: string };
@@ -87,19 +92,19 @@ export interface ShownListing {
 }
 
 export function listText({ objects }: ShownListing): string {
-  const called = (name: string | null, remark: string | null): string =>
+  const nameAndRemark = (name: string | null, remark: string | null): string =>
     [
       ...(name === null ? [] : [quoteIfNeeded(name)]),
       ...(remark === null ? [] : [`(${escapeText(remark)})`]),
     ].join(' ');
   const rows = objects.map(({ kind, identity, name, remark }) => [
     kind,
-    // As commands take it.
+    // Without the kind, as commands accept it.
     quoteIfNeeded(addressOf(kind, identity).slice(kind.length + 1)),
-    called(name, remark),
+    nameAndRemark(name, remark),
   ]);
   const kindWidth = Math.max(0, ...rows.map(([kind = '']) => displayWidth(kind)));
-  // Column widths by kind, since some kinds have long ids.
+  // Each kind has its own width, since some have long ids.
   const idWidths = new Map<string, number>();
   for (const [kind = '', id = ''] of rows) {
     idWidths.set(kind, Math.max(idWidths.get(kind) ?? 0, displayWidth(id)));

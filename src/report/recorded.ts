@@ -5,7 +5,7 @@ import { kindOf } from '../kinds/index.js';
 import { jsonOf } from './json.js';
 import { nameOf } from './names.js';
 import type { TextOptions } from './text.js';
-import { inline, plain, shortened, textOf } from './values.js';
+import { inline, plain, shorten, textOf } from './values.js';
 import { colors, plural, wrap } from './words.js';
 
 export interface ShownState {
@@ -16,13 +16,14 @@ export interface ShownState {
   readonly lastRun: string | null;
   readonly openRun: string | null;
   readonly records: readonly Recorded[];
-  readonly whole: boolean;
+  /** Whether the recorded fields are shown. */
+  readonly withFields: boolean;
 }
 
 export function stateText(state: ShownState | undefined, options: TextOptions): string {
   if (state === undefined) return 'There is no state yet.\n';
   const paint = colors(options.color);
-  const { records, whole } = state;
+  const { records, withFields } = state;
   const lines = [
     `State:    ${escapeText(state.place)} (serial ${state.serial}, lineage ${quoteIfNeeded(state.lineage)})`,
     `Server:   ${escapeText(state.server)}`,
@@ -34,9 +35,9 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
     ...records.flatMap((record) => [
       ...wrap('', nameOf(record)).map((line) => paint.bold(line)),
       ...remarks(record).flatMap((remark) => wrap('    ', remark)),
-      ...(whole ? [...wholeLines(record, options), ''] : []),
+      ...(withFields ? [...recordedLines(record, options), ''] : []),
     ]),
-    ...(whole ? [] : ['', `${plural(records.length, 'record')}.`]),
+    ...(withFields ? [] : ['', `${plural(records.length, 'record')}.`]),
   ];
   return `${lines.join('\n').trimEnd()}\n`;
 }
@@ -58,7 +59,7 @@ function remarks(record: Recorded): string[] {
   ];
 }
 
-function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] {
+function recordedLines({ fields, left }: Recorded, options: TextOptions): string[] {
   return [
     ...fieldLines(fields, options),
     ...(left === null
@@ -75,7 +76,7 @@ function wholeLines({ fields, left }: Recorded, options: TextOptions): string[] 
 function fieldLines(fields: Fields, { debug }: TextOptions): string[] {
   return Object.entries(fields).map(([name, value]) => {
     const text = inline(value);
-    return `    ${quoteIfNeeded(name)}: ${debug ? text : textOf(shortened([plain(text)]))}`;
+    return `    ${quoteIfNeeded(name)}: ${debug ? text : textOf(shorten([plain(text)]))}`;
   });
 }
 

@@ -4,20 +4,21 @@ import type { Change, Plan } from '../plan/plan.js';
 import { redactFields, redactReport } from '../secrets/redact-report.js';
 import { type Redactor, redactAddress } from '../secrets/redactor.js';
 
+/** The plan without secrets and without values that no report shows. */
 export function redactPlan(plan: Plan, redactor: Redactor): Plan {
   const shown = redactReport(plan, redactor);
   const changes = shown.changes.map((change) => ({ ...change, apply: redactApply(change, redactor) }));
   return { ...shown, changes };
 }
 
-/** Of whole values only emails are shown; those are masked when they are read. */
+/** Reports show whole fields only of emails, whose secrets are masked on reading. */
 function redactApply({ kind, apply }: Change, redactor: Redactor): Change['apply'] {
   const redacted = {
     ...apply,
     key: redactAddress(apply.key, redactor),
     identity: mapValues(apply.identity, redactor.redactName),
-    expected: unshown,
-    before: unshown,
+    expected: noFields,
+    before: noFields,
   };
   if (kindOf(kind).email === undefined) return redacted;
   const expected = lazy(() => redactFields(apply.expected, redactor));
@@ -33,4 +34,4 @@ function redactApply({ kind, apply }: Change, redactor: Redactor): Change['apply
   };
 }
 
-const unshown: Fields = Object.freeze({});
+const noFields: Fields = Object.freeze({});

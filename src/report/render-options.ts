@@ -4,15 +4,15 @@ import { mask } from '../secrets/redactor.js';
 export interface RenderOptions {
   /** Colours in `text`. */
   readonly color: boolean;
-  /** Show unchanged objects and requests, and don't shorten values. */
+  /** Shows unchanged objects, requests and whole values. */
   readonly debug: boolean;
-  /** The current folder from the root of the repository, for annotations. */
+  /** The current folder relative to the root of the repository, for annotations. */
   readonly folder: string;
-  /** Whether the plan is a stored one. */
+  /** Whether the plan was read from a file. */
   readonly stored?: boolean;
-  /** The shown changes of a plan; by default all. */
+  /** Which changes of a plan are shown; by default all. */
   readonly only?: Share;
-  /** The maximum length of Markdown; by default that of a comment. */
+  /** The maximum length of Markdown in characters; by default that of a comment. */
   readonly budget?: number;
   /** For links to files in Markdown. */
   readonly forge?: Forge;
@@ -25,7 +25,7 @@ export interface RenderOptions {
 export interface Forge {
   /** The address of the repository's root, without a trailing slash; safe in Markdown and HTML. */
   readonly files: string;
-  /** The current folder from that root. */
+  /** The current folder relative to that root. */
   readonly folder: string;
 }
 
@@ -34,7 +34,7 @@ export function fileUrl(
   { files, folder }: Forge,
   { file, line }: { readonly file: string; readonly line: number },
 ): string | undefined {
-  // A masked name is unknown.
+  // Nothing has a masked name.
   if (/^([\\/]|[a-z]:)/i.test(file) || file.includes(mask)) return undefined;
   const { steps, isInside } = stepsTo(folder, file);
   return isInside ? `${files}/${steps.map(segment).join('/')}#L${line}` : undefined;
@@ -51,7 +51,7 @@ export function stepsTo(folder: string, file: string): { steps: string[]; isInsi
   return { steps, isInside };
 }
 
-/** Also encodes characters with a meaning in Markdown. */
+/** Encodes a segment of a path, including characters with a meaning in Markdown. */
 function segment(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replace(
     /[!'()*~]/g,

@@ -3,13 +3,13 @@ import { escapeText } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import { firstFew } from '../base/words.js';
 import type { Action } from '../plan/plan.js';
-import type { Pen } from './field-text.js';
+import type { TextStyle } from './field-text.js';
 import { commonMessage, groupResults } from './group-equal.js';
 import { nameOf } from './names.js';
-import { penOf, type TextOptions } from './text.js';
+import { type TextOptions, textStyle } from './text.js';
 import { plural, wrap } from './words.js';
 
-const done: { readonly [action in Action]: string } = {
+const pastTense: { readonly [action in Action]: string } = {
   create: 'created',
   update: 'updated',
   delete: 'deleted',
@@ -20,13 +20,13 @@ const done: { readonly [action in Action]: string } = {
 };
 
 export function resultText(result: Result, options: TextOptions): string {
-  const pen = penOf(options);
+  const pen = textStyle(options);
   const { paint, debug } = pen;
   const groups = debug ? result.results.map((one) => [one]) : groupResults(result.results);
   const lines = groups.flatMap(([first, ...others]) => {
     if (first === undefined) return [];
     if (first.status === 'applied') return appliedLines(first, pen);
-    return others.length === 0 ? troubleLines(first, pen) : alikeLines(first, others, pen);
+    return others.length === 0 ? failureLines(first, pen) : equalResultLines(first, others, pen);
   });
   if (result.results.length === 0) lines.push('Nothing was applied.');
   if (result.interrupted) {
@@ -34,11 +34,11 @@ export function resultText(result: Result, options: TextOptions): string {
       paint.yellow('Interrupted: requests in flight were finished and recorded, no more were sent.'),
     );
   }
-  if (result.run !== null) lines.push('', `Run: ${escapeText(result.run)}${partText(result)}`);
+  if (result.run !== null) lines.push('', `Run: ${escapeText(result.run)}${shardSuffix(result)}`);
   return `${[...lines, paint.bold(resultSummaryLine(result))].join('\n')}\n`;
 }
 
-export function partText({ shard }: Pick<Result, 'shard'>): string {
+export function shardSuffix({ shard }: Pick<Result, 'shard'>): string {
   return shard === undefined ? '' : `, shard ${shardText(shard)}`;
 }
 
@@ -52,15 +52,15 @@ export function outcomeCounts(results: readonly ChangeResult[]): string {
   return [...none, ...countedWords({ results })].join(', ');
 }
 
-/** What a person should know of a change that was applied. */
+/** Notes about an applied change: its new DID first. */
 export function notesOf({ notes = [], did }: Pick<ChangeResult, 'notes' | 'did'>): readonly string[] {
   return did === undefined ? notes : [`the DID is now ${did}`, ...notes];
 }
 
-function appliedLines(result: ChangeResult, { paint, debug }: Pen): string[] {
+function appliedLines(result: ChangeResult, { paint, debug }: TextStyle): string[] {
   const notes = notesOf(result).flatMap((note) => wrap('    note: ', note));
   const attempts = debug ? paint.dim(attemptsText(result)) : '';
-  const head = `${paint.green('✓')} ${nameOf(result)} ${done[result.action]}${attempts}`;
+  const head = `${paint.green('✓')} ${nameOf(result)} ${pastTense[result.action]}${attempts}`;
   return [head, ...unverifiedLines(result), ...notes];
 }
 
@@ -69,7 +69,7 @@ function unverifiedLines({ unverified }: ChangeResult): string[] {
   return wrap('    not in the answer, so unverified: ', unverified.join(', '));
 }
 
-function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
+function failureLines(result: ChangeResult, { paint }: TextStyle): string[] {
   const mark = { failed: '✗', not_converged: '≠', unknown: '?', skipped: '-', applied: '✓' }[result.status];
   const status = result.status === 'unknown' ? 'outcome unknown' : statusWords(result.status);
   const tint =
@@ -81,18 +81,18 @@ function troubleLines(result: ChangeResult, { paint }: Pen): string[] {
   ];
 }
 
-function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: Pen): string[] {
+function equalResultLines(first: ChangeResult, others: readonly ChangeResult[], pen: TextStyle): string[] {
   const all = [first, ...others];
   const addresses = all.map(({ address }) => address);
   if (first.status === 'skipped') {
     const text = `- ${all.length} ${escapeText(commonMessage(first, first.error ?? 'not sent'))}`;
     return [pen.paint.dim(text), ...wrap('    ', firstFew(addresses))];
   }
-  // --debug and JSON show the differing values.
+  // --debug and JSON show the values that differ.
   const values = all.some(({ ownValues }) => ownValues !== undefined) ? ', each with its own values' : '';
   return [
-    ...troubleLines(first, pen),
-    ...wrap(`    ${others.length} more alike${values}: `, firstFew(addresses.slice(1))),
+    ...failureLines(first, pen),
+    ...wrap(`    ${others.length} more like this${values}: `, firstFew(addresses.slice(1))),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { escapeText, quoteIfNeeded } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
+import { groupBy } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import { countDestructions } from '../plan/approve.js';
 import { isListed, shareOf } from '../plan/drift.js';
@@ -31,11 +32,11 @@ export function shareNotes(plan: Plan, only: Share | undefined): string[] {
   return [driftSentence(plan), leftOutSentence(shared, only)].filter((note) => note !== null);
 }
 
-export function shownPart(plan: Plan, only: Share | undefined): Plan {
+export function filterPlan(plan: Plan, only: Share | undefined): Plan {
   return only === undefined ? plan : { ...plan, changes: shareOf(plan.changes, only).changes };
 }
 
-/** Changes in the order of review: privileged ones first, then destructive and blocked ones. */
+/** The shown changes in the order of review: privileged ones first, then destructive and blocked ones. */
 export function reviewGroups(
   plan: Plan,
   { debug, only }: { readonly debug: boolean; readonly only?: Share },
@@ -46,9 +47,8 @@ export function reviewGroups(
   const destructive = others.filter(isDestructive);
   const rest = others.filter((change) => !isDestructive(change));
   const of = (action: Action) => rest.filter((change) => change.action === action);
-  const done = rest.filter(({ action }) => ['create', 'update', 'delete', 'regenerate'].includes(action));
-  const byKind = new Map<string, Change[]>();
-  for (const change of done) byKind.set(change.kind, [...(byKind.get(change.kind) ?? []), change]);
+  const sent = rest.filter(({ action }) => ['create', 'update', 'delete', 'regenerate'].includes(action));
+  const byKind = groupBy(sent, ({ kind }) => kind);
   return [
     { title: 'Privileged', rank: 0, changes: privileged },
     { title: 'Destructive', rank: 0, changes: destructive },
@@ -69,28 +69,28 @@ export function isDestructive({ destructions }: Change): boolean {
   return destructions.length > 0;
 }
 
-/** Whether a reviewer must see the name of every object: of privileged and destructive changes. */
-export function isGrave(change: Change): boolean {
+/** Whether a change is privileged or destructive, so that a reviewer must see the name of every object. */
+export function isHighRisk(change: Change): boolean {
   return isPrivileged(change) || isDestructive(change);
 }
 
-/** How many changes are destructive, and how many things they destroy. */
-export function destructiveCount({ changes }: Pick<Plan, 'changes'>): { count: number; inAll: string } {
+/** The number of destructive changes, and a note if they destroy more than one thing each. */
+export function destructiveCount({ changes }: Pick<Plan, 'changes'>): { count: number; totalNote: string } {
   const count = changes.filter(isDestructive).length;
-  const losses = countDestructions({ changes });
-  return { count, inAll: losses === count ? '' : ` (${losses} things in all)` };
+  const destructions = countDestructions({ changes });
+  return { count, totalNote: destructions === count ? '' : ` (${destructions} things in all)` };
 }
 
-/** A warning and its object; null for the plan as a whole. */
+/** A warning with its change; the change is null if it is about the whole plan. */
 export interface AttributedWarning extends PlanWarning {
   readonly change: Change | null;
-  readonly given: PlanWarning;
+  readonly original: PlanWarning;
 }
 
 export function allWarnings({ warnings, changes }: Pick<Plan, 'warnings' | 'changes'>): AttributedWarning[] {
   return [
-    ...warnings.map((given) => ({ ...given, change: null, given })),
-    ...changes.flatMap((change) => change.warnings.map((given) => ({ ...given, change, given }))),
+    ...warnings.map((original) => ({ ...original, change: null, original })),
+    ...changes.flatMap((change) => change.warnings.map((original) => ({ ...original, change, original }))),
   ];
 }
 
@@ -102,14 +102,14 @@ export function headline(plan: Plan): string {
     .map((action) => `${count[action]} ${actionWords[action]}`);
   const isIdle = pending.length === 0;
   return [
-    ...(isIdle ? [idleWords(plan)] : pending),
+    ...(isIdle ? [nothingToDoText(plan)] : pending),
     ...(isIdle && count.unchanged === 0 ? [] : [`${count.unchanged} unchanged`]),
   ].join(', ');
 }
 
-/** `6 updates and 1 deletion`. */
-export function sendsText(plan: Plan): string {
-  // Nothing is sent for a key pair that loses the default.
+/** What a plan sends, for a question: `6 updates and 1 deletion`. */
+export function requestCounts(plan: Plan): string {
+  // A key pair that loses the default needs no request.
   const sent = plan.changes.filter(({ requests }) => requests.length > 0);
   const { create, update, delete: deletions, regenerate } = summarize({ changes: sent });
   const parts = [
@@ -123,20 +123,21 @@ export function sendsText(plan: Plan): string {
   return nouns.length === 0 ? last : `${nouns.join(', ')} and ${last}`;
 }
 
-export function idleWords(plan: Plan): string {
+/** Why a plan without changes has nothing to do. */
+export function nothingToDoText(plan: Plan): string {
   if (plan.undoes !== undefined) return 'nothing to put back';
   if (leavesRestores(plan)) {
-    return 'nothing to change of what is selected; of what is left out, something is still to be restored';
+    return 'nothing to change in the selection; outside it, something must still be restored';
   }
   if (plan.changes.length > 0) return 'nothing to change';
   if (plan.leavesOut === 'ended') return 'no access has ended';
   if (plan.leavesOut !== true) return 'nothing is declared';
   return plan.shard === undefined
-    ? 'nothing of what is selected is declared'
-    : `nothing of what is declared and selected falls to shard ${shardText(plan.shard)}`;
+    ? 'no selected object is declared'
+    : `no selected and declared object is in shard ${shardText(plan.shard)}`;
 }
 
-/** Says if the present value isn't live; null if it is. */
+/** Where the present value comes from, unless it is live; null if it is. */
 export function observedNote({ kind, action, observed, recordedAt, fields, apply }: Change): string | null {
   const { generation, existed } = apply;
   const { counter = '' } = kindOf(kind).regeneration ?? {};
@@ -145,7 +146,7 @@ export function observedNote({ kind, action, observed, recordedAt, fields, apply
     return `${fields.length > 0 ? '' : `${counter} ${generation} `}will be recorded, nothing is sent`;
   }
   if (observed === 'recorded') {
-    // The DID may be live nevertheless.
+    // The DID itself may be live.
     const what = generation === undefined ? 'recorded' : `${counter} as recorded`;
     const why = existed === true ? "since the server doesn't show it" : 'not read from the server';
     return `${what}${recordedAt === undefined ? '' : ` ${escapeText(recordedAt)}`}, ${why}`;
@@ -153,10 +154,10 @@ export function observedNote({ kind, action, observed, recordedAt, fields, apply
   return observed === 'unknown' && action === 'update' ? 'present value unknown: will be asserted' : null;
 }
 
-/** The maximum length of a value shown on the change's line. */
+/** The maximum length of both values together on the line of a change. */
 const shortLength = 100;
 
-/** The single short value of a change, if there is nothing else to show. */
+/** The difference of a change that has only one short value to show; otherwise undefined. */
 export function shortValue(
   change: Change,
 ): { readonly path: string; readonly before: string; readonly after: string } | undefined {
@@ -168,23 +169,24 @@ export function shortValue(
   return { path: field.path, before: view.before, after: view.after };
 }
 
-export function bodyNotes({ before, removal, lines, notes, hunks }: BodyView): string[] {
-  const all = hunks.flatMap((hunk) => hunk.lines);
-  const count = (wanted: DiffLine['mark']) => all.filter(({ mark }) => mark === wanted).length;
+/** The notes above the diff of a body. */
+export function bodyNotes({ before, removalNote, lineCount, notes, hunks }: BodyView): string[] {
+  const diffLines = hunks.flatMap((hunk) => hunk.lines);
+  const count = (wanted: DiffLine['mark']) => diffLines.filter(({ mark }) => mark === wanted).length;
   return [
-    // The present text is unknown.
     ...(hunks.length === 0 || before === 'unknown'
       ? []
       : [`${plural(count('+'), 'line')} added, ${count('-')} removed`]),
     ...(before === 'unknown'
-      ? [`the value before is unknown${removal === null ? `; ${plural(lines, 'line')} after` : ''}`]
+      ? [`the value before is unknown${removalNote === null ? `; ${plural(lineCount, 'line')} after` : ''}`]
       : []),
     ...(before === 'null' ? ['there was none (null)'] : []),
-    ...(removal === null ? [] : [removal]),
+    ...(removalNote === null ? [] : [removalNote]),
     ...notes,
   ];
 }
 
+/** The places that declare the fields of a change, or else its object. */
 export function declaredPlaces({
   declaredAt,
   fields,
@@ -198,9 +200,9 @@ export function placeText({ file, line }: { readonly file: string; readonly line
   return `${quoteIfNeeded(file)}:${line}`;
 }
 
-/** A warning's message with its places, if they aren't the declaration. */
-export function located(warning: PlanWarning): string {
+/** A warning's message, and its places if they aren't that of the declaration. */
+export function messageWithPlaces(warning: PlanWarning): string {
   const { message, place, morePlaces } = warning;
-  // Without a column, the message has the place.
+  // The message of a warning without a column contains the place.
   return place?.column === undefined ? message : `${message} (${placeList(placesOf(warning), morePlaces)})`;
 }

@@ -5,18 +5,18 @@ import { shardText } from '../base/shard.js';
 import { withoutUndefined } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { fieldJson } from './json.js';
-import { type Named, nameOf } from './names.js';
+import { type NamedObject, nameOf } from './names.js';
 import type { PastChange, PastPart, PastRun } from './past.js';
 import { outcomeCounts } from './result-text.js';
-import { shownChange } from './stored.js';
-import { changeLines, penOf, type TextOptions } from './text.js';
+import { changeForDisplay } from './stored.js';
+import { changeLines, type TextOptions, textStyle } from './text.js';
 import { colors, plural, wrap } from './words.js';
 
 export interface ShownRuns {
   readonly runs: readonly PastRun[];
-  /** Objects of these kinds are named first. */
+  /** Objects of these kinds are listed first. */
   readonly kinds: readonly string[];
-  /** The sentence if there are no runs. */
+  /** The sentence that is shown if there are no runs. */
   readonly none: string;
 }
 
@@ -25,27 +25,27 @@ export function runsText({ runs, kinds, none }: ShownRuns, { color }: TextOption
   const paint = colors(color);
   const lines = runs.flatMap((past) => {
     const { run, ended, changes, parts } = past;
-    const mark = ended === 'finished' ? '' : ` (${ended})`;
+    const suffix = ended === 'finished' ? '' : ` (${ended})`;
     const when = run.at.slice(0, 16).replace('T', ' ');
     return [
-      `${paint.bold(escapeText(run.run))}  ${escapeText(when)}  ${commandOf(run)}${ofShards(parts)} by ${who(run)}: ${counts(changes)}${mark}`,
-      ...wrap('    ', firstFew(objectsOf(past, kinds).map(nameOf), NAMED)),
-      ...why(run),
+      `${paint.bold(escapeText(run.run))}  ${escapeText(when)}  ${commandOf(run)}${shardsSuffix(parts)} by ${runAuthor(run)}: ${countsText(changes)}${suffix}`,
+      ...wrap('    ', firstFew(objectsOf(past, kinds).map(nameOf), maxNamed)),
+      ...messageLines(run),
     ];
   });
   return `${lines.join('\n')}\n`;
 }
 
-const NAMED = 3;
+const maxNamed = 3;
 
-/** The objects of a run, those of the wanted kinds first. */
-function objectsOf({ changes }: PastRun, kinds: readonly string[]): Named[] {
+/** The objects of a run, those of these kinds first. */
+function objectsOf({ changes }: PastRun, kinds: readonly string[]): NamedObject[] {
   const rank = ({ change }: PastChange) => (kinds.includes(change.kind) ? 0 : 1);
   const ordered = changes.toSorted((a, b) => rank(a) - rank(b));
   return ordered.map(({ change: { address, label } }) => ({ address, label }));
 }
 
-export function why({ message }: PastRun['run']): string[] {
+export function messageLines({ message }: PastRun['run']): string[] {
   return message === undefined ? [] : wrap('    message: ', message);
 }
 
@@ -57,7 +57,7 @@ export function runText(past: PastRun, options: TextOptions): string {
     `Command:     ${commandOf(run)}, idops ${escapeText(run.tool_version)}`,
     `When:        ${escapeText(run.at)}`,
     ...(run.now === undefined ? [] : [`As of:       ${escapeText(run.now)} (--now)`]),
-    `Who:         ${who(run)}, process ${run.pid}${run.actor === undefined ? '' : ` of ${system(run)}`}`,
+    `Who:         ${runAuthor(run)}, process ${run.pid}${run.actor === undefined ? '' : ` of ${userAndHost(run)}`}`,
     ...(run.commit === undefined ? [] : [`Commit:      ${escapeText(run.commit)}`]),
     ...(run.run_url === undefined ? [] : [`CI:          ${escapeText(run.run_url)}`]),
     ...(run.message === undefined ? [] : [`Message:     ${escapeText(run.message)}`]),
@@ -66,33 +66,33 @@ export function runText(past: PastRun, options: TextOptions): string {
     `Environment: ${run.environment === null ? 'none' : escapeText(run.environment)}`,
     ...(parts.length === 0
       ? [`Digest:      ${escapeText(run.digest)}`]
-      : ['Shards:', ...parts.flatMap((part) => wrap('  ', partText(part)))]),
+      : ['Shards:', ...parts.flatMap((part) => wrap('  ', shardLine(part)))]),
     '',
     ...changes.flatMap((change) => [...pastLines(change, options), '']),
   ];
-  return `${[...lines, counts(changes)].join('\n')}\n`;
+  return `${[...lines, countsText(changes)].join('\n')}\n`;
 }
 
-function ofShards(parts: PastRun['parts']): string {
+function shardsSuffix(parts: PastRun['parts']): string {
   const [first] = parts ?? [];
   if (parts === undefined || first === undefined) return '';
   const { count } = first.shard;
-  const there = new Set(parts.map(({ shard }) => shard.index)).size;
-  return there === count ? ` of ${count} shards` : ` of ${there} of ${count} shards`;
+  const started = new Set(parts.map(({ shard }) => shard.index)).size;
+  return started === count ? ` of ${count} shards` : ` of ${started} of ${count} shards`;
 }
 
-function partText({ shard, run, ended, changes }: PastPart): string {
+function shardLine({ shard, run, ended, changes }: PastPart): string {
   const { run: journal, at, pid, digest } = run;
-  return `${shardText(shard)} (${ended}): ${counts(changes)}; ${journal}, ${at}, by ${who(run)}, process ${pid}, ${digest}`;
+  return `${shardText(shard)} (${ended}): ${countsText(changes)}; ${journal}, ${at}, by ${runAuthor(run)}, process ${pid}, ${digest}`;
 }
 
 export function pastLines({ change, result, at }: PastChange, options: TextOptions): string[] {
-  const pen = penOf(options);
+  const pen = textStyle(options);
   const { paint } = pen;
   const status = result === null ? 'no answer yet' : result.status;
   const error = result?.error ?? null;
   return [
-    ...changeLines(shownChange(change), pen),
+    ...changeLines(changeForDisplay(change), pen),
     ...(change.action === 'adopt' ? ['    recorded, nothing was sent'] : []),
     `    ${result?.status === 'applied' ? paint.green(status) : paint.red(status)} ${escapeText(at)}`,
     ...(error === null ? [] : wrap('    error: ', error)),
@@ -100,12 +100,12 @@ export function pastLines({ change, result, at }: PastChange, options: TextOptio
   ];
 }
 
-/** Who ran it: the actor and pull request that CI names; otherwise the user of the system, and the author of the commit. */
-export function who(run: PastRun['run']): string {
+/** Who started a run: the actor that CI names, or else the user and host, and the commit's author; with the pull request, if any. */
+export function runAuthor(run: PastRun['run']): string {
   const { actor, author, pull_request } = run;
   const request = pull_request === undefined ? '' : ` (pull request ${pull_request})`;
   if (actor !== undefined) return `${quoteIfNeeded(actor)}${request}`;
-  return `${system(run)}${author === undefined ? '' : `, commit by ${quoteIfNeeded(author)}`}${request}`;
+  return `${userAndHost(run)}${author === undefined ? '' : `, commit by ${quoteIfNeeded(author)}`}${request}`;
 }
 
 /** `apply`, or `undo of RUN`. */
@@ -113,11 +113,11 @@ export function commandOf({ command, undoes }: PastRun['run']): string {
   return quoteIfNeeded(undoes === undefined ? command : `${command} of ${undoes}`);
 }
 
-function system({ user, host }: PastRun['run']): string {
+function userAndHost({ user, host }: PastRun['run']): string {
   return `${quoteIfNeeded(user)} on ${quoteIfNeeded(host)}`;
 }
 
-function counts(changes: readonly PastChange[]): string {
+function countsText(changes: readonly PastChange[]): string {
   const results = changes.flatMap(({ result }) => result ?? []);
   const open = changes.length - results.length;
   return `${outcomeCounts(results)}${open > 0 ? `, ${open} without an answer` : ''}`;
@@ -127,15 +127,15 @@ export function runsJson({ runs, kinds }: ShownRuns): object {
   return {
     format_version: 1,
     runs: runs.map((past) => {
-      const all = objectsOf(past, kinds);
-      const first = all.slice(0, NAMED);
-      return { ...header(past), objects: { first, more: all.length - first.length } };
+      const objects = objectsOf(past, kinds);
+      const first = objects.slice(0, maxNamed);
+      return { ...runJsonHeader(past), objects: { first, more: objects.length - first.length } };
     }),
   };
 }
 
 export function runJson(past: PastRun): object {
-  return { format_version: 1, ...header(past), changes: past.changes.map(pastChangeJson) };
+  return { format_version: 1, ...runJsonHeader(past), changes: past.changes.map(pastChangeJson) };
 }
 
 export function pastChangeJson({ change, at, result }: PastChange): object {
@@ -155,14 +155,14 @@ export function pastChangeJson({ change, at, result }: PastChange): object {
   };
 }
 
-function header({ parts, ...past }: PastRun): object {
+function runJsonHeader({ parts, ...past }: PastRun): object {
   return {
-    ...headerOf(past),
-    ...withoutUndefined({ shards: parts?.map(({ shard, ...part }) => ({ shard, ...headerOf(part) })) }),
+    ...headerFields(past),
+    ...withoutUndefined({ shards: parts?.map(({ shard, ...part }) => ({ shard, ...headerFields(part) })) }),
   };
 }
 
-function headerOf({ run, ended, changes }: PastRun): object {
+function headerFields({ run, ended, changes }: PastRun): object {
   const results = changes.flatMap(({ result }) => result ?? []);
   return {
     run: run.run,
@@ -200,11 +200,11 @@ export function pruningText({ remove, keep }: Pruning): string {
 }
 
 export function pruningJson({ remove, keep, needed }: Pruning): object {
-  const named = ({ run, command, at }: Pruning['remove'][number]) => ({ run, command, at });
+  const journalJson = ({ run, command, at }: Pruning['remove'][number]) => ({ run, command, at });
   const reasons = new Map(needed.map(({ run, why }) => [run.run, why]));
   return {
     format_version: 1,
-    removed: remove.map(named),
-    kept: keep.map((run) => ({ ...named(run), reason: reasons.get(run.run) ?? null })),
+    removed: remove.map(journalJson),
+    kept: keep.map((run) => ({ ...journalJson(run), reason: reasons.get(run.run) ?? null })),
   };
 }

@@ -39,7 +39,7 @@ const warning = z
   })
   .describe('A finding that stops nothing');
 
-/** Any JSON: numbers keep their spelling. */
+/** Any JSON value. Not parsed further, so that numbers keep their spelling. */
 const anyJson = z.unknown() as z.ZodType<Json>;
 
 const side = (description: string, example: string) =>

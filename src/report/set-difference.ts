@@ -9,20 +9,20 @@ export interface ElementChange {
   readonly text: string;
 }
 
-/** Compares two sets as the plan does; undefined if they are equal, or no sets of objects. Shows ids beside names unless `confirmed`. */
+/** Compares two sets as the plan does; undefined if they are equal, or not sets of objects. Unless `confirmed`, ids follow names. */
 export function compareSets(
   before: Value | undefined,
   after: Value,
   confirmed: boolean,
   whole: boolean,
-): { readonly elements: readonly ElementChange[]; readonly kept: number } | undefined {
+): { readonly elements: readonly ElementChange[]; readonly unchanged: number } | undefined {
   if (!isSet(after) || (before !== undefined && !isSet(before))) return undefined;
   const wanted = asElements(after);
   if (before === undefined) {
     const name = namer(wanted, confirmed);
     return {
       elements: wanted.map((it) => ({ mark: '=', text: described(it, name, confirmed, whole) })),
-      kept: 0,
+      unchanged: 0,
     };
   }
   const got = asElements(before);
@@ -33,7 +33,7 @@ export function compareSets(
     return inner === '' ? [] : [{ mark: '~', text: `${name(pair.wanted, pair.got)} (${inner})` }];
   });
   const added = match.added.map((it) => described(it, name, confirmed, whole));
-  // Irrelevant for removed elements.
+  // A removed element is shown without these details.
   const removed = match.removed.map(({ public: _, label: __, ...it }) =>
     described(it, name, confirmed, whole),
   );
@@ -42,7 +42,7 @@ export function compareSets(
     ...removed.map((text): ElementChange => ({ mark: '-', text })),
     ...changed,
   ];
-  return elements.length === 0 ? undefined : { elements, kept: match.pairs.length - changed.length };
+  return elements.length === 0 ? undefined : { elements, unchanged: match.pairs.length - changed.length };
 }
 
 function isSet(value: Value): boolean {
@@ -51,7 +51,7 @@ function isSet(value: Value): boolean {
 
 type Namer = (element: Fields, other?: Fields) => string;
 
-/** Names elements; with the id if a name is shared or unconfirmed. */
+/** Returns a function that names elements, with their id if the name is shared or unconfirmed. */
 function namer(elements: readonly Fields[], confirmed: boolean): Namer {
   const ids = new Map<string, Set<string>>();
   for (const { name, id } of elements) {
@@ -61,14 +61,14 @@ function namer(elements: readonly Fields[], confirmed: boolean): Namer {
     const name = element.name ?? other.name;
     const id = element.id ?? other.id;
     if (typeof name !== 'string') return typeof id === 'string' ? quoteIfNeeded(id) : inline(element);
-    const unclear = !confirmed || (ids.get(name)?.size ?? 0) > 1;
-    return unclear && typeof id === 'string' && id !== name
+    const needsId = !confirmed || (ids.get(name)?.size ?? 0) > 1;
+    return needsId && typeof id === 'string' && id !== name
       ? `${quoteIfNeeded(name)} (id ${quoteIfNeeded(id)})`
       : quoteIfNeeded(name);
   };
 }
 
-/** An element with its members, such as roles and scopes. */
+/** An element with its members, such as the roles of a membership. */
 function described(element: Fields, name: Namer, confirmed: boolean, whole: boolean): string {
   const inside = Object.entries(element)
     // Skip null, and a label equal to the name.
@@ -90,21 +90,21 @@ function memberText(member: Value, confirmed: boolean, whole: boolean): string {
 
 function innerChanges(wanted: Fields, got: Fields, confirmed: boolean, whole: boolean): string {
   const changes = Object.entries(wanted).flatMap(([key, member]): string[] => {
-    const there = Object.hasOwn(got, key) ? got[key] : undefined;
-    if (there !== undefined && same(member, there)) return [];
+    const present = Object.hasOwn(got, key) ? got[key] : undefined;
+    if (present !== undefined && same(member, present)) return [];
     const label = `${quoteIfNeeded(key)}: `;
     if (Array.isArray(member)) {
-      if (there === undefined) return [`${label}(unknown) → ${memberText(member, confirmed, whole)}`];
-      const inner = compareSets(there, member, confirmed, whole);
+      if (present === undefined) return [`${label}(unknown) → ${memberText(member, confirmed, whole)}`];
+      const inner = compareSets(present, member, confirmed, whole);
       if (inner !== undefined) {
         return [label + inner.elements.map(({ mark, text }) => `${mark} ${text}`).join(' ')];
       }
       // Only the order differs.
-      if (isSet(member) && isSet(there)) return [];
+      if (isSet(member) && isSet(present)) return [];
     }
-    // A missing name or id on the other side is no change.
-    if (there === undefined && (key === 'id' || key === 'name')) return [];
-    const { before, after } = inlinePair(there, member, whole);
+    // An id or name that the server omits is no change.
+    if (present === undefined && (key === 'id' || key === 'name')) return [];
+    const { before, after } = inlinePair(present, member, whole);
     return [`${label}${before} → ${after}`];
   });
   return changes.join('; ');

@@ -8,30 +8,30 @@ import { requestOf, type WriteRequest } from '../server/operations.js';
 import { planJson } from './json.js';
 import type { ChangeJson, FieldJson, PlaceJson, PlanJson, WarningJson } from './schemas.js';
 
-/** What showing a stored plan needs beside its JSON. */
-export interface Sealed {
+/** What showing a stored plan needs in addition to its JSON. */
+export interface StoredSelection {
   readonly objects: readonly { readonly address: string; readonly action: string }[];
   readonly targets: readonly string[];
   readonly kinds: readonly string[];
 }
 
-/** The JSON of a stored plan, with what showing it again needs. */
+/** The JSON of a plan for a plan file: with `confirmed`, which showing it again needs. */
 export function storedJson(plan: Plan): PlanJson {
   const shown = planJson(plan, { debug: false });
-  const changed = shareOf(plan.changes, undefined).changes.filter((change) => isListed(change, false));
+  const listed = shareOf(plan.changes, undefined).changes.filter((change) => isListed(change, false));
   return {
     ...shown,
-    changes: shown.changes.map((change, at) => ({
+    changes: shown.changes.map((change, changeIndex) => ({
       ...change,
-      fields: change.fields.map((field, index) =>
-        changed[at]?.fields[index]?.confirmed === true ? { ...field, confirmed: true } : field,
+      fields: change.fields.map((field, fieldIndex) =>
+        listed[changeIndex]?.fields[fieldIndex]?.confirmed === true ? { ...field, confirmed: true } : field,
       ),
     })),
   };
 }
 
-/** A stored plan, only for showing it; hidden values stay hidden. Undefined if a request isn't one of the API. */
-export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed): Plan | undefined {
+/** A stored plan that can only be shown; hidden values stay hidden. Undefined if a request isn't one of the API. */
+export function planOfJson(json: PlanJson, { objects, targets, kinds }: StoredSelection): Plan | undefined {
   const changes = json.changes.map(changeOfJson);
   if (!changes.every((change) => change !== undefined)) return undefined;
   const shown = new Set(changes.map(({ address }) => address));
@@ -75,7 +75,7 @@ function changeOfJson(json: ChangeJson): Change | undefined {
   if (!requests.every((request): request is WriteRequest => request !== undefined)) return undefined;
   const fields = json.fields.map((field) => fieldOfJson(kind, field, json.action === 'create'));
   const generation = fields.find(({ path }) => path === kindOf(kind).regeneration?.counter)?.after;
-  const change = shownChange({ address, ...withoutUndefined({ label }), kind, action, fields });
+  const change = changeForDisplay({ address, ...withoutUndefined({ label }), kind, action, fields });
   return {
     ...change,
     observed: json.observed,
@@ -109,10 +109,11 @@ function bodiesOf(
 
 function unchangedOf(address: string): Change {
   const kind = address.slice(0, address.indexOf('/')) as Change['kind'];
-  return shownChange({ address, kind, action: 'unchanged', fields: [] });
+  return changeForDisplay({ address, kind, action: 'unchanged', fields: [] });
 }
 
-export function shownChange(
+/** A change that can only be shown: what isn't given is empty. */
+export function changeForDisplay(
   change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>,
 ): Change {
   return {
@@ -133,7 +134,7 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson, isNew: boolean): Fie
     path,
     type: typeAt(kind, path),
     before: sideOf(json.before),
-    // The built-in text is described in words.
+    // `becomes` says what the server then uses.
     after: becomes === undefined ? (sideOf(json.after) ?? null) : null,
     sensitive,
     ...withoutUndefined({
@@ -160,8 +161,8 @@ function sideOf(json: Json): Value | undefined {
 function valueOfJson(json: Json): Value {
   if (Array.isArray(json)) return json.map(valueOfJson);
   if (!isMap(json)) return json;
-  const isHeld = json.sensitive === true && Object.keys(json).length === 1;
-  return isHeld ? new Sensitive(null) : mapValues(json as { [key: string]: Json }, valueOfJson);
+  const isSensitive = json.sensitive === true && Object.keys(json).length === 1;
+  return isSensitive ? new Sensitive(null) : mapValues(json as { [key: string]: Json }, valueOfJson);
 }
 
 function typeAt(kind: Change['kind'], path: string): FieldType['type'] {

@@ -12,7 +12,7 @@ const dark = `
   --add: #7ee787; --add-back: #12261e; --cut: #ffa198; --cut-back: #2d1517; --note: #f2cc60; --note-back: #2b2111;
   --mark: #d2a8ff; --mark-back: #211830; --code: #21262d; --focus: #58a6ff;`;
 
-/** The selectors stay narrow: a browser evaluates them again and again on a large page. */
+/** Filters as style rules. Their selectors are narrow, since a browser evaluates them often on a large page. */
 const filters = [
   ...kindNames.map((kind) => ['kind', kind]),
   ...actions.map((action) => ['action', action]),
@@ -20,8 +20,8 @@ const filters = [
 ]
   .map(([name, value]) => {
     const unchecked = `.filters:has(input[name="${name}"][value="${value}"]:not(:checked))`;
-    const held = `[data-${name}="${value}"]`;
-    return `${unchecked} ~ .group${held}, ${unchecked} ~ .group ${held} { display: none; }`;
+    const matching = `[data-${name}="${value}"]`;
+    return `${unchecked} ~ .group${matching}, ${unchecked} ~ .group ${matching} { display: none; }`;
   })
   .join('\n');
 

@@ -4,16 +4,16 @@ import { firstFew } from '../base/words.js';
 import { isListed, shareOf } from '../plan/drift.js';
 import { type Action, type Change, isPrivileged, type Plan, summarize } from '../plan/plan.js';
 import { driftSentence, leftOutSentence } from './drift.js';
-import { fieldLines, type Pen } from './field-text.js';
+import { fieldLines, type TextStyle } from './field-text.js';
 import { type Fold, foldChanges, foldCount, foldedNames, foldPlace } from './fold.js';
-import { labelBeside, nameOf } from './names.js';
+import { labelSuffix, nameOf } from './names.js';
 import type { RenderOptions } from './render-options.js';
 import {
   declaredPlaces,
   destructiveCount,
-  idleWords,
   isDestructive,
-  isGrave,
+  isHighRisk,
+  nothingToDoText,
   observedNote,
   shortValue,
 } from './review.js';
@@ -23,12 +23,12 @@ import { actions, actionWords, capitalized, colors, placeList, wrap } from './wo
 
 export type TextOptions = Pick<RenderOptions, 'color' | 'debug' | 'only' | 'stored'>;
 
-export function penOf({ color, debug }: TextOptions): Pen {
+export function textStyle({ color, debug }: TextOptions): TextStyle {
   return { paint: colors(color), debug };
 }
 
 export function planText(plan: Plan, options: TextOptions): string {
-  const pen = penOf(options);
+  const pen = textStyle(options);
   const { paint } = pen;
   const shared = shareOf(plan.changes, options.only);
   const listed = shared.changes.filter((change) => isListed(change, options.debug));
@@ -38,7 +38,7 @@ export function planText(plan: Plan, options: TextOptions): string {
     ...groupLines(split.groups, pen),
     ...warningLines('', split.ungrouped(plan.warnings), pen),
   ];
-  const idle = plan.changes.every(({ action }) => action === 'unchanged');
+  const isIdle = plan.changes.every(({ action }) => action === 'unchanged');
   const lines = [
     `Server:      ${paint.bold(escapeText(plan.server))}`,
     `Profile:     ${escapeText(plan.profile)}`,
@@ -55,10 +55,10 @@ export function planText(plan: Plan, options: TextOptions): string {
       options.debug,
     ).flatMap((fold) => [...foldLines(fold, pen), '']),
     ...(leftOut === null ? [] : [...wrap('', leftOut), '']),
-    ...(idle ? [`${capitalized(idleWords(plan))}.`, ''] : []),
+    ...(isIdle ? [`${capitalized(nothingToDoText(plan))}.`, ''] : []),
     ...(warnings.length === 0 ? [] : [...warnings, '']),
   ];
-  if (!idle) {
+  if (!isIdle) {
     lines.push(
       ...wrap('Required scopes: ', plan.requiredScopes.join(', ') || 'none'),
       `Digest: ${escapeText(plan.digest)}`,
@@ -66,11 +66,11 @@ export function planText(plan: Plan, options: TextOptions): string {
   }
   const drift = driftSentence(plan);
   if (drift !== null) lines.push(...wrap('', drift).map((line) => paint.cyan(line)));
-  const grave = [
+  const highRisk = [
     ...namedSentence(plan.changes.filter(isPrivileged), 'privileged'),
-    ...namedSentence(plan.changes.filter(isDestructive), `destructive${destructiveCount(plan).inAll}`),
+    ...namedSentence(plan.changes.filter(isDestructive), `destructive${destructiveCount(plan).totalNote}`),
   ];
-  const closing = [paint.bold(summaryLine(plan)), ...grave.map((text) => paint.bold(paint.red(text)))];
+  const closing = [paint.bold(summaryLine(plan)), ...highRisk.map((text) => paint.bold(paint.red(text)))];
   return `${[...lines, closing.join(' ')].join('\n')}\n`;
 }
 
@@ -88,13 +88,13 @@ export function summaryLine(plan: Plan): string {
   return `Plan: ${parts.join(', ')}.`;
 }
 
-const NAMED = 5;
+const maxNamed = 5;
 
 /** `1 is destructive: User/9b1d.` */
 function namedSentence(changes: readonly Change[], what: string): string[] {
   if (changes.length === 0) return [];
   const verb = changes.length === 1 ? 'is' : 'are';
-  return [`${changes.length} ${verb} ${what}: ${firstFew(changes.map(nameOf), NAMED)}.`];
+  return [`${changes.length} ${verb} ${what}: ${firstFew(changes.map(nameOf), maxNamed)}.`];
 }
 
 const marks: {
@@ -109,16 +109,16 @@ const marks: {
   unchanged: { mark: '=', color: 'dim' },
 };
 
-export function changeLines(change: Change, pen: Pen): string[] {
+export function changeLines(change: Change, pen: TextStyle): string[] {
   return [...headLines(change, pen), ...detailLines(change, pen)];
 }
 
-function foldLines(fold: Fold, pen: Pen): string[] {
+function foldLines(fold: Fold, pen: TextStyle): string[] {
   const { change, changes } = fold;
   if (changes.length === 1) return changeLines(change, pen);
   const { paint } = pen;
   const place = foldPlace(fold);
-  // Drift has its own line.
+  // Drift needs a line of its own, so the difference isn't on the first line.
   const value = change.fields.some(({ drift }) => drift !== undefined) ? undefined : shortValue(change);
   const difference =
     value === undefined ? '' : `: ${value.path} ${paint.red(value.before)} → ${paint.green(value.after)}`;
@@ -127,32 +127,31 @@ function foldLines(fold: Fold, pen: Pen): string[] {
     ...detailLines(value === undefined ? change : { ...change, fields: [] }, pen),
     ...wrap(
       '    ',
-      foldedNames(fold, isGrave(change), { name: nameOf, text: quoteIfNeeded, json: '--format json' }),
+      foldedNames(fold, isHighRisk(change), { name: nameOf, text: quoteIfNeeded, json: '--format json' }),
     ),
   ];
 }
 
-function detailLines(change: Change, pen: Pen): string[] {
+function detailLines(change: Change, pen: TextStyle): string[] {
   const { paint, debug } = pen;
   const note = observedNote(change);
   return [
     ...(note === null ? [] : [paint.dim(`    ${note}`)]),
     ...(change.reason === null ? [] : wrap('    reason: ', change.reason).map(paint.red)),
-    ...(change.privileges ?? []).flatMap((gain) => wrap('    privileged: ', gain).map(paint.red)),
-    ...change.destructions.flatMap((loss) => wrap('    destructive: ', loss).map(paint.red)),
+    ...(change.privileges ?? []).flatMap((text) => wrap('    privileged: ', text).map(paint.red)),
+    ...change.destructions.flatMap((text) => wrap('    destructive: ', text).map(paint.red)),
     ...change.fields.flatMap((field) => fieldLines(field, pen)),
     ...warningLines('    ', change.warnings, pen),
-    // If a change needs several requests, show them.
     ...(debug || change.requests.length > 1
       ? requestTexts(change).map((request) => paint.dim(`    sends ${request}`))
       : []),
   ];
 }
 
-function headLines(change: Change, pen: Pen): string[] {
+function headLines(change: Change, pen: TextStyle): string[] {
   const { paint } = pen;
   const { address, label } = change;
-  const head = `${markOf(change, pen)} ${paint.bold(quoteIfNeeded(address))}${labelBeside(change)}`;
+  const head = `${markOf(change, pen)} ${paint.bold(quoteIfNeeded(address))}${labelSuffix(change)}`;
   const places = declaredPlaces(change);
   if (places.length === 0) return [head];
   const place = `at ${placeList(places)}`;
@@ -160,7 +159,7 @@ function headLines(change: Change, pen: Pen): string[] {
   return label === undefined ? [`${head}${paint.dim(`  ${place}`)}`] : [head, paint.dim(`    ${place}`)];
 }
 
-function markOf({ action }: Change, { paint }: Pen): string {
+function markOf({ action }: Change, { paint }: TextStyle): string {
   const { mark, color } = marks[action];
   return paint[color](`${mark} ${action}`);
 }

@@ -2,7 +2,7 @@ import { diffWordsWithSpace } from 'diff';
 import { quote } from '../base/escape.js';
 import { isMap, Sensitive, type Value } from '../base/values.js';
 
-/** A value as JSON on one line, escaped, without secrets. */
+/** A value as JSON on one line, escaped; secrets are `(sensitive)`. */
 export function inline(value: Value): string {
   if (value instanceof Sensitive) return '(sensitive)';
   if (typeof value === 'string') return quote(value);
@@ -14,7 +14,7 @@ export function inline(value: Value): string {
   return String(value);
 }
 
-/** Both sides of a change; unless `whole`, long ones are shortened between their differences. */
+/** Both sides of a change, escaped; unless `whole`, long ones are shortened between their differences. */
 export function inlinePair(
   before: Value | undefined,
   after: Value,
@@ -22,23 +22,23 @@ export function inlinePair(
 ): { before: string; after: string } {
   const old = before === undefined ? '(unknown)' : inline(before);
   const now = inline(after);
-  const note = typeof before === 'string' && typeof after === 'string' ? formNote(before, after) : null;
+  const note = typeof before === 'string' && typeof after === 'string' ? normalFormNote(before, after) : null;
   const words = whole || before === undefined ? undefined : changedWords(old, now);
   return {
-    before: words === undefined ? old : textOf(shortened(words.before)),
-    after: (words === undefined ? now : textOf(shortened(words.after))) + (note === null ? '' : ` (${note})`),
+    before: words === undefined ? old : textOf(shorten(words.before)),
+    after: (words === undefined ? now : textOf(shorten(words.after))) + (note === null ? '' : ` (${note})`),
   };
 }
 
-/** A note if texts differ in their Unicode normal form, which is invisible. */
-export function formNote(before: string, after: string): string | null {
+/** A note if the Unicode normal form differs, which is invisible; otherwise null. */
+export function normalFormNote(before: string, after: string): string | null {
   if (before === after) return null;
   const [old, now] = [before.normalize('NFC'), after.normalize('NFC')];
   if (old === now) return 'the same text in another Unicode normal form';
   return (before === old) === (after === now) ? null : 'the Unicode normal form changes as well';
 }
 
-/** A part of an escaped text, and whether it was removed or added. */
+/** A part of an escaped text; `change` says whether it was removed or added. */
 export interface Span {
   readonly text: string;
   readonly change: '+' | '-' | null;
@@ -47,13 +47,13 @@ export interface Span {
 export interface ChangedWords {
   readonly before: readonly Span[];
   readonly after: readonly Span[];
-  /** Whether so much is equal that marking the changed words helps. */
-  readonly alike: boolean;
+  /** Whether enough is equal for marking the changed words. */
+  readonly areSimilar: boolean;
 }
 
-/** Limits of the comparison by words: characters between the common start and end, and changes. */
-const longestMiddle = 10_000;
-const mostChanges = 80;
+/** Limits of the comparison by words. Only characters between the common start and end count. */
+const maxComparedCharacters = 10_000;
+const maxWordChanges = 80;
 
 /** Compares two escaped texts by words. */
 export function changedWords(before: string, after: string): ChangedWords {
@@ -62,9 +62,9 @@ export function changedWords(before: string, after: string): ChangedWords {
   const old = before.slice(start, before.length - end);
   const now = after.slice(start, after.length - end);
   const parts =
-    Math.max(old.length, now.length) > longestMiddle
+    Math.max(old.length, now.length) > maxComparedCharacters
       ? undefined
-      : diffWordsWithSpace(old, now, { maxEditLength: mostChanges });
+      : diffWordsWithSpace(old, now, { maxEditLength: maxWordChanges });
   const inside = parts ?? [
     { value: old, removed: true, added: false },
     { value: now, removed: false, added: true },
@@ -82,11 +82,11 @@ export function changedWords(before: string, after: string): ChangedWords {
   return {
     before: spansBefore,
     after: spansAfter,
-    alike: same > Math.max(before.length, after.length) * 0.4,
+    areSimilar: same > Math.max(before.length, after.length) * 0.4,
   };
 }
 
-/** The length of the common start, without half a character. */
+/** The length of the common start. It doesn't split a surrogate pair. */
 function commonStart(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;
@@ -94,29 +94,29 @@ function commonStart(one: string, other: string): number {
 }
 
 function commonEnd(one: string, other: string): number {
-  const most = Math.min(one.length, other.length);
+  const shorter = Math.min(one.length, other.length);
   let length = 0;
-  while (length < most && one.at(-1 - length) === other.at(-1 - length)) length += 1;
+  while (length < shorter && one.at(-1 - length) === other.at(-1 - length)) length += 1;
   return /[\udc00-\udfff]/.test(one.charAt(one.length - length)) ? length - 1 : length;
 }
 
-/** Characters kept on each side of a cut. */
-const keptCharacters = 40;
+/** Unchanged characters shown next to a difference. */
+const contextCharacters = 40;
 
-/** Cuts the middle of long unchanged parts, never what changes. */
-export function shortened(spans: readonly Span[]): readonly Span[] {
-  const isLong = ({ text, change }: Span) => change === null && text.length > 2 * keptCharacters;
+/** Replaces the middle of long unchanged parts with `…`. */
+export function shorten(spans: readonly Span[]): readonly Span[] {
+  const isLong = ({ text, change }: Span) => change === null && text.length > 2 * contextCharacters;
   if (!spans.some(isLong)) return spans;
   const length = spans.reduce((sum, { text }) => sum + text.length, 0);
   return [
-    ...spans.map((span) => (isLong(span) ? plain(middleCut(span.text)) : span)),
+    ...spans.map((span) => (isLong(span) ? plain(cutMiddle(span.text)) : span)),
     plain(` (${length} characters)`),
   ];
 }
 
-function middleCut(text: string): string {
-  const start = text.slice(0, keptCharacters).replace(/[\ud800-\udbff]$/, '');
-  return `${start}…${text.slice(-keptCharacters).replace(/^[\udc00-\udfff]/, '')}`;
+function cutMiddle(text: string): string {
+  const start = text.slice(0, contextCharacters).replace(/[\ud800-\udbff]$/, '');
+  return `${start}…${text.slice(-contextCharacters).replace(/^[\udc00-\udfff]/, '')}`;
 }
 
 export function textOf(spans: readonly Span[]): string {

@@ -5,58 +5,59 @@ import type { Change, FieldChange } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import { type BodyDifference, compareBodies, countLines } from './bodies.js';
 import { driftText } from './drift.js';
-import { type DiffLine, hunkHead, hunkLines } from './hunks.js';
+import { type DiffLine, hunkHeader, hunkLines } from './hunks.js';
 import { compareSets, type ElementChange } from './set-difference.js';
 import { inlinePair } from './values.js';
 import { lineWidth } from './words.js';
 
-/* What every format shows of a change. Every text in a view is escaped, on one line. */
+/* What every format shows of a change. Each text in a view is escaped and on one line. */
 
-interface Drifting {
+interface WithDrift {
+  /** How the field drifted; null if it didn't. */
   readonly drift: string | null;
 }
 
-export interface SecretView extends Drifting {
+export interface SecretView extends WithDrift {
   readonly view: 'secret';
   readonly path: string;
   readonly unknown: boolean;
   readonly removed: boolean;
 }
 
-export interface SetView extends Drifting {
+export interface SetView extends WithDrift {
   readonly view: 'set';
   readonly path: string;
   /** A note if the present elements are unknown. */
-  readonly head: string | null;
+  readonly note: string | null;
   readonly elements: readonly ElementChange[];
-  readonly kept: number;
+  readonly unchanged: number;
 }
 
-export interface BodyView extends Drifting {
+export interface BodyView extends WithDrift {
   readonly view: 'body';
   readonly path: string;
   readonly before: 'text' | 'null' | 'unknown';
   /** A note if the text is removed. */
-  readonly removal: string | null;
-  readonly lines: number;
+  readonly removalNote: string | null;
+  readonly lineCount: number;
   /** What a line diff doesn't show, such as changed line endings. */
   readonly notes: readonly string[];
-  /** The changed lines; the whole text if the present one is unknown. */
+  /** The changed lines; if the present text is unknown, the whole new text. */
   readonly hunks: readonly {
     /** `@@ -1,3 +1,4 @@` */
-    readonly head: string;
+    readonly header: string;
     readonly lines: readonly DiffLine[];
   }[];
 }
 
-export interface ValueView extends Drifting {
+export interface ValueView extends WithDrift {
   readonly view: 'value';
   readonly path: string;
-  /** Whether the present value is unknown, as `before` says. */
+  /** Whether the present value is unknown; `before` says so too. */
   readonly unknown: boolean;
-  /** Sides without a value, as their text says. */
-  readonly lacks?: 'before' | 'after';
-  /** Whether the object is new, so that there is nothing before. */
+  /** The side without a value; its text says so. */
+  readonly missingSide?: 'before' | 'after';
+  /** Whether the object is new, so that `before` is empty. */
   readonly isNew?: true;
   readonly before: string;
   readonly after: string;
@@ -65,9 +66,9 @@ export interface ValueView extends Drifting {
 export type FieldView = SecretView | SetView | BodyView | ValueView;
 
 export interface ViewOptions {
-  /** Don't shorten long values and new texts. */
+  /** Whether long values are shown whole. */
   readonly whole: boolean;
-  /** Compare short bodies by lines too. */
+  /** Where it is shown: a page compares short bodies by lines too. */
   readonly medium: 'terminal' | 'comment' | 'page';
 }
 
@@ -108,7 +109,7 @@ export function removalText({ becomes }: FieldChange): string | undefined {
 function valuePair(
   field: FieldChange,
   { whole }: ViewOptions,
-): Pick<ValueView, 'before' | 'after' | 'lacks' | 'isNew'> {
+): Pick<ValueView, 'before' | 'after' | 'missingSide' | 'isNew'> {
   const pair = inlinePair(
     shortReference(field.before, field),
     shortReference(field.after, field) ?? null,
@@ -119,11 +120,15 @@ function valuePair(
   return {
     before: field.was === 'absent' ? '(absent)' : pair.before,
     after: removal === undefined ? pair.after : `(${removal})`,
-    ...(field.was === 'absent' ? { lacks: 'before' } : removal === undefined ? {} : { lacks: 'after' }),
+    ...(field.was === 'absent'
+      ? { missingSide: 'before' }
+      : removal === undefined
+        ? {}
+        : { missingSide: 'after' }),
   };
 }
 
-/** A reference by its name, if no other object has that. */
+/** A reference as its name, if that is unique. */
 function shortReference(value: Value | undefined, { type, confirmed }: FieldChange): Value | undefined {
   const isNamed = type === 'reference' && confirmed === true && value !== undefined && isMap(value);
   return isNamed ? (value.name ?? value) : value;
@@ -136,14 +141,14 @@ function viewSet(
 ): Omit<SetView, 'drift'> | undefined {
   const difference =
     compareSets(before, after, confirmed, whole) ??
-    // Sent again although it matches the record.
+    // An equal set is sent again with --assert.
     (before !== undefined && same(before, after)
       ? compareSets(undefined, after, confirmed, whole)
       : undefined);
   if (difference === undefined) return undefined;
-  const { elements, kept } = difference;
+  const { elements, unchanged } = difference;
   const unknown = `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
-  return { view: 'set', path, head: before === undefined ? unknown : null, elements, kept };
+  return { view: 'set', path, note: before === undefined ? unknown : null, elements, unchanged };
 }
 
 function viewBody(
@@ -152,17 +157,17 @@ function viewBody(
   options: ViewOptions,
 ): Omit<BodyView, 'drift'> | undefined {
   const { before, after } = field;
-  if (!isText(before) || !isText(after) || fitsLine(field, before, after, options)) return undefined;
+  if (!isText(before) || !isText(after) || fitsOneLine(field, before, after, options)) return undefined;
   const { notes, hunks } =
-    before === undefined ? newLines(after ?? '') : compareBodies(before ?? '', after ?? '');
+    before === undefined ? newTextDifference(after ?? '') : compareBodies(before ?? '', after ?? '');
   return {
     view: 'body',
     path,
     before: before === undefined ? 'unknown' : before === null && field.was === undefined ? 'null' : 'text',
-    removal: after === null ? (removalText(field) ?? 'cleared (null)') : null,
-    lines: countLines(after ?? ''),
+    removalNote: after === null ? (removalText(field) ?? 'cleared (null)') : null,
+    lineCount: countLines(after ?? ''),
     notes,
-    hunks: hunks.map((hunk) => ({ head: hunkHead(hunk), lines: hunkLines(hunk, options.whole) })),
+    hunks: hunks.map((hunk) => ({ header: hunkHeader(hunk), lines: hunkLines(hunk, options.whole) })),
   };
 }
 
@@ -172,8 +177,8 @@ function isText(value: Value | undefined): value is MaybeText {
   return value === undefined || value === null || typeof value === 'string';
 }
 
-/** Whether `"old" → "new"` shows everything, as for short texts without line breaks. */
-function fitsLine(
+/** Whether a text is shown as `"old" → "new"` instead of a diff. */
+function fitsOneLine(
   { type }: FieldChange,
   before: MaybeText,
   after: MaybeText,
@@ -182,20 +187,20 @@ function fitsLine(
   const texts = [before, after];
   if (texts.some((text) => text?.includes('\n'))) return false;
   if (type !== 'body') return true;
-  // There is no former line to compare with.
+  // Without a former text there is nothing to compare.
   if (medium === 'terminal' && before === undefined) return true;
   return medium !== 'page' && texts.every((text) => text == null || displayWidth(text) <= lineWidth / 2);
 }
 
-/** The whole new text, if the present one is unknown. */
-function newLines(text: string): BodyDifference {
+/** The new text as one hunk, if the present one is unknown. */
+function newTextDifference(text: string): BodyDifference {
   if (text === '') return { notes: [], hunks: [] };
   const lines = text.replace(/\n$/, '').split('\n');
   const hunk = { oldStart: 1, oldLines: 0, newStart: 1, newLines: lines.length };
   return { notes: [], hunks: [{ ...hunk, lines: lines.map((line) => `+${line}`) }] };
 }
 
-/** `PATCH /api/organizations/1`, a line each. */
+/** The requests of a change, such as `PATCH /api/organizations/1`. */
 export function requestTexts({ requests }: Change): string[] {
   return requests.map(
     ({ operation, params }) =>

@@ -8,7 +8,8 @@ import { resultText } from './result-text.js';
 import { headline } from './review.js';
 import { planText, type TextOptions } from './text.js';
 
-export interface NewInCycle {
+/** What differs from the previous cycle. */
+export interface ChangedInCycle {
   readonly plan: boolean;
   readonly result: boolean;
   readonly problems: boolean;
@@ -16,7 +17,7 @@ export interface NewInCycle {
 
 export interface ShownCycle {
   readonly number: number;
-  /** Start, ISO 8601 in UTC. */
+  /** When it started: ISO 8601 in UTC. */
   readonly time: string;
   readonly seconds: number;
   readonly outcome: Outcome;
@@ -24,11 +25,11 @@ export interface ShownCycle {
   readonly result: Result | null;
   readonly problems: readonly Problem[];
   readonly notes: readonly string[];
-  readonly news: NewInCycle;
+  readonly changed: ChangedInCycle;
 }
 
-/** Numbers of changes by kind and action, without unchanged ones. */
-export function countKinds({ changes }: Pick<Plan, 'changes'>): Map<string, Map<Action, number>> {
+/** The number of changes by kind and action, without unchanged objects. */
+export function countByKind({ changes }: Pick<Plan, 'changes'>): Map<string, Map<Action, number>> {
   const kinds = new Map<string, Map<Action, number>>();
   for (const { kind, action } of changes) {
     if (action === 'unchanged') continue;
@@ -39,16 +40,16 @@ export function countKinds({ changes }: Pick<Plan, 'changes'>): Map<string, Map<
 }
 
 export function cycleText(cycle: ShownCycle, options: TextOptions): string {
-  const { plan, result, news } = cycle;
+  const { plan, result, changed } = cycle;
   const parts = [
     `${cycleLine(cycle)}\n`,
-    ...(plan !== null && news.plan && hasContent(plan) ? [planText(plan, options)] : []),
-    ...(result !== null && news.result ? [resultText(result, options)] : []),
+    ...(plan !== null && changed.plan && hasContent(plan) ? [planText(plan, options)] : []),
+    ...(result !== null && changed.result ? [resultText(result, options)] : []),
   ];
   return parts.join('\n') + (parts.length > 1 ? '\n' : '');
 }
 
-function cycleLine({ time, outcome, plan, result, problems, news, seconds }: ShownCycle): string {
+function cycleLine({ time, outcome, plan, result, problems, changed, seconds }: ShownCycle): string {
   const codes = new Set(problems.flatMap(({ severity, code }) => (severity === 'error' ? [code] : [])));
   const details = [
     ...(plan === null ? [] : [planWords(plan)]),
@@ -56,14 +57,14 @@ function cycleLine({ time, outcome, plan, result, problems, news, seconds }: Sho
     ...(result === null || result.run === null ? [] : [`run ${result.run}`]),
     ...codes,
   ];
-  const isNew = news.plan || news.result || news.problems;
-  const isOld = !isNew && outcome !== 'unchanged' && outcome !== 'interrupted';
-  const words = [...details, ...(isOld ? ['as before'] : []), `${seconds.toFixed(1)} s`];
+  const isNew = changed.plan || changed.result || changed.problems;
+  const isRepeated = !isNew && outcome !== 'unchanged' && outcome !== 'interrupted';
+  const words = [...details, ...(isRepeated ? ['as before'] : []), `${seconds.toFixed(1)} s`];
   return escapeText(`${time} ${outcome}: ${words.join(', ')}`);
 }
 
 function planWords(plan: Plan): string {
-  const kinds = [...countKinds(plan)].map(([kind, counts]) => {
+  const kinds = [...countByKind(plan)].map(([kind, counts]) => {
     const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
     return `${all} ${kind}`;
   });
@@ -75,7 +76,7 @@ function hasContent({ changes, warnings }: Plan): boolean {
 }
 
 export function cycleJson(cycle: ShownCycle, options: Pick<TextOptions, 'debug' | 'only'>) {
-  const { number, time, outcome, seconds, plan, result, news, problems, notes } = cycle;
+  const { number, time, outcome, seconds, plan, result, changed, problems, notes } = cycle;
   const json = plan === null ? null : planJson(plan, options);
   return {
     format_version: 1,
@@ -83,15 +84,15 @@ export function cycleJson(cycle: ShownCycle, options: Pick<TextOptions, 'debug' 
     time,
     outcome,
     seconds: Math.round(seconds * 1000) / 1000,
-    new: news.plan || news.result || news.problems,
+    new: changed.plan || changed.result || changed.problems,
     summary: json === null ? null : json.summary,
     kinds:
       plan === null
         ? null
         : Object.fromEntries(
-            [...countKinds(plan)].map(([kind, counts]) => [kind, Object.fromEntries(counts)]),
+            [...countByKind(plan)].map(([kind, counts]) => [kind, Object.fromEntries(counts)]),
           ),
-    ...(json !== null && plan !== null && news.plan && hasContent(plan) ? { plan: json } : {}),
+    ...(json !== null && plan !== null && changed.plan && hasContent(plan) ? { plan: json } : {}),
     ...(result === null ? {} : { result: resultJson(result) }),
     problems: problemsJson(problems).problems,
     notes: [...notes],
@@ -100,14 +101,14 @@ export function cycleJson(cycle: ShownCycle, options: Pick<TextOptions, 'debug' 
 
 export const outcomes = [
   'unchanged',
-  // There are changes, and nothing applies them.
+  // There are changes, and watch runs without --apply.
   'changes',
-  // The same, and some of them are drift.
+  // As above, and some changes are drift.
   'drift',
   'applied',
-  // Something is blocked, or the plan is more destructive than allowed.
+  // Something is blocked, or a limit of `safety` is exceeded.
   'refused',
-  // There is no plan, or not all of it could be applied.
+  // The plan couldn't be made or wasn't applied completely.
   'failed',
   'interrupted',
 ] as const;

@@ -5,7 +5,7 @@ import type { PlanWarning, WarningPlace } from '../plan/plan.js';
 
 export const lineWidth = 80;
 
-/** The length of Markdown: below GitHub's limit for a comment, with room for additions of a workflow. */
+/** The length of Markdown in characters: below GitHub's limit for a comment, with room for additions of a workflow. */
 export const defaultBudget = 60_000;
 
 export type Colors = ReturnType<typeof pc.createColors>;
@@ -23,17 +23,17 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** What is rendered, in words: `emails`, `pages`, `emails and pages`. */
+/** What templates are: `emails`, `pages`, or `emails and pages`. */
 export function renderedWords(all: readonly { readonly page?: unknown }[]): string {
   const pages = all.filter(({ page }) => page !== undefined);
   const words = [...(pages.length < all.length ? ['emails'] : []), ...(pages.length > 0 ? ['pages'] : [])];
   return words.join(' and ') || 'emails';
 }
 
-/** Escaped prose in lines, the first after `lead`. Words longer than a line stay whole, so that they can be copied. */
+/** Escapes a text and wraps it into lines; the first starts with `lead`. Long words aren't split, so that they can be copied. */
 export function wrap(lead: string, text: string, columns: number = lineWidth): string[] {
   const indent = /^ */.exec(lead)?.[0] ?? '';
-  // A line must not begin with a CI command.
+  // No line may start with a command for CI systems.
   const words = [...wordsOf(lead), ...wordsOf(text).map((word) => escapeWorkflowCommand(escapeText(word)))];
   const lines: string[] = [];
   let line = indent;
@@ -62,8 +62,8 @@ export const actionWords: { readonly [action in Action]: string } = {
 
 export const actions = Object.keys(actionWords) as readonly Action[];
 
-/** Places named in a sentence; JSON has all. */
-export const namedAtMost = 10;
+/** A sentence names at most so many places; JSON has all. */
+export const maxPlaces = 10;
 
 export function placesOf({ place, places }: PlanWarning): readonly WarningPlace[] {
   return places ?? (place === undefined ? [] : [place]);
@@ -75,11 +75,11 @@ export function placeList(
   more = 0,
   show: (place: WarningPlace, text: string) => string = (_, text) => text,
 ): string {
-  const shown = places.slice(0, namedAtMost).map((place, index) => {
+  const shown = places.slice(0, maxPlaces).map((place, index) => {
     const { file, line, column } = place;
-    const spot = `${line}${column === undefined ? '' : `:${column}`}`;
-    return show(place, places[index - 1]?.file === file ? spot : `${quoteIfNeeded(file)}:${spot}`);
+    const position = `${line}${column === undefined ? '' : `:${column}`}`;
+    return show(place, places[index - 1]?.file === file ? position : `${quoteIfNeeded(file)}:${position}`);
   });
-  const left = places.length - shown.length + more;
-  return `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+  const omitted = places.length - shown.length + more;
+  return `${shown.join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`;
 }

@@ -100,7 +100,7 @@ export async function access(
     });
   });
   refuse(unknownNameProblems(request, known, rows));
-  const isWhole = Object.values(request).every((names) => names.length === 0);
+  const isComplete = Object.values(request).every((names) => names.length === 0);
   return {
     server,
     profile: profile.name,
@@ -110,8 +110,8 @@ export async function access(
     users: holders.length,
     grants: rows.filter((row) => isWanted(request, row)).sort(byUser),
     notes: [...known.notes, ...notes, ...undeclared],
-    byGrant: !isWhole && request.user.length === 0,
-    isWhole,
+    byGrant: !isComplete && request.user.length === 0,
+    isComplete,
   };
 }
 

@@ -5,7 +5,7 @@ import { listsOf } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Selector } from '../kinds/kind.js';
 import { matchesTarget } from '../plan/select.js';
-import { type Contribution, namedOtherwise, type ShownContributions } from '../report/contributions.js';
+import { type Contribution, type ShownContributions, unresolvedNote } from '../report/contributions.js';
 
 /**
  * Which documents declare what about an object, without the network: by its address with an id or a name. Throws a ProblemsError
@@ -14,7 +14,7 @@ import { type Contribution, namedOtherwise, type ShownContributions } from '../r
 export function explain(
   declared: readonly Declared[],
   address: string,
-): Pick<ShownContributions, 'documents' | 'otherwise'> {
+): Pick<ShownContributions, 'documents' | 'unresolved'> {
   const names = namesOf(declared, address);
   const by = isById(address) ? 'name' : 'id';
   let count = 0;
@@ -31,19 +31,19 @@ export function explain(
       const name = (selector && bulk?.name) ?? kind;
       return [{ kind: name, at: placeOf(document), condition, declares: fieldsOf(document) }];
     }
-    const isOtherwise = named.some((one) => {
+    const isUnresolved = named.some((one) => {
       const own = addressOf(kind, one);
       return isById(own) === (by === 'id') && afterName(own) === afterName(address);
     });
-    if (naming !== undefined && names.size === 1 && isOtherwise) count += 1;
+    if (naming !== undefined && names.size === 1 && isUnresolved) count += 1;
     return [];
   });
-  const otherwise = { count, by } as const;
-  if (documents.length > 0) return { documents, otherwise };
+  const unresolved = { count, by } as const;
+  if (documents.length > 0) return { documents, unresolved };
   throw problemError(
     'no-such-address',
     `no document declares ${address}`,
-    count > 0 ? namedOtherwise(otherwise) : 'an address is KIND/ID or KIND/NAME',
+    count > 0 ? unresolvedNote(unresolved) : 'an address is KIND/ID or KIND/NAME',
   );
 }
 

@@ -114,7 +114,7 @@ describe('a part of the objects', () => {
     const site = await workspace(organizations('Renamed'));
     await planAll(site);
     const [first = ''] = busy;
-    const part = 'This is a part of what is declared, so it carries no approval.';
+    const part = 'This shows only a part of what is declared, so it carries no approval.';
     expect(commentOf(site, first)).toContain(part);
     site.github.merge(7, sha);
     const approved = { command: 'apply', shard: first, 'expect-digest': 'from-pull-request' };

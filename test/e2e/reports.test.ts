@@ -121,7 +121,7 @@ describe('preview', () => {
     });
     expect((await idops('preview', { env: { SECRET_TEXT: 'hunter22' } })).code).toBe(0);
     const page = await read('preview.html');
-    expect(page).toContain('A body is held back');
+    expect(page).toContain('A body is hidden');
     expect(page).not.toContain('hunter22');
   });
 

@@ -22,7 +22,7 @@ describe('a shard', () => {
     expect((await idops('plan --shard 2/3 --format markdown')).stdout).toContain('shard 2/3 of the objects');
     expect((await idops('plan --shard 2/3 --format html')).stdout).toContain('Shard 2/3');
     expect((await json('plan --shard 2/3')).shard).toEqual({ index: 2, count: 3 });
-    const none = 'Nothing of what is declared and selected falls to shard 900/1000.';
+    const none = 'No selected and declared object is in shard 900/1000.';
     expect((await idops('plan --shard 900/1000')).stdout).toContain(none);
     expect((await idops('plan --shard 1/1')).stdout).not.toContain('Shard');
   });

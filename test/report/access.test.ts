@@ -34,7 +34,7 @@ function shown(...grants: Partial<ShownGrant>[]): ShownAccess {
     grants: grants.map((one) => ({ ...grant, ...one })),
     notes: [],
     byGrant: false,
-    isWhole: true,
+    isComplete: true,
   };
 }
 

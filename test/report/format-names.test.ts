@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { namesOfFormats } from '../../src/report/format-names.js';
+import { formatsByReport } from '../../src/report/format-names.js';
 
 import * as reports from '../../src/report/formats.js';
 
 const { formatNames } = reports;
 
 it('the format names of the help are those of the reports', () => {
-  expect(namesOfFormats).toEqual({
+  expect(formatsByReport).toEqual({
     plan: formatNames(reports.planReport),
     result: formatNames(reports.resultReport),
     problems: formatNames(reports.problemsReport),

@@ -9,8 +9,10 @@ const renderOptions: RenderOptions = { color: false, debug: false, folder: 'infr
 describe('the registry of formats', () => {
   test('refuses an unknown format, and renders no JSON as text', async () => {
     const shown = { plan: planOf([changeOf()]), samples: new Map() };
-    await expect(render(planReport, 'yaml', shown, renderOptions)).rejects.toThrow('there is no yaml');
-    await expect(renderText(planReport, 'json', shown, renderOptions)).rejects.toThrow('json is no text');
+    await expect(render(planReport, 'yaml', shown, renderOptions)).rejects.toThrow('has no format yaml');
+    await expect(renderText(planReport, 'json', shown, renderOptions)).rejects.toThrow(
+      'the format json is not text',
+    );
     expect(await render(planReport, 'json', shown, renderOptions)).toEqual({
       json: planJson(shown.plan, renderOptions),
     });

@@ -90,7 +90,7 @@ describe('a plan as annotations', () => {
         expect(text.replaceAll('\n', '')).not.toMatch(invisible);
         expect(lines.pop()).toBe('');
         expect(lines.pop()).toMatch(
-          /^idops plan: [\w, ]+(?:; of what is left out, something is still to be restored(?:, \d+ unchanged)?)?$/,
+          /^idops plan: [\w, ]+(?:; outside it, something must still be restored(?:, \d+ unchanged)?)?$/,
         );
         for (const line of lines) {
           const command = commandOf(line);

@@ -12,20 +12,16 @@ const unchanged = changeOf({ action: 'unchanged' });
 /** A plan in which nothing is to be done, and what each format says of it in its words. */
 const plans: readonly [string, Plan, RegExp][] = [
   ['nothing is declared', planOf([]), /nothing is declared/i],
-  [
-    'nothing of the selection is',
-    planOf([], { leavesOut: true }),
-    /nothing of what is selected is declared/i,
-  ],
+  ['nothing of the selection is', planOf([], { leavesOut: true }), /no selected object is declared/i],
   [
     'something is owed to what is left out',
     planOf([], { ...owed, leavesOut: true }),
-    /nothing to change of what is selected; of what is left out, something is still to be restored/i,
+    /nothing to change in the selection; outside it, something must still be restored/i,
   ],
   [
     'the same beside what is as declared',
     planOf([unchanged], owed),
-    /nothing to change of what is selected(, 1 unchanged)?; of what is left out, something is still to be restored/i,
+    /nothing to change in the selection(, 1 unchanged)?; outside it, something must still be restored/i,
   ],
   ['no access has ended', planOf([], { leavesOut: 'ended' }), /no access has ended/i],
   ['all is as declared', planOf([unchanged]), /nothing to change/i],

@@ -65,7 +65,7 @@ export function galleryTemplate(parts: Partial<GalleryTemplate> = {}): GalleryTe
     type: 'tx_code',
     declaredAt: { file: 'manifests/emails.yaml', line: 3 },
     bodies: { txt: null, html: null },
-    held: false,
+    hasHiddenBody: false,
     mail: undefined,
     samples: [],
     warnings: [],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sendsText } from '../../src/report/review.js';
+import { requestCounts } from '../../src/report/review.js';
 import { changeOf, planOf } from './plans.js';
 
 describe('the summary of a plan', () => {
@@ -15,7 +15,7 @@ describe('the summary of a plan', () => {
       change('gives way', { requests: [] }),
       change('same', { action: 'unchanged', requests: [] }),
     ];
-    expect(sendsText(planOf(changes))).toBe('2 updates and 1 deletion');
-    expect(sendsText(planOf([change('d', { action: 'regenerate' })]))).toBe('1 regeneration');
+    expect(requestCounts(planOf(changes))).toBe('2 updates and 1 deletion');
+    expect(requestCounts(planOf([change('d', { action: 'regenerate' })]))).toBe('1 regeneration');
   });
 });

@@ -330,7 +330,7 @@ describe('the text of a result', () => {
     ];
     expect(resultText({ run: null, interrupted: false, results }, plain)).toBe(`✗ update User/user-0 failed
     error: update a user: PATCH /api/users/user-0 got no connection
-    4 more alike: User/user-1, User/user-2, User/user-3 and 1 more
+    4 more like this: User/user-1, User/user-2, User/user-3 and 1 more
 - 5 interrupted before it was sent
     User/user-0, User/user-1, User/user-2 and 2 more
 - update User/user-0 skipped
@@ -355,7 +355,7 @@ Applied: 0 applied, 5 failed, 6 skipped.
     ];
     expect(resultText({ run: null, interrupted: false, results }, plain)).toBe(`✗ update User/user-0 failed
     error: PATCH user-0 failed: group: asked "a", the server has "user-0s"
-    4 more alike, each with its own values: User/user-1, User/user-2,
+    4 more like this, each with its own values: User/user-1, User/user-2,
       User/user-3 and 1 more
 - 5 not sent: GET /api/users/… got no connection
     User/user-0, User/user-1, User/user-2 and 2 more

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planHtml } from '../../src/report/html.js';
 import { planText } from '../../src/report/text.js';
-import { changedWords, type Span, shortened, textOf } from '../../src/report/values.js';
+import { changedWords, type Span, shorten, textOf } from '../../src/report/values.js';
 import { viewField } from '../../src/report/view.js';
 import { hostileText } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
@@ -58,7 +58,7 @@ describe('a long text', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 200 }), { maxLength: 6 }), (texts) => {
         const spans = texts.map((text, at): Span => ({ text, change: at % 2 === 0 ? null : '+' }));
-        const shown = shortened(spans);
+        const shown = shorten(spans);
         for (const span of spans) if (span.change !== null) expect(shown).toContain(span);
         const kept = spans.filter(({ text, change }) => change === null && text.length <= 80);
         for (const span of kept) expect(shown).toContain(span);
@@ -68,7 +68,7 @@ describe('a long text', () => {
     const alike = 'a'.repeat(100);
     const cut = `${'a'.repeat(40)}…${'a'.repeat(40)}`;
     const text = (word: string) => `${alike}${word}${alike}${word}${alike}`;
-    expect(textOf(shortened(changedWords(text('x'), text('y')).after))).toBe(
+    expect(textOf(shorten(changedWords(text('x'), text('y')).after))).toBe(
       `${cut}y${alike}y${cut} (302 characters)`,
     );
   });

@@ -67,13 +67,13 @@ describe('the view of a field', () => {
         view: 'body',
         path: 'label',
         before: 'text',
-        removal: null,
-        lines: 2,
+        removalNote: null,
+        lineCount: 2,
         notes: [],
         drift: null,
         hunks: [
           {
-            head: '@@ -1,2 +1,2 @@',
+            header: '@@ -1,2 +1,2 @@',
             lines: [
               { mark: ' ', text: 'a' },
               { mark: '-', text: 'b' },
@@ -106,12 +106,15 @@ describe('the view of a field', () => {
 
   it('shows what replaces a removed text, and the former text', () => {
     const deleted = { type: 'body', before: 'a\nb\n', after: null } as const;
-    expect(view(deleted)).toMatchObject({ removal: 'cleared (null)' });
-    expect(view({ ...deleted, becomes: 'gone' })).toMatchObject({ removal: 'deleted' });
+    expect(view(deleted)).toMatchObject({ removalNote: 'cleared (null)' });
+    expect(view({ ...deleted, becomes: 'gone' })).toMatchObject({ removalNote: 'deleted' });
     expect(view({ ...deleted, becomes: 'built-in' })).toMatchObject({
-      removal: "the server's built-in text takes its place",
+      removalNote: "the server's built-in text takes its place",
     });
-    expect(view({ type: 'body', before: null, after: 'a\nb\n' })).toMatchObject({ before: 'null', lines: 2 });
+    expect(view({ type: 'body', before: null, after: 'a\nb\n' })).toMatchObject({
+      before: 'null',
+      lineCount: 2,
+    });
   });
 
   it('escapes paths and texts', () => {

@@ -3,7 +3,7 @@ import { type Problem, ProblemsError, refuse } from '../../base/problems.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
 import { resultReport } from '../../report/formats.js';
-import { sendsText } from '../../report/review.js';
+import { requestCounts } from '../../report/review.js';
 import { type PipelineApproval, pipelineApproval } from '../../session/gitlab-approval.js';
 import { type AllowOptions, planFileConflicts, planOptionsOf } from '../../session/options.js';
 import { refuseDuplicates } from '../../session/outputs.js';
@@ -50,7 +50,7 @@ export async function apply(
         stored === undefined
           ? await session.plan(planOptionsOf(options))
           : await planAgain(session, stored, approved);
-      const question = `Apply ${sendsText(plan)} to ${serverAndEnvironment(plan)}?`;
+      const question = `Apply ${requestCounts(plan)} to ${serverAndEnvironment(plan)}?`;
       return { plan, approval: approved?.approval, question };
     },
     ...(stored === undefined ? {} : { adjustProblem: withStoredPlanHint }),

@@ -137,7 +137,7 @@ function galleryTemplate(
     mail: mailOf(checks.profile, type),
     bodies,
     ...(email.page === undefined ? {} : { page: email.page }),
-    held: txt instanceof Sensitive || html instanceof Sensitive,
+    hasHiddenBody: txt instanceof Sensitive || html instanceof Sensitive,
     warnings: [
       ...findingsOf(template, email, { after: bodies }, checks)
         .filter((finding) => levelOf(finding, checks.levels, false) !== 'off')

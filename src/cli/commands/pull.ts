@@ -90,15 +90,15 @@ function asShown(
   check: boolean,
 ): ShownPull {
   const files = pulling.files.map(({ path, action }) => {
-    const shown = shownPath(path, cwd);
+    const displayPath = shownPath(path, cwd);
     return {
-      shown,
-      path: pulling.isUnconfigured ? shown : relative(root, path).split(sep).join('/'),
+      displayPath,
+      path: pulling.isUnconfigured ? displayPath : relative(root, path).split(sep).join('/'),
       action,
     };
   });
-  const left = [...pulling.left, ...pulling.missing];
-  return { ...pulling, check, files, left, next: nextOf(pulling, check) };
+  const notUpdated = [...pulling.left, ...pulling.missing];
+  return { ...pulling, check, files, notUpdated, next: nextOf(pulling, check) };
 }
 
 function nextOf({ files, left, missing, isUnconfigured }: PreparedPull, check: boolean): string | null {

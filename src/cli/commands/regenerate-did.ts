@@ -1,6 +1,6 @@
 import { identifier } from '../../kinds/schema.js';
 import { resultReport } from '../../report/formats.js';
-import { labelBeside } from '../../report/names.js';
+import { labelSuffix } from '../../report/names.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { parseFormats } from '../formats.js';
@@ -31,7 +31,7 @@ export async function regenerateDid(
     async preparePlan(session) {
       const plan = await session.planRegeneration(id);
       const [label] = plan.changes.flatMap(({ label }) => label ?? []);
-      const called = labelBeside({ label: label === undefined ? label : context.redactor.redact(label) });
+      const called = labelSuffix({ label: label === undefined ? label : context.redactor.redact(label) });
       return {
         plan,
         question: `Regenerate the DID of client ${id}${called} on ${serverAndEnvironment(plan)}?`,

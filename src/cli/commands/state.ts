@@ -37,7 +37,7 @@ function shownState(state: State, place: string, names: readonly string[]): Show
     lastRun: newestRunIn(state) ?? null,
     openRun: [...openRuns(state)].sort().at(-1) ?? null,
     records: names.length === 0 ? recordedIn(state) : findRecorded(state, names),
-    whole: names.length > 0,
+    withFields: names.length > 0,
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Left } from '../../apply/undo.js';
 import { type Problem, warning } from '../../base/problems.js';
 import { resultReport } from '../../report/formats.js';
-import { type Named, nameOf } from '../../report/names.js';
-import { sendsText } from '../../report/review.js';
+import { type NamedObject, nameOf } from '../../report/names.js';
+import { requestCounts } from '../../report/review.js';
 import type { AllowOptions } from '../../session/options.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
@@ -37,14 +37,14 @@ export async function undo(
     async preparePlan(session) {
       const run = given ?? (await session.lastRun());
       const { plan, left } = await session.planUndo(run, { force: options.force === true });
-      const question = `Undo run ${run} with ${sendsText(plan)} to ${serverAndEnvironment(plan)}?`;
+      const question = `Undo run ${run} with ${requestCounts(plan)} to ${serverAndEnvironment(plan)}?`;
       return { plan, left: leftWarnings(left), question };
     },
   });
 }
 
 function leftWarnings(left: readonly Left[]): Problem[] {
-  const groups = new Map<string, Named & { readonly reason: string; readonly paths: string[] }>();
+  const groups = new Map<string, NamedObject & { readonly reason: string; readonly paths: string[] }>();
   for (const { address, label, path, reason } of left) {
     const key = JSON.stringify([address, reason]);
     const group = groups.get(key) ?? { address, label, reason, paths: [] };

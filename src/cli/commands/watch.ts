@@ -156,14 +156,14 @@ async function showCycle(
   const { output, redactor } = context;
   const { failure, durations: _, ...rest } = cycle;
   const problems = cycle.problems.length === 0 ? [] : await context.scrubProblems(cycle.problems);
-  const news = changes.changesIn({ ...cycle, problems });
-  const shown = cycleReport.redact({ ...rest, problems, news }, redactor);
+  const changed = changes.changesIn({ ...cycle, problems });
+  const shown = cycleReport.redact({ ...rest, problems, changed }, redactor);
   const rendering = await render(cycleReport, isJson ? 'json' : 'text', shown, renderOptionsOf(context));
   if ('json' in rendering) output.result(jsonLine(rendering.json));
   else {
     output.result(rendering.text);
     for (const note of cycle.notes) output.message(note);
-    if (news.problems) output.problems(problems);
+    if (changed.problems) output.problems(problems);
   }
   if (failure !== undefined) output.debug(context.scrub(stacksOf(failure)));
 }

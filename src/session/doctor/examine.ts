@@ -2,7 +2,7 @@ import type { Problem } from '../../base/problems.js';
 import { loadManifests, tellSecrets } from '../../manifests/load.js';
 import { scopesOf } from '../../plan/observe.js';
 import type { Project, ServerOverrides, ServerSettings } from '../../project/index.js';
-import type { Diagnosed } from '../../report/diagnosis.js';
+import type { ShownDiagnosis } from '../../report/diagnosis.js';
 import { type Check, type Diagnosis, diagnose, fail, ok, warn } from '../../server/diagnose.js';
 import { backendOf, stateLossWarning } from '../backend.js';
 import { type ReaderOptions, withReader } from '../connection.js';
@@ -15,7 +15,10 @@ export type ExamineOptions = ReaderOptions & ServerOverrides;
  * Checks whether configuration, server, credentials and state fit together. Sends only GETs and writes nothing. Throws a ProblemsError if
  * it is interrupted.
  */
-export async function examine(load: () => Promise<Project>, options: ExamineOptions): Promise<Diagnosed> {
+export async function examine(
+  load: () => Promise<Project>,
+  options: ExamineOptions,
+): Promise<ShownDiagnosis> {
   const checks: Check[] = [];
   /** Mistakes in the input become failed checks. */
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {

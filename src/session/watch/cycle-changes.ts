@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { stringifyJson } from '../../base/json.js';
 import { planJson, resultJson } from '../../report/json.js';
-import type { NewInCycle } from '../../report/watch-cycle.js';
+import type { ChangedInCycle } from '../../report/watch-cycle.js';
 import type { Cycle } from './cycle.js';
 
 /** Tells what differs from the cycle before, so that a log has it once. Keeps only hashes: plans are large, and may have secrets in them. */
@@ -10,7 +10,7 @@ export class CycleChanges {
   #result: string | null = null;
   #problems: string | null = null;
 
-  changesIn({ plan, result, problems }: Cycle): NewInCycle {
+  changesIn({ plan, result, problems }: Cycle): ChangedInCycle {
     const before = { plan: this.#plan, result: this.#result, problems: this.#problems };
     // A cycle that failed says nothing about what differs.
     if (plan !== null) {

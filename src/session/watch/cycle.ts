@@ -31,7 +31,7 @@ export interface CyclePlan extends Pick<Session, 'declared'> {
 }
 
 /** One cycle of `watch`: a plan if one could be made, the result if something was applied, and what went wrong. */
-export interface Cycle extends Omit<ShownCycle, 'number' | 'time' | 'seconds' | 'news'> {
+export interface Cycle extends Omit<ShownCycle, 'number' | 'time' | 'seconds' | 'changed'> {
   /** What was thrown, for --debug. */
   readonly failure?: unknown;
   /** Seconds from the beginning to the plan, and for applying it; null for what was not done. */
