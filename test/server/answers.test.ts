@@ -10,7 +10,7 @@ function read<T>(parsed: { value: T } | { wrong: string }): T {
 }
 
 describe('an answer', () => {
-  test('has the fields that were there, and no other: absent is not null', () => {
+  test('has only the fields that were present: absent is not null', () => {
     const value = read(answers.organization({ data: { id: 'o1', label: null, hidden: true } }));
     expect(value).toEqual({ id: 'o1', label: null });
     expect(Object.keys(value)).toEqual(['id', 'label']);
@@ -28,26 +28,26 @@ describe('an answer', () => {
     for (const parse of Object.values(ofOne)) expect(parse(document)).toHaveProperty('wrong');
   });
 
-  test('says where a wrong type is, and not what stands there', () => {
+  test('with a wrong type is reported with the place, not the value', () => {
     const document = { data: { id: 7, name: 'acme', label: { secret: 'hunter2' } } };
     expect(answers.organization(document)).toEqual({
       wrong: 'data.id: expected string, received number; data.label: expected string, received object',
     });
   });
 
-  test('names a few of many wrong places', () => {
+  test('with many wrong places is reported with a few of them', () => {
     const document = { data: Array.from({ length: 9 }, () => ({ id: 7 })) };
     expect(answers.keyPairs(document)).toEqual({ wrong: expect.stringMatching(/; and 6 more$/) });
   });
 
-  test('keeps a map as it is, even a member named __proto__', () => {
+  test('keeps a map unchanged, even a member named __proto__', () => {
     const data = JSON.parse('{"metadata":{"__proto__":{"a":[1,null]},"b":{}},"__proto__":{"id":"x"}}');
     const value = read(answers.user({ data }));
     expect(Object.keys(value)).toEqual(['metadata']);
     expect(JSON.stringify(value.metadata)).toBe('{"__proto__":{"a":[1,null]},"b":{}}');
   });
 
-  test('hands numbers on to the digit, and takes 587.0 for the integer that it is', () => {
+  test('keeps every digit of numbers, and accepts 587.0 as an integer', () => {
     const data = parseJson(
       '{"metadata":{"a":10.0},"federated_metadata":{"b":[9007199254740993]},"backend":{"smtp_port":587.0,"password_hashing_opts":{"c":1e3}}}',
     );
@@ -72,7 +72,7 @@ describe('an answer', () => {
     expect(answers.user({ data: { metadata } })).toEqual({ wrong: expect.stringContaining('data.metadata') });
   });
 
-  test('about a user has its scopes, organizations, backend and roles, as documented', () => {
+  test('about a user has the documented scopes, organizations, backend and roles', () => {
     const data = {
       id: 'u1',
       totp_registered_at: '2026-01-31T12:00:00.123456Z',
@@ -96,7 +96,7 @@ describe('an answer', () => {
     expect(answers.user({ data: { backend } })).toHaveProperty('wrong');
   });
 
-  test('holds the secrets of a backend wrapped', () => {
+  test('wraps the secrets of a backend', () => {
     const data = { backend: { smtp_password: 'hunter2', ldap_master_password: null } };
     const value = read(answers.user({ data }));
     expect(value.backend?.smtp_password).toBeInstanceOf(Sensitive);
@@ -104,7 +104,7 @@ describe('an answer', () => {
     expect(JSON.stringify(value) + inspect(value, { depth: 9 })).not.toContain('hunter2');
   });
 
-  test('about a client never holds its secret, nor its keys', () => {
+  test('about a client never contains its secret or its keys', () => {
     const data = { id: 'c1', secret: 'hunter2', did: 'did:key:z6M', key_pair_type: { type: 'ec' } };
     expect(read(answers.client({ data }))).toEqual({ id: 'c1', did: 'did:key:z6M' });
   });
@@ -122,7 +122,7 @@ describe('an answer', () => {
 });
 
 describe('a page of organizations', () => {
-  test('keeps its rows as they are, even without an id', () => {
+  test('keeps its rows unchanged, even without an id', () => {
     const data = [{ id: 'o1', name: 'a' }, { name: 'b' }, {}];
     const page = { data, page_number: 1, page_size: 500, total_pages: 1, total_entries: 3 };
     expect(pages.organization(page)).toEqual({
@@ -130,7 +130,7 @@ describe('a page of organizations', () => {
     });
   });
 
-  test('may lack its pagination members', () => {
+  test('may lack pagination members', () => {
     expect(pages.organization({ data: [], total_pages: null })).toEqual({ value: { rows: [] } });
   });
 

@@ -41,7 +41,7 @@ describe('a base URL', () => {
     'https://id.example.com:0',
     'https://-',
     '   ',
-  ])('%s is refused, with a hint and without repeating it', (text) => {
+  ])('%s is refused with a hint, and not repeated', (text) => {
     const problem = checkBaseUrl(text, { allowInsecureHttp: true });
     expect(problem).toMatchObject({ code: 'bad-address', severity: 'error', hint: expect.any(String) });
     expect(JSON.stringify(problem)).not.toContain('hunter2');
@@ -85,7 +85,7 @@ describe('a base URL', () => {
     expect(isBaseUrl(checkBaseUrl(text, { allowInsecureHttp: true }))).toBe(true);
   });
 
-  test('is placed and named as its caller wants', () => {
+  test('is reported with the place and the name that the caller gives', () => {
     const places = [{ file: 'idops.yaml', line: 3, column: 5, length: 1 }];
     const use = { allowInsecureHttp: false, what: 'the token address', places };
     expect(checkBaseUrl('ftp://a', use)).toMatchObject({
@@ -101,7 +101,7 @@ describe('a base URL', () => {
     'https://0x7f.1',
     'https://https//id.example.com',
     'https://id.example.com\\path',
-  ])('refuses %s, of which a parser makes another host or path', (text) => {
+  ])('refuses %s, which a parser turns into another host or path', (text) => {
     expect(checkBaseUrl(text, { allowInsecureHttp: false })).toMatchObject({ code: 'bad-address' });
   });
 });

@@ -25,13 +25,13 @@ describe('the reader', () => {
     expect(await use(origin).reader.showTemplate('b1', 'tx_code')).toEqual(template);
   });
 
-  test('gives null for a template that is answered with 404', async () => {
+  test('returns null for a template if the server answers 404', async () => {
     const { origin, received } = await serve((response) => json(response, 404, { code: 'NOT_FOUND' }));
     expect(await use(origin).reader.showTemplate('b1', 'tx_code')).toBeNull();
     expect(received).toHaveLength(1);
   });
 
-  test('encodes ids, so that they reach no other operation', async () => {
+  test("encodes ids, so that they can't reach another operation", async () => {
     const { origin, received } = await serve((response) => json(response, 404, {}));
     const { reader } = use(origin);
     await reader.showTemplate('../users/1?q=#', 'é %2F/:backend_id');
@@ -66,7 +66,7 @@ describe('the reader', () => {
     expect(received.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
   });
 
-  test("names a profile's read and its scope where it fails", async () => {
+  test("names a profile's read and its scope if it fails", async () => {
     const { origin } = await serve((response) => json(response, 403, {}));
     const read = { title: 'show a user', path: '/api/users/:id', scope: 'users:manage:all' } as const;
     const failure = await failureOf(use(origin).reader.showExtra(read, { id: 'u1' }, answers.user));
@@ -87,7 +87,7 @@ describe('the reader', () => {
 });
 
 describe('the writer', () => {
-  test('wraps the body, reveals secrets and gives what the server says', async () => {
+  test("wraps the body, reveals secrets and returns the server's response", async () => {
     const { origin, received } = await serve((response) =>
       json(response, 200, { data: { id: 'u1', blocked: true, unknown: 1 } }),
     );
@@ -133,7 +133,7 @@ describe('the writer', () => {
     expect(received[0]?.body).toBe('{"user":{"metadata":{"__proto__":{"a":1}}}}');
   });
 
-  test('sends a POST without a body, and never shows the secret of the answer', async () => {
+  test('sends a POST without a body, and never shows the secret in the response', async () => {
     const { origin, received } = await serve((response) =>
       json(response, 200, { data: { id: 'c1', did: 'did:key:z6M', secret: 'hunter2' } }),
     );
@@ -143,7 +143,7 @@ describe('the writer', () => {
     expect(received[0]?.headers).not.toHaveProperty('content-type');
   });
 
-  test('takes a DELETE that finds nothing as done', async () => {
+  test('treats a DELETE that finds nothing as done', async () => {
     const { origin, received } = await serve((response) => json(response, 404, { message: 'Not found' }));
     expect(await use(origin).writer.send(deletion)).toEqual({ status: 404, attempts: 1, data: {} });
     expect(received[0]).toMatchObject({ method: 'DELETE', body: '' });
@@ -151,7 +151,7 @@ describe('the writer', () => {
 });
 
 describe('a connection', () => {
-  test('is kept alive and used again', async () => {
+  test('is kept alive and reused', async () => {
     const { origin, received } = await serve((response) => json(response, 200, { data: [] }));
     const { reader } = use(origin, { concurrency: 2 });
     const pages = Array.from({ length: 30 }, (_, index) => index + 1);
@@ -171,7 +171,7 @@ describe('a connection', () => {
     expect(received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'close', 'close']);
   });
 
-  test('that was closed before its first request sends none', async () => {
+  test('sends nothing if it was closed before its first request', async () => {
     const { origin, received } = await serve((response) => json(response, 200, { data: [] }));
     const { reader, close } = use(origin);
     await close();
@@ -179,7 +179,7 @@ describe('a connection', () => {
     expect(received).toEqual([]);
   });
 
-  test('that the server closed meanwhile costs at most another try', async () => {
+  test('that the server has closed costs at most another try', async () => {
     const { origin, received } = await serve((response, { socket }) => {
       json(response, 200, { data: [] });
       response.on('finish', () => setImmediate(() => socket.destroy()));
@@ -189,7 +189,7 @@ describe('a connection', () => {
     expect(new Set(received.map(({ url }) => url)).size).toBe(20);
   });
 
-  test('never carries more requests at once than allowed, and waiting is no timeout', async () => {
+  test('never has more requests in flight than allowed, and waiting is no timeout', async () => {
     const time = deadlines();
     let most = 0;
     const open: ServerResponse[] = [];
@@ -220,7 +220,7 @@ describe('a connection', () => {
     ]);
   });
 
-  test('asks for credentials before each request, and sends nothing without', async () => {
+  test('asks for credentials before each request, and sends nothing without them', async () => {
     const { origin, received } = await serve((response) => json(response, 200, { data: [] }));
     let count = 0;
     const { reader } = use(origin, {

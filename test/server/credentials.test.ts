@@ -53,7 +53,7 @@ describe('a bearer token', () => {
     ['hunter2é', 'not visible'],
     ['s', 'has fewer than 4 characters'],
     ['xyz', 'has fewer than 4 characters'],
-  ])('%j is refused before anything is sent, without repeating it', async (token, why) => {
+  ])('%j is refused before anything is sent, and not repeated', async (token, why) => {
     const problem = await problemOf(() => bearerToken(token));
     expect(problem.code).toBe('bad-token');
     expect(problem.message).toContain(why);
@@ -62,7 +62,7 @@ describe('a bearer token', () => {
 });
 
 describe('a chosen header', () => {
-  test('is sent as it is', async () => {
+  test('is sent unchanged', async () => {
     const value = 'abc defg';
     expect(await chosenHeader('X-Api-Key', value).current(scope)).toEqual({ name: 'x-api-key', value });
   });
@@ -80,7 +80,7 @@ describe('a chosen header', () => {
     ['X-Api-Key', 'a\r\nb: c', 'value'],
     ['X-Api-Key', ' abc', 'value'],
     ['X-Api-Key', 'é', 'value'],
-  ])('%j with %j: what is wrong is %j', (name, value, part) => {
+  ])('%j with %j: the invalid part is %j', (name, value, part) => {
     expect(wrongInHeader(name, value)?.part ?? null).toBe(part);
   });
 });
@@ -104,13 +104,13 @@ describe('a token file', () => {
     expect(secrets).toEqual(['first', 'second']);
   });
 
-  test('that still holds the refused token is no renewal', async () => {
+  test('that still contains the refused token gives no renewal', async () => {
     const path = join(folder, 'token');
     await writeFile(path, 'same');
     expect(await renew(tokenFile(path, 'token', () => {}))).toBe(false);
   });
 
-  test('that is gone when its token is refused says so, and the token stays', async () => {
+  test('that is missing when its token is refused is reported, and the token stays', async () => {
     const path = join(folder, 'token');
     await writeFile(path, 'first');
     const credentials = tokenFile(path, 'token', () => {});
@@ -128,7 +128,7 @@ describe('a token file', () => {
     });
   });
 
-  test.each(['', ' \n', ' xyz\n', 'hunter2\nhunter3'])('that holds %j is refused', async (content) => {
+  test.each(['', ' \n', ' xyz\n', 'hunter2\nhunter3'])('that contains %j is refused', async (content) => {
     const path = join(folder, 'token');
     await writeFile(path, content);
     const problem = await problemOf(() => tokenFile(path, 'x', () => {}).current(scope));
@@ -146,7 +146,7 @@ describe('a token command', () => {
   });
   const guard = { redact: (text: string) => text.replaceAll('hunter2', '***'), onSecret: () => {} };
 
-  test('prints the token, in the folder of the configuration, without a shell', async () => {
+  test("prints the token, run in the configuration's folder without a shell", async () => {
     const credentials = tokenCommand(
       node('process.stdout.write(process.cwd() + process.argv[1] + "\\n")', '$(id);`id`'),
       guard,
@@ -169,7 +169,7 @@ describe('a token command', () => {
     expect(new Set(secrets)).toEqual(new Set(['tok1', 'tok2']));
   });
 
-  test('that fails says what it said, without secrets and without its arguments', async () => {
+  test('that fails is reported with its output, without secrets and arguments', async () => {
     const code = 'console.error("no\\u001b[31m access with hunter2"); process.exit(3)';
     const problem = await problemOf(() => tokenCommand(node(code, 'argument'), guard).current(scope));
     expect(problem).toMatchObject({
@@ -178,7 +178,7 @@ describe('a token command', () => {
     });
   });
 
-  test('makes its output known as a secret even where it fails', async () => {
+  test('has a secret output even if it fails', async () => {
     const secrets: string[] = [];
     const options = { ...guard, onSecret: (secret: string) => void secrets.push(secret) };
     const code = 'console.log("half-a-token"); process.exit(1)';
@@ -189,14 +189,14 @@ describe('a token command', () => {
   test.each([
     ['is not there', ['/nowhere/at-all'], 'the token command at-all was not found'],
     ['may not be run', ['/etc/passwd'], 'the token command passwd may not be run by this user'],
-  ])('that %s says so', async (_, argv, message) => {
+  ])('that %s is reported', async (_, argv, message) => {
     expect(await problemOf(() => runTokenCommand({ argv, cwd: folder, passed: {} }, guard))).toMatchObject({
       code: 'token-command-failed',
       message,
     });
   });
 
-  test('gets the variables that programs need and those that are handed to it, and no others', async () => {
+  test('gets only the variables that programs need and the listed ones', async () => {
     const print =
       'process.stdout.write(Object.keys(process.env).filter((name) => name !== "PWD").sort().join("|"))';
     vi.stubEnv('IDOPS_TOKEN', 'hunter2');
@@ -213,13 +213,13 @@ describe('a token command', () => {
     }
   });
 
-  test('gets what Windows needs under Windows, in whatever case', () => {
+  test('gets what Windows needs under Windows, in any case', () => {
     const given = { Path: 'p', SystemRoot: 's', 'ProgramFiles(x86)': 'f', IDOPS_TOKEN: 't', AWS_KEY: 'k' };
     expect(Object.keys(neededVariables(given, 'win32'))).toEqual(['Path', 'SystemRoot', 'ProgramFiles(x86)']);
     expect(neededVariables(given, 'linux')).toEqual({});
   });
 
-  test('that says what it was handed does not have it repeated', async () => {
+  test("that prints its variables doesn't have them repeated", async () => {
     const redactor = createRedactor();
     const command = {
       ...node('console.error(process.env.HANDED_ON); process.exit(1)'),
@@ -231,20 +231,20 @@ describe('a token command', () => {
     expect(problem.message).toBe('the token command node exited with 1: (sensitive)');
   });
 
-  test('whose path leads through a file was not found', async () => {
+  test('whose path leads through a file is not found', async () => {
     const through = { ...node(''), argv: [`${process.execPath}/token`] };
     expect((await problemOf(() => runTokenCommand(through, guard))).message).toBe(
       'the token command token was not found',
     );
   });
 
-  test('that does not end is ended', async () => {
+  test("that doesn't end is killed", async () => {
     const hanging = node('setInterval(() => {}, 1000)');
     const ended = await problemOf(() => runTokenCommand(hanging, { ...guard, timeout: 0.001 }));
     expect(ended.message).toBe('the token command node did not end within 0.001 s');
   });
 
-  test('that ends and leaves a child with its pipes open gives its token', async () => {
+  test('that leaves a child with open pipes gives its token', async () => {
     const time = deadlines();
     const child = 'require("child_process").spawn("sleep", ["600"], { stdio: "inherit" })';
     const leaving = node(`const { pid } = ${child}; console.log("token" + pid); process.exit()`);
@@ -254,7 +254,7 @@ describe('a token command', () => {
     process.kill(Number(token.slice('token'.length)));
   });
 
-  test('that is running is ended when no token is needed any more', async () => {
+  test('that is running is killed if no token is needed any more', async () => {
     const over = new AbortController();
     const waiting = node('require("fs").writeFileSync("began", ""); setInterval(() => {}, 1000)');
     const ended = problemOf(() => runTokenCommand(waiting, { ...guard, signal: over.signal }));
@@ -263,7 +263,7 @@ describe('a token command', () => {
     expect((await ended).message).toBe('the token command node was interrupted');
   });
 
-  test('that prints without end is ended', async () => {
+  test('that prints endlessly is killed', async () => {
     const endless = node('setInterval(() => process.stdout.write("x".repeat(65536)), 0)');
     expect((await problemOf(() => runTokenCommand(endless, guard))).message).toBe(
       'the token command node printed more than a token',
@@ -300,7 +300,7 @@ describe('credentials that are renewed', () => {
     ...more,
   });
 
-  test('before their token ends', async () => {
+  test('before their token expires', async () => {
     let time = 0;
     const { credentials } = rig([token('a', { renewAt: 100 }), token('b')], () => time);
     expect(await headerValue(credentials)).toBe('Bearer a');
@@ -310,7 +310,7 @@ describe('credentials that are renewed', () => {
     expect(await headerValue(credentials)).toBe('Bearer b');
   });
 
-  test('when a request requires another scope, and then with all that were required', async () => {
+  test('if a request requires another scope, then with all required scopes', async () => {
     const { credentials, asked } = rig([
       token('a', { scopes: new Set(['users:manage:all']) }),
       token('b', { scopes: new Set(['users:manage:all', 'clients:manage:all']) }),
@@ -321,7 +321,7 @@ describe('credentials that are renewed', () => {
     expect(asked).toEqual([['users:manage:all'], ['users:manage:all', 'clients:manage:all']]);
   });
 
-  test('once for all requests that were refused together', async () => {
+  test('once for all requests that were refused at the same time', async () => {
     const { credentials, asked } = rig([token('a'), token('b')]);
     const refused = await credentials.current(scope);
     const renewals = [1, 2, 3].map(() => credentials.renew(refused, scope));
@@ -329,7 +329,7 @@ describe('credentials that are renewed', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('and keep the old token where no other one comes', async () => {
+  test('and keep the old token if there is no new one', async () => {
     let time = 0;
     const { credentials } = rig([token('a', { renewAt: 1 }), new Error('down')], () => time);
     await headerValue(credentials);
@@ -337,7 +337,7 @@ describe('credentials that are renewed', () => {
     expect(await headerValue(credentials)).toBe('Bearer a');
   });
 
-  test('are asked again after the first time failed', async () => {
+  test('are requested again after a failure', async () => {
     const { credentials } = rig([new Error('down'), token('a')]);
     await expect(credentials.current(scope)).rejects.toThrow('down');
     expect(await headerValue(credentials)).toBe('Bearer a');

@@ -30,7 +30,7 @@ describe('a status other than 2xx', () => {
     [501, 'server-error'],
     [301, 'redirect'],
     [304, 'redirect'],
-  ])('%i is a failure of kind %s, told at once', async (status, kind) => {
+  ])('%i is a failure of kind %s, reported at once', async (status, kind) => {
     const { origin, received } = await serve((response) => response.writeHead(status).end());
     const { writer } = use(origin);
     expect(await failureOf(writer.send(rename))).toMatchObject({
@@ -48,7 +48,7 @@ describe('a status other than 2xx', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('says what was asked, what came back and what scope it takes', async () => {
+  test('names the operation, the response and the required scope', async () => {
     const { origin } = await serve((response) =>
       json(response, 403, { code: 'FORBIDDEN', message: 'You are forbidden\nto access this resource.' }),
     );
@@ -57,7 +57,7 @@ describe('a status other than 2xx', () => {
     );
   });
 
-  test('with HTML, or cut off, has no message and the same kind', async () => {
+  test('with an HTML or incomplete body has no message and the same kind', async () => {
     const { origin } = await serve((response, _, count) => {
       response.writeHead(422, { 'content-type': 'text/html', 'content-length': 1000 });
       response.write('<h1>hello</h1>');
@@ -71,7 +71,7 @@ describe('a status other than 2xx', () => {
     }
   });
 
-  test('never shows the token or what is to be redacted, however the server echoes it', async () => {
+  test('never shows the token or another secret, however the server echoes it', async () => {
     const echo = {
       message: `bad header Bearer ${token}`,
       errors: { [token]: [`got ${token}`, encodeURIComponent(token), 'and hunter2\nhunter3'] },
@@ -85,7 +85,7 @@ describe('a status other than 2xx', () => {
     expect(inspect(failure, { depth: 9, showHidden: true })).not.toMatch(/secret-token|hunter/);
   });
 
-  test('of a redirect is not followed, and its query not shown', async () => {
+  test('of a redirect is not followed, and its query is not shown', async () => {
     const other = await serve((response) => json(response, 200, { data: {} }));
     const { origin, received } = await serve((response) =>
       response.writeHead(307, { location: `${other.origin}/api/organizations/o1?token=hunter2` }).end(),
@@ -100,7 +100,7 @@ describe('a status other than 2xx', () => {
   });
 });
 
-describe('a 2xx answer that is', () => {
+describe('a 2xx response', () => {
   const unusable: [string, string, string | Buffer][] = [
     ['HTML', 'not-json', '<!doctype html><title>Sign in</title>'],
     ['empty', 'empty', ''],
@@ -113,7 +113,7 @@ describe('a 2xx answer that is', () => {
     ['not UTF-8', 'not-utf-8', Buffer.from('{"data": {"id": "\xe9"}}', 'latin1')],
   ];
   for (const request of [rename, regenerate, deletion]) {
-    test.each(unusable)(`%s fails ${request.operation} as an answer, sent once`, async (_, reason, body) => {
+    test.each(unusable)(`with %s fails ${request.operation}, which is sent once`, async (_, reason, body) => {
       const { origin, received } = await serve((response) => {
         response.writeHead(200, { 'content-type': 'text/html' }).end(body);
       });
@@ -128,7 +128,7 @@ describe('a 2xx answer that is', () => {
     });
   }
 
-  test('HTML says so', async () => {
+  test('with HTML is reported as HTML', async () => {
     const { origin } = await serve((response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>');
     });
@@ -137,7 +137,7 @@ describe('a 2xx answer that is', () => {
     );
   });
 
-  test('of another type says where', async () => {
+  test('of another type is reported with the place', async () => {
     const { origin } = await serve((response) => json(response, 200, { data: { id: 5 } }));
     const { message } = await failureOf(use(origin).writer.send(rename));
     expect(message).toContain(
@@ -145,7 +145,7 @@ describe('a 2xx answer that is', () => {
     );
   });
 
-  test('larger than allowed is not read to its end', async () => {
+  test('that is too large is not read to its end', async () => {
     const { origin, received } = await serve((response) => {
       response.writeHead(200);
       response.write('{"data": {"id": "');
@@ -159,8 +159,8 @@ describe('a 2xx answer that is', () => {
   });
 });
 
-describe('an answer that breaks off', () => {
-  test('by standing still ends with the timeout', async () => {
+describe('a response that breaks off', () => {
+  test('ends with the timeout if it stops', async () => {
     const time = deadlines();
     const { origin } = await serve((response) => {
       response.writeHead(200);
@@ -200,7 +200,7 @@ describe('a connection that breaks', () => {
     expect(received).toHaveLength(early ? 0 : 1);
   });
 
-  test('and then refuses is lost, since the first try may have been done', async () => {
+  test('and then refuses is lost, because the first try may have been done', async () => {
     const serving = await serve((response) => {
       serving.server.close();
       response.socket?.resetAndDestroy();
@@ -209,7 +209,7 @@ describe('a connection that breaks', () => {
     expect(failure).toMatchObject({ kind: 'lost', sent: true, attempts: 4, reason: 'ECONNREFUSED' });
   });
 
-  test('and then is told that it asks too often is in doubt, since the first try may have been done', async () => {
+  test('and then answers 429 leaves the outcome open, because the first try may have been done', async () => {
     const { origin } = await serve((response, _, count) => {
       if (count === 1) response.socket?.resetAndDestroy();
       else response.writeHead(429).end();
@@ -219,7 +219,7 @@ describe('a connection that breaks', () => {
     expect((await failureOf(writer.send(rename))).doubt).toBeUndefined();
   });
 
-  test('by something that is not HTTP is lost', async () => {
+  test("because of something that isn't HTTP is lost", async () => {
     const origin = await listening(createPlainServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')));
     const failure = await failureOf(use(origin).writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'lost', attempts: 1 });
@@ -248,7 +248,7 @@ describe('a POST', () => {
     expect((await answered(status)).open).toBe(true);
   });
 
-  test('whose connection changes to another protocol is open', async () => {
+  test('whose connection switches to another protocol is open', async () => {
     const origin = await listening(
       createPlainServer((socket) => {
         socket.once('data', () => {
@@ -278,7 +278,7 @@ describe('a PATCH or DELETE', () => {
     }
   });
 
-  test('whose first try is open stays so, whatever the last one is answered with', async () => {
+  test('stays open if its first try is open, whatever the last response is', async () => {
     const { origin } = await serve((response, _, count) => response.writeHead(count === 1 ? 503 : 403).end());
     expect(await failureOf(use(origin).writer.send(rename))).toMatchObject({ status: 403, open: true });
   });
@@ -312,7 +312,7 @@ describe('a timeout', () => {
     expect(connections).toBe(4);
   });
 
-  test('is one by whichever of two clocks that run as long', async () => {
+  test('is detected by either of two clocks', async () => {
     class Slow extends Agent {
       override dispatch(_: Agent.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
         handler.onResponseError?.(undefined as never, new errors.ConnectTimeoutError());
@@ -326,7 +326,7 @@ describe('a timeout', () => {
 });
 
 describe('no connection', () => {
-  test('since it is refused: even a POST is tried again', async () => {
+  test('because it is refused: even a POST is tried again', async () => {
     const origin = await closedPort();
     const { writer, pauses } = use(origin);
     const failure = await failureOf(writer.send(regenerate));
@@ -338,13 +338,13 @@ describe('no connection', () => {
     expect(pauses).toEqual([0.5, 1, 2]);
   });
 
-  test('since the name does not resolve', async () => {
+  test("because the name doesn't resolve", async () => {
     const failure = await failureOf(use('https://idops.invalid').writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'unreachable', sent: false });
     expect(failure.message).toMatch(/idops\.invalid: its name (does not resolve|could not be looked up)/);
   });
 
-  test('since the port does not speak TLS', async () => {
+  test("because the port doesn't speak TLS", async () => {
     const { origin, received } = await serve((response) => response.end());
     const failure = await failureOf(use(origin.replace('http:', 'https:')).writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'unreachable', sent: false, attempts: 4 });
@@ -374,7 +374,7 @@ describe('no connection', () => {
     ['EHOSTUNREACH', 'there is no route to it'],
     ['ECONNRESET', 'it closed the connection (ECONNRESET)'],
     ['EMFILE', 'EMFILE'],
-  ])('since %s says why', (reason, sentence) => {
+  ])('because %s is reported with the reason', (reason, sentence) => {
     const failure = failureFor(kinds.user, { kind: 'unreachable', status: null, sent: false, reason });
     expect(failure.message).toContain(`got no connection to https://id.example.com: ${sentence}`);
   });

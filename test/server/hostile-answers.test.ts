@@ -9,7 +9,7 @@ import { failureOf, json, listening, problemOf, regenerate, rename, serve, use }
 
 const row = (id: number) => ({ id: `o${id}`, name: `name ${id}` });
 
-describe('an answer to a read', () => {
+describe('a response to a read', () => {
   const garbage = 'x'.repeat(10 * 2 ** 20);
   const nested = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 
@@ -28,7 +28,7 @@ describe('an answer to a read', () => {
       'another object than the one asked for: its backend_id',
     ],
     ['an inherited type', '{"data": {"__proto__": {"type": "x"}, "type": 5}}', 'data.type: expected string'],
-  ])('with 200 and %s is a failure with a sentence of its own', async (_, body, sentence) => {
+  ])('with 200 and %s is a failure with its own message', async (_, body, sentence) => {
     const { origin } = await serve((response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end(body),
     );
@@ -48,7 +48,7 @@ describe('an answer to a read', () => {
     expect(failure).toMatchObject({ kind: 'answer', reason: 'other-object' });
   });
 
-  test('that may be about anything is taken where it does not say', async () => {
+  test("is accepted if it doesn't say which object it is about", async () => {
     const { origin } = await serve((response) => json(response, 200, { data: { txt_content: 'x' } }));
     expect(await use(origin).reader.showTemplate('b1', 'tx_code')).toEqual({ txt_content: 'x' });
   });
@@ -68,7 +68,7 @@ describe('a header that is sent twice', () => {
     expect(pauses).toEqual([7]);
   });
 
-  test('Date, beside a Retry-After that is one', async () => {
+  test('Date, next to a Retry-After that is a date', async () => {
     const { origin } = await serve((response, _, count) => {
       if (count > 1) return json(response, 200, { data: { id: 'o1' } });
       response.sendDate = false;
@@ -80,7 +80,7 @@ describe('a header that is sent twice', () => {
     expect(pauses).toEqual([5]);
   });
 
-  test('Content-Type, of an answer that is no JSON', async () => {
+  test("Content-Type, of a response that isn't JSON", async () => {
     const { origin } = await serve((response) =>
       twice(response, 200, 'Content-Type', ['text/html', 'text/plain'], '<p>'),
     );
@@ -95,14 +95,14 @@ describe('a header that is sent twice', () => {
   });
 
   const others = 'Content-Type Date ETag Server Set-Cookie X-Request-Id Cache-Control __proto__'.split(' ');
-  test.each(others)('%s, of an answer that is fine, makes no difference', async (header) => {
+  test.each(others)('%s, of a valid response, makes no difference', async (header) => {
     const { origin } = await serve((response) =>
       twice(response, 200, header, ['application/json', 'b'], '{"data": []}'),
     );
     expect((await use(origin).reader.listOrganizations(1)).rows).toEqual([]);
   });
 
-  test('Content-Length, with two values: no answer that can be trusted', async () => {
+  test('Content-Length, with two values: the response is not trusted', async () => {
     const origin = await listening(
       createServer((socket) => {
         socket.once('data', () =>
@@ -182,7 +182,7 @@ describe('a list of organizations', () => {
     expect(received).toHaveLength(requests);
   });
 
-  test('with ids that repeat for once is read again', async () => {
+  test('with ids that repeat once is read again', async () => {
     let requests = 0;
     const { read } = await listing((number) => {
       requests += 1;
@@ -193,7 +193,7 @@ describe('a list of organizations', () => {
     expect(['o1', 'o2', 'o3'].every((id) => index?.byId(id) !== undefined)).toBe(true);
   });
 
-  test('whose ids are those of inherited members finds none of them', () => {
+  test('with ids that are names of inherited members has no such organization', () => {
     const index = new Catalog([{ id: 'constructor', name: '__proto__' }]);
     expect([index.byId('toString'), index.byId('constructor')]).toMatchObject([
       undefined,
@@ -202,8 +202,8 @@ describe('a list of organizations', () => {
   });
 });
 
-describe('the secrets of an answer', () => {
-  test('are told before anything else is done with it, wherever they are, also of a failure', async () => {
+describe('the secrets of a response', () => {
+  test('are registered before the response is used, at any place, also in a failure', async () => {
     const refusal = { message: 'no', smtp_password: 'p1', errors: [{ secret: 's1' }] };
     const list = { data: [{ id: 'o1', backend: { ldap_master_password: 'l1', secret: null } }] };
     const { origin } = await serve((response, { method }) =>

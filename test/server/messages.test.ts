@@ -24,11 +24,11 @@ describe("the server's own message", () => {
   });
 
   const without = [{}, null, [], 3, '', { errors: {} }, { errors: null, message: '' }, { message: 3 }];
-  test.each(without.map((body) => [body]))('is not there in %j', (body) => {
+  test.each(without.map((body) => [body]))('is absent in %j', (body) => {
     expect(messageIn(body)).toBeNull();
   });
 
-  test('ends where errors are nested without end', () => {
+  test('ends if errors are nested endlessly', () => {
     expect(messageIn(JSON.parse(`${'{"errors":'.repeat(9999)}"x"${'}'.repeat(9999)}`))).toBeNull();
   });
 

@@ -33,7 +33,7 @@ describe('a connection', () => {
         response.write('{', () => response.socket?.resetAndDestroy());
       },
     ],
-  ])('finds out by %s how many a server can do at once, and all are done', async (_, refuse) => {
+  ])('learns from %s how many requests a server can handle, and all succeed', async (_, refuse) => {
     const { origin, crowds } = await limited(4, refuse);
     // Nothing waits here before it tries again, so that one request may meet crowds more often than four times.
     const { writer } = use(origin, { concurrency: 32, retries: 30 });
@@ -45,7 +45,7 @@ describe('a connection', () => {
     expect(Math.max(...crowds.slice(100))).toBeLessThan(16);
   });
 
-  test('finds it out by 500s, which are not repeated: few fail in all', async () => {
+  test('learns it from 500s, which are not repeated: few fail in total', async () => {
     const { origin } = await limited(4, (response) =>
       json(response, 500, { message: 'connection not available and request was dropped from queue' }),
     );

@@ -30,7 +30,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('the pace of requests', () => {
-  test('lets no more start than may be under way, in the order in which they came', async () => {
+  test('starts requests in order, up to the limit', async () => {
     const { pace } = paced({ most: 2 });
     const first = await pace.begin();
     await pace.begin();
@@ -41,7 +41,7 @@ describe('the pace of requests', () => {
     expect([await isSettled(third), await isSettled(fourth)]).toEqual([true, false]);
   });
 
-  test('halves at a 429, once for all that were under way together, down to one', async () => {
+  test('halves at a 429, once for all requests in flight, down to one', async () => {
     const { pace } = paced();
     const turns = await Promise.all(Array.from({ length: 8 }, () => pace.begin()));
     for (const turn of turns) pace.end(turn, 'crowded');
@@ -54,7 +54,7 @@ describe('the pace of requests', () => {
     expect(widths).toEqual([2, 1, 1, 1]);
   });
 
-  test('grows by one for each round of good answers, up to what it was', async () => {
+  test('grows by one for each round of successes, up to the limit', async () => {
     const { pace } = paced();
     for (let round = 0; round < 4; round += 1) pace.end(await pace.begin(), 'crowded');
     const widths: number[] = [];
@@ -67,13 +67,13 @@ describe('the pace of requests', () => {
     expect(Math.max(...widths)).toBe(8);
   });
 
-  test('stays as it is at other failures', async () => {
+  test('stays the same at other failures', async () => {
     const { pace } = paced();
     pace.end(await pace.begin(), 'other');
     expect(pace.width).toBe(8);
   });
 
-  test('is held for everyone for as long as the server asks', async () => {
+  test('pauses for all requests for as long as the server asks', async () => {
     let release = (): void => {};
     const { pace } = paced({
       delay: () =>
@@ -89,7 +89,7 @@ describe('the pace of requests', () => {
     expect(await isSettled(next)).toBe(true);
   });
 
-  test('keeps so many a second apart', async () => {
+  test('keeps to a number of requests a second', async () => {
     const { pace, pauses } = paced({ rate: 4 });
     for (let index = 0; index < 4; index += 1) pace.end(await pace.begin(), 'fine');
     expect(pauses).toEqual([0.25, 0.25, 0.25]);
@@ -97,7 +97,7 @@ describe('the pace of requests', () => {
 });
 
 describe('the patience of a run', () => {
-  test('is used up by waiting; waiting at the same time counts once', () => {
+  test('is used up by waiting; simultaneous waits count once', () => {
     let now = 0;
     const patience = new Patience(10, () => now);
     expect([patience.take(6), patience.take(4), patience.take(6)]).toEqual([true, true, true]);
@@ -109,7 +109,7 @@ describe('the patience of a run', () => {
     expect(patience.take(0)).toBe(true);
   });
 
-  test('comes back with good answers, up to what it was', () => {
+  test('recovers with successes, up to the limit', () => {
     let now = 0;
     const patience = new Patience(10, () => now);
     expect(patience.take(10)).toBe(true);
@@ -123,7 +123,7 @@ describe('the patience of a run', () => {
 });
 
 describe('a connection', () => {
-  test('holds everyone for as long as a 503 asks for, and no one where it asks for nothing', async () => {
+  test('pauses all requests for as long as a 503 asks, and none if it asks for nothing', async () => {
     const waits: number[] = [];
     const delay = async (seconds: number): Promise<void> => {
       waits.push(seconds);
@@ -143,7 +143,7 @@ describe('a connection', () => {
     expect(order).toHaveLength(3);
   });
 
-  test('is no slower after a request that was refused for what it is', async () => {
+  test('is no slower after a request with a refused body', async () => {
     const held: (() => void)[] = [];
     const { origin, received } = await serve((response, _, count) => {
       held.push(() =>
@@ -157,7 +157,7 @@ describe('a connection', () => {
     expect(received).toHaveLength(60);
   });
 
-  test('tries no more when the run has waited long enough, and says so', async () => {
+  test('stops trying if the run has waited long enough, and reports it', async () => {
     const { origin, received } = await serve((response) => response.writeHead(503).end());
     const patience = new Patience(1, () => 0);
     const { writer } = use(origin, { patience, random: () => 0.9 });
@@ -167,7 +167,7 @@ describe('a connection', () => {
     expect(received).toHaveLength(2);
   });
 
-  test('does not wait after a 429 to a POST, but the others do', async () => {
+  test('does not wait after a 429 to a POST, but other requests do', async () => {
     const { origin } = await serve((response, { method }) => {
       if (method === 'POST') response.writeHead(429, { 'retry-after': '7' }).end();
       else json(response, 200, { data: { id: 'o1' } });
@@ -190,7 +190,7 @@ describe('a connection', () => {
     expect(await next).toMatchObject({ status: 200 });
   });
 
-  test('does not keep the process alive with a pause that nobody waits for', async () => {
+  test('does not keep the process alive with an unused pause', async () => {
     const { origin } = await serve((response) => response.writeHead(429, { 'retry-after': '50' }).end());
     let ended = false;
     const { writer, close } = use(origin, {

@@ -13,7 +13,7 @@ async function withheld(sending: Promise<unknown>): Promise<Withheld> {
 const organization = { data: { id: 'o1', name: 'acme', label: null } };
 
 describe('a permit', () => {
-  it('is confirmed right before each try, after all that is waited for', async () => {
+  it('is confirmed right before each try, after all waiting', async () => {
     const log: string[] = [];
     const { origin } = await serve((response, _, count) => {
       log.push('request');
@@ -51,7 +51,7 @@ describe('a permit', () => {
     },
   );
 
-  it('that never holds, or can not be confirmed, lets nothing leave', async () => {
+  it("sends nothing if it is never valid or can't be confirmed", async () => {
     const { origin, received } = await serve((response) => json(response, 200, organization));
     const { writer } = use(origin);
     const never = { confirm: async () => {}, holds: () => false };
@@ -61,7 +61,7 @@ describe('a permit', () => {
     expect(received).toEqual([]);
   });
 
-  it('that took long to confirm does not let go what is too old by then', async () => {
+  it("that took long to confirm doesn't send a request whose observation has expired", async () => {
     const { origin, received } = await serve((response) => json(response, 200, organization));
     const soon = performance.now() + 3_600_000;
     const confirm = async () => {
@@ -73,7 +73,7 @@ describe('a permit', () => {
     expect(received).toEqual([]);
   });
 
-  it('that is lost between two tries tells what the first one met', async () => {
+  it('that is lost between two tries reports the result of the first', async () => {
     const { origin, received } = await serve((response) => json(response, 503, {}));
     let left = 1;
     const confirm = () => (left-- > 0 ? Promise.resolve() : Promise.reject(new Error('lost')));

@@ -52,7 +52,7 @@ describe('the proxy for an address', () => {
     ['example.co', false],
     ['a.id.example.com', false],
     ['', false],
-  ])('is none where no_proxy is %j: %j', (exempt, none) => {
+  ])('is none if no_proxy is %j: %j', (exempt, none) => {
     const variables = { https_proxy: 'http://proxy:3128', no_proxy: exempt };
     expect(proxyFor('https://id.example.com:8443', variables) === null).toBe(none);
   });
@@ -92,7 +92,7 @@ describe('through a proxy', () => {
   const tls = { ca: certificate.cert };
   const base = 'https://id.example.com';
 
-  test('requests go in tunnels, kept for more than one; a POST gets its own', async () => {
+  test('requests use tunnels, which are kept; a POST gets its own', async () => {
     const { origin, requests } = await serving();
     const { proxy, asked } = await proxying(origin);
     const { writer } = use(base, { tls, proxy, concurrency: 1 });
@@ -106,7 +106,7 @@ describe('through a proxy', () => {
     for (const { headers } of asked) expect(headers.authorization).toBeUndefined();
   });
 
-  test('its credentials go to the proxy alone', async () => {
+  test('its credentials go only to the proxy', async () => {
     const { origin, requests } = await serving();
     const { proxy, asked } = await proxying(origin);
     await use(base, { tls, proxy: { ...proxy, authorization: new Sensitive('Basic dTpw') } }).writer.send(
@@ -116,7 +116,7 @@ describe('through a proxy', () => {
     expect(requests[0]?.headers['proxy-authorization']).toBeUndefined();
   });
 
-  test('the certificate is checked all the same', async () => {
+  test('the certificate is still checked', async () => {
     const { origin, requests } = await serving();
     const { proxy } = await proxying(origin);
     const failure = await failureOf(use(base, { proxy }).writer.send(rename));
@@ -147,7 +147,7 @@ describe('through a proxy', () => {
     }
   });
 
-  test('that is silent, the time is up', async () => {
+  test('that is silent, a request times out', async () => {
     const time = deadlines();
     const { proxy } = await proxying('http://127.0.0.1:1', () => {
       time.pass();
@@ -157,7 +157,7 @@ describe('through a proxy', () => {
     expect(failure).toMatchObject({ kind: 'unreachable', sent: false, attempts: 4 });
   });
 
-  test('that is not there, it is the proxy that refused', async () => {
+  test('that is missing, the error names the proxy', async () => {
     const { proxy, server } = await proxying('http://127.0.0.1:1');
     await new Promise((resolve) => server.close(resolve));
     const failure = await failureOf(use(base, { tls, proxy }).writer.send(rename));
@@ -166,7 +166,7 @@ describe('through a proxy', () => {
     );
   });
 
-  test('and then refused once, a POST is sent once all the same', async () => {
+  test('that refused once, a POST is still sent once', async () => {
     const { origin, requests } = await serving();
     let count = 0;
     const { proxy } = await proxying(origin, () => {

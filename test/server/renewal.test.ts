@@ -42,21 +42,21 @@ describe('a 401', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('to the renewed token as well is the end', async () => {
+  test('to the renewed token too is final', async () => {
     const { origin, received } = await server();
     const { writer } = use(origin, { credentials: tokens('old', 'new', 'newer') });
     expect(await failureOf(writer.send(rename))).toMatchObject({ kind: 'unauthorized', attempts: 2 });
     expect(received).toHaveLength(2);
   });
 
-  test('is told at once where there is no other token', async () => {
+  test('is reported at once if there is no other token', async () => {
     const { origin, received } = await server();
     const { writer } = use(origin, { credentials: tokens('old') });
     expect(await failureOf(writer.send(rename))).toMatchObject({ kind: 'unauthorized', attempts: 1 });
     expect(received).toHaveLength(1);
   });
 
-  test('says why the token could not be renewed', async () => {
+  test('reports why the token could not be renewed', async () => {
     const { origin } = await server();
     let first = true;
     const source = async (): Promise<Token> => {
@@ -70,7 +70,7 @@ describe('a 401', () => {
     );
   });
 
-  test('to a POST is never followed by another one', async () => {
+  test('to a POST is never followed by another POST', async () => {
     const { origin, received } = await server('Bearer new');
     const { writer } = use(origin, { credentials: tokens('old', 'new') });
     expect(await failureOf(writer.send(regenerate))).toMatchObject({ kind: 'unauthorized', attempts: 1 });
@@ -78,7 +78,7 @@ describe('a 401', () => {
   });
 });
 
-test('a chosen header stands in the place of Authorization', async () => {
+test('a configured header replaces Authorization', async () => {
   const { origin, received } = await serve((response) =>
     json(response, 400, { message: 'bad key k-hunter2' }),
   );
@@ -119,7 +119,7 @@ describe('client credentials', () => {
     return { obtain, secrets, pauses };
   }
 
-  test('ask for a token with the scopes that are needed', async () => {
+  test('request a token with the required scopes', async () => {
     const { origin, received } = await serve((response) =>
       json(response, 200, { access_token: 'the-token', token_type: 'Bearer', expires_in: 3600 }),
     );
@@ -141,7 +141,7 @@ describe('client credentials', () => {
     expect(new Set(secrets.slice(3))).toEqual(new Set(['the-token']));
   });
 
-  test('make known what they send before it is sent, and every token in an answer before it is used', async () => {
+  test('register their secret before it is sent, and every token in a response before it is used', async () => {
     const known: string[] = [];
     let sent: readonly string[] = [];
     const { origin } = await serve((response) => {
@@ -153,14 +153,14 @@ describe('client credentials', () => {
     expect(known).toEqual(expect.arrayContaining(['a-token', 'r-token', 'i-token']));
   });
 
-  test('try as often as it is wanted', async () => {
+  test('try as often as configured', async () => {
     const { origin, received } = await serve((response) => response.writeHead(503).end());
     const { obtain } = source(origin, { retries: 5 });
     expect((await problemOf(() => obtain(new Set()))).code).toBe('token-unavailable');
     expect(received).toHaveLength(6);
   });
 
-  test('say for how long they wait, a minute at most each time, and give up as other requests do', async () => {
+  test('report how long they wait, a minute at most each time, and give up as other requests do', async () => {
     const { origin, received } = await serve((response) =>
       response.writeHead(429, { 'retry-after': '86400' }).end(),
     );
@@ -177,7 +177,7 @@ describe('client credentials', () => {
     expect(told).toEqual([2, 3, 4].map((attempt) => ({ attempt, of: 4, why, wait: 60 })));
   });
 
-  test('show nothing of it where a refusal repeats it', async () => {
+  test('stay hidden if a refusal repeats them', async () => {
     const redactor = createRedactor();
     const { origin } = await serve((response, { headers }) =>
       json(response, 401, { error: 'invalid_client', error_description: `bad ${headers.authorization}` }),
@@ -191,21 +191,21 @@ describe('client credentials', () => {
     );
   });
 
-  test('ask for the scopes that the configuration names, and no others', async () => {
+  test('request only the scopes that the configuration names', async () => {
     const { origin, received } = await serve((response) => json(response, 200, { access_token: 't0ken' }));
     const token = await source(origin, {}, ['a', 'b']).obtain(new Set<Scope>(['clients:manage:all']));
     expect(received[0]?.body).toBe('grant_type=client_credentials&scope=a+b');
     expect(token).toEqual({ text: 't0ken', renewAt: null, scopes: null });
   });
 
-  test('renew a token that ends soon when half of its time is over', async () => {
+  test('renew a short-lived token after half of its lifetime', async () => {
     const { origin } = await serve((response) =>
       json(response, 200, { access_token: 't0ken', expires_in: '20' }),
     );
     expect((await source(origin).obtain(new Set())).renewAt).toBe(1_000_000 + 10_000);
   });
 
-  test('try again where that may help', async () => {
+  test('try again if that may help', async () => {
     const { origin } = await serve((response, _, count) => {
       if (count === 1) response.writeHead(503, { 'retry-after': '3' }).end();
       else if (count === 2) response.socket?.resetAndDestroy();
@@ -234,7 +234,7 @@ describe('client credentials', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('say where the token address can not be reached', async () => {
+  test("report it if the token address can't be reached", async () => {
     const { origin, server } = await serve(() => {});
     await new Promise((resolve) => server.close(resolve));
     const { obtain, pauses } = source(origin);

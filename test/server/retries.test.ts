@@ -15,7 +15,7 @@ describe('a request is repeated', () => {
     );
   });
 
-  test('but not when what it is built on is too old by then, nor sent for the first time', async () => {
+  test('but neither repeated nor first sent if its observation has expired', async () => {
     const { origin, received } = await serve((response) => response.writeHead(429).end());
     const { writer } = use(origin);
     const late = performance.now() - 1;
@@ -35,7 +35,7 @@ describe('a request is repeated', () => {
   });
 });
 
-describe('as many tries as are wanted', () => {
+describe('the configured number of tries', () => {
   test('0 retries: one', async () => {
     const { origin, received } = await serve((response) => response.writeHead(503).end());
     const { reader, pauses } = use(origin, { retries: 0 });
@@ -44,7 +44,7 @@ describe('as many tries as are wanted', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('are made with pauses of 30 s at most', async () => {
+  test('pause for at most 30 s', async () => {
     const { origin } = await serve((response) => response.writeHead(503).end());
     const { reader, pauses } = use(origin, {
       retries: 8,
@@ -55,7 +55,7 @@ describe('as many tries as are wanted', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
   });
 
-  test('outlast a server that is away for ten seconds', async () => {
+  test('outlast a server that is down for ten seconds', async () => {
     let now = 0;
     const { origin } = await serve((response) => {
       if (now < 10) response.socket?.resetAndDestroy();
@@ -102,14 +102,14 @@ describe('the pause before the next try', () => {
     expect(pauses[0]).toBe(seconds);
   });
 
-  test('that the server asked for is told', async () => {
+  test('is reported if the server asked for it', async () => {
     const { origin } = await serve((response) => response.writeHead(429, { 'retry-after': '120' }).end());
     const failure = await failureOf(use(origin).writer.send(rename));
     expect(failure.retryAfter).toBe(120);
     expect(failure.message).toMatch(/answered 429 \(too many requests\); the server asks to wait 120 s/);
   });
 
-  test('ends when the run is interrupted, and there is no next try', async () => {
+  test('ends if the run is interrupted, without another try', async () => {
     const stop = new AbortController();
     const { origin, received } = await serve((response) => {
       response.writeHead(503, { 'retry-after': '60' }).end();
@@ -133,14 +133,14 @@ describe('the pause before the next try', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('is not made when the run is interrupted already', async () => {
+  test('is not started if the run is already interrupted', async () => {
     const { origin } = await serve((response) => response.writeHead(503).end());
     const { reader, pauses } = use(origin, { signal: AbortSignal.abort() });
     expect(await failureOf(reader.listOrganizations(1))).toMatchObject({ status: 503, attempts: 1 });
     expect(pauses).toEqual([]);
   });
 
-  test('lets other requests go on meanwhile', async () => {
+  test("doesn't hold up other requests", async () => {
     const { origin, received } = await serve((response, { url }) => {
       if (url.endsWith('page=1')) response.writeHead(503).end();
       else json(response, 200, { data: [] });

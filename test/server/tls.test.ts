@@ -21,15 +21,15 @@ async function serving(options: ServerOptions = {}): Promise<{ origin: string; s
 
 const trusted: TlsSettings = { ca: authority.cert };
 
-describe('a server with a certificate of an own authority', () => {
-  test('is spoken to where the authority is named, by PATCH and by POST', async () => {
+describe('a server with a certificate of a private authority', () => {
+  test('is trusted if the authority is configured, for PATCH and POST', async () => {
     const { origin } = await serving();
     const { writer } = use(origin, { tls: trusted });
     expect(await writer.send(rename)).toMatchObject({ status: 200 });
     expect(await writer.send(regenerate)).toMatchObject({ status: 200 });
   });
 
-  test('is not trusted where it is not, and the way out is named', async () => {
+  test('is not trusted otherwise, and the error names the setting', async () => {
     const { origin, served } = await serving();
     const { writer } = use(origin);
     for (const request of [rename, regenerate]) {
@@ -53,7 +53,7 @@ describe('a server with a certificate of an own authority', () => {
     },
   );
 
-  test('is not trusted where another authority is named: it stands in the place of the known ones', async () => {
+  test('is not trusted if another authority is configured, which replaces the known ones', async () => {
     const { origin } = await serving();
     const failure = await failureOf(use(origin, { tls: { ca: issue('other').cert } }).writer.send(rename));
     expect(failure).toMatchObject({ kind: 'unreachable', attempts: 1, sent: false });
@@ -63,7 +63,7 @@ describe('a server with a certificate of an own authority', () => {
     ['has expired', { from: -3, to: -1 }, 'its certificate has expired (CERT_HAS_EXPIRED)'],
     ['is not valid yet', { from: 1, to: 3 }, 'its certificate is not valid yet (CERT_NOT_YET_VALID)'],
     ['is for another host', { hosts: ['id.example.com'] }, 'its certificate is for another host name'],
-  ])('that %s is refused with a sentence of its own, and nothing is sent', async (_, options, sentence) => {
+  ])('that %s is refused with its own message, and nothing is sent', async (_, options, sentence) => {
     const bad = issue('server', { issuer: authority, ...options });
     const { origin, served } = await serving({ cert: bad.cert, key: bad.key });
     for (const request of [rename, regenerate]) {
@@ -84,14 +84,14 @@ describe('a server that wants a client certificate', () => {
     expect(await use(origin, { tls }).writer.send(rename)).toMatchObject({ status: 200 });
   });
 
-  test('says so where there is none', async () => {
+  test('is reported if there is none', async () => {
     const { origin, served } = await serving({ ...wanting, maxVersion: 'TLSv1.2' });
     const failure = await failureOf(use(origin, { tls: trusted }).writer.send(rename));
     expect(failure.message).toContain('server.tls.client_cert_file names one');
     expect(served()).toBe(0);
   });
 
-  test('tells it only after the request was sent in TLS 1.3, so that a POST is not repeated', async () => {
+  test('refuses only after the request was sent in TLS 1.3, so a POST is not repeated', async () => {
     const { origin, served } = await serving({ ...wanting, minVersion: 'TLSv1.3' });
     const failure = await failureOf(use(origin, { tls: trusted }).writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'lost', attempts: 1 });
@@ -100,7 +100,7 @@ describe('a server that wants a client certificate', () => {
 });
 
 describe('an old TLS', () => {
-  test('is not spoken', async () => {
+  test('is refused', async () => {
     const { origin, served } = await serving({
       minVersion: 'TLSv1',
       maxVersion: 'TLSv1.1',
