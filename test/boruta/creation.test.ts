@@ -17,7 +17,7 @@ const refusing =
       : undefined;
 
 describe('creation', () => {
-  test('is opt-in: without it, the missing object is blocked, with what to do', async () => {
+  test('is opt-in: without it, a missing object is blocked, with what to do', async () => {
     const at = await site();
     const { create: _, ...plain } = role;
     expect(await reason(at, 'Role/clerk', scope, plain)).toBe(
@@ -25,7 +25,7 @@ describe('creation', () => {
     );
   });
 
-  test('is blocked if somebody has given the object another name', async () => {
+  test('is blocked if somebody has renamed the object', async () => {
     const at = await site();
     await at.apply(scope, role);
     for (const one of at.sandbox.data.roles) if (one.name === 'clerk') one.name = 'accounts clerk';
@@ -34,14 +34,14 @@ describe('creation', () => {
     );
   });
 
-  test('takes no object of another kind for the one that is referred to', async () => {
+  test('accepts no object of another kind for a reference', async () => {
     const at = await site();
     const named: Doc = { ...scope, id: ids.nobody };
     const same: Doc = { ...role, id: ids.nobody, scopes: [{ id: ids.nobody }] };
     expect(await reason(at, 'Role/clerk', named, same)).toContain('blocked: it needs Scope/invoices:read');
   });
 
-  test('is not undone of a backend whose users safety.keep keeps', async () => {
+  test('of a backend is not undone if safety.keep needs its users', async () => {
     const at = await site({ safety: { keep: [{ scope: 'invoices:read', at_least: 1 }] } });
     const { run } = await at.apply(
       scope,
@@ -59,7 +59,7 @@ describe('creation', () => {
     expect(at.writes().filter((line) => line.startsWith('DELETE'))).toEqual([]);
   });
 
-  test('is blocked or refused for what the server would refuse', async () => {
+  test('is blocked or refused for values that the server refuses', async () => {
     const at = await site();
     const { id: provider = '' } = at.sandbox.data.identityProviders[0] ?? {};
     const client: Doc = {
@@ -86,7 +86,7 @@ describe('creation', () => {
     expect(await why({ ...client, key_pair_type: key })).toEqual([expect.stringContaining('2048 or more')]);
   });
 
-  test('goes along the references: each request has the ids that the server gave', async () => {
+  test('follows the references: each request has the ids that the server assigned', async () => {
     const at = await site();
     const ran = await at.apply(...all);
     expect(todo(ran.plan)).toEqual([
@@ -113,7 +113,7 @@ describe('creation', () => {
     expect((await at.plan()).changes.map(({ action }) => action)).toEqual(Array(4).fill('unchanged'));
   });
 
-  test('has the same digest each time, and shows no id that no object has', async () => {
+  test('has the same digest each time, and shows only real ids', async () => {
     const at = await site();
     const plans = [await at.plan(...all), await at.plan()];
     expect(plans[0]?.digest).toBe(plans[1]?.digest);
@@ -121,7 +121,7 @@ describe('creation', () => {
     expect(shown).not.toMatch(/-8[0-9a-f]{3}-8[0-9a-f]{3}-/);
   });
 
-  test('that fails skips what refers to the object, and the next run goes on', async () => {
+  test('that fails skips objects that refer to the object, and the next run continues', async () => {
     const at = await site();
     at.fault = refusing('/api/roles');
     const { said } = await at.apply(...all);
@@ -132,7 +132,7 @@ describe('creation', () => {
     expect(counts(at)).toEqual([1, 1, 1]);
   });
 
-  test('that is left out by a target blocks what refers to the object', async () => {
+  test('that a target leaves out blocks objects that refer to the object', async () => {
     const at = await site();
     await at.declare(...all);
     const { changes } = await at.session((it) => it.plan({ targets: [`User/${ids.ada}`] }));
@@ -160,7 +160,7 @@ describe('creation', () => {
     },
   );
 
-  test('with a lost answer has the same id when it is sent again', async () => {
+  test('with a lost response has the same id when it is sent again', async () => {
     const at = await site();
     const sent: unknown[] = [];
     at.fault = ({ method, path, body }) => {
@@ -175,7 +175,7 @@ describe('creation', () => {
     expect(sent[1]).toBe(sent[0]);
   });
 
-  test('of an organization that has come twice in the meantime leaves the outcome to a person', async () => {
+  test('of an organization that now exists twice leaves the outcome to a person', async () => {
     const at = await site();
     at.fault = ({ method, path }) => {
       if (method !== 'POST' || path !== '/api/organizations') return undefined;
@@ -243,7 +243,7 @@ describe('creation', () => {
       expect(rowsOf(at)).toEqual([]);
     });
 
-    test('is adopted by an update as well', async () => {
+    test('is adopted by an update too', async () => {
       const { at } = await unknown('after');
       const news = kind === 'User' ? { group: 'finance' } : { label: 'Other' };
       const { plan } = await at.apply(staff, { ...made, ...news });
@@ -259,7 +259,7 @@ describe('creation', () => {
       expect(todo(await at.plan())).toEqual([]);
     });
 
-    test('leaves to a person what an undo finds, which somebody else may have made', async () => {
+    test('leaves an object that undo finds to a person, since somebody else may have created it', async () => {
       const { at, run } = await unknown('after');
       expect(todo(await at.plan())).toHaveLength(1);
       const { left } = await at.undo(run);
@@ -267,7 +267,7 @@ describe('creation', () => {
       expect(rowsOf(at)).toHaveLength(1);
     });
 
-    test('and one that was refused leave what somebody else has made', async () => {
+    test('and a refused one leave an object that somebody else created', async () => {
       const at = await site();
       await at.apply(staff);
       at.fault = refusing(path);
@@ -284,7 +284,7 @@ describe('creation', () => {
     });
   });
 
-  test('asks for what a new object needs, and for no id that servers choose', async () => {
+  test('requires what a new object needs, and no id that servers choose', async () => {
     const at = await site();
     const id = '5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11';
     expect(await reason(at, `Organization/${id}`, { kind: 'Organization', id, create: true })).toContain(
@@ -298,7 +298,7 @@ describe('creation', () => {
     );
   });
 
-  test('of a role that contains a privileged scope, and of who gets it, is guarded', async () => {
+  test('of a role with a privileged scope, and of its holders, is guarded', async () => {
     const at = await site();
     const admin: Doc = { kind: 'Role', name: 'admin', scopes: ['users:manage:all'], create: true };
     const id = '70000000-0000-4000-8000-0000000000aa';
@@ -344,7 +344,7 @@ describe('the configuration', () => {
   const { create: _, ...plainRole } = role;
   const { create: __, ...plainOrganization } = organization;
 
-  test('has objects created of all kinds or of some, unless their document says otherwise', async () => {
+  test('enables creation for all kinds or some, unless a document says otherwise', async () => {
     const actions = async (create: boolean | string[], ...documents: readonly Doc[]) => {
       const at = await site({ settings: { create } });
       return (await at.plan(...documents)).changes.map(({ action }) => action);
@@ -355,7 +355,7 @@ describe('the configuration', () => {
     expect(await actions(true, { ...plainOrganization, create: false })).toEqual(['blocked']);
   });
 
-  test('says of which kinds --prune deletes what idops created, and nothing else', async () => {
+  test('limits --prune to kinds, and --prune deletes only what idops created', async () => {
     const pruned = async (settings: { prune?: string[] }) => {
       const at = await site({ settings });
       await at.apply(scope, role, organization, { kind: 'Role', name: 'member', scopes: ['billing:read'] });
@@ -370,7 +370,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  test('of a user whose document has no field to manage lets --prune delete the user', async () => {
+  test('of a user without managed fields lets --prune delete the user', async () => {
     const at = await site({ settings: { prune: ['User', 'Backend'] } });
     const staff: Doc = { kind: 'Backend', name: 'Staff', create: true };
     const joe: Doc = { kind: 'User', username: 'joe@example.com', backend: 'Staff', create: true };

@@ -35,8 +35,8 @@ function wanted(at: Site) {
   return comparable(start);
 }
 
-describe.each(['cut', 'drop'] as const)('a PATCH that ends midway (%s)', (kind) => {
-  test.each(steps)('after step %i, once: the same run leaves all as declared', async (step) => {
+describe.each(['cut', 'drop'] as const)('a PATCH that is cut off (%s)', (kind) => {
+  test.each(steps)('after step %i, once: the same run applies everything', async (step) => {
     const at = await site();
     const goal = wanted(at);
     once(at, 'PATCH', { kind, step });
@@ -45,32 +45,35 @@ describe.each(['cut', 'drop'] as const)('a PATCH that ends midway (%s)', (kind) 
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test.each(steps)('after step %i, each time: what is lost is owed until it is put back', async (step) => {
-    const at = await site({ retries: 1 });
-    const goal = wanted(at);
-    always(at, 'PATCH', { kind, step });
-    const ran = await at.apply(grown);
-    const { authorized_scopes, organizations, roles } = user(at);
-    const lost = [authorized_scopes, organizations, roles].some((list) => list.length === 0);
-    if (lost) {
-      expect(ran.said[ada]).toMatch(
-        /^failed: .*; read back: group: asked .*; lost: .*, which the next apply that includes it restores$/,
-      );
-    }
-    // The group was all that was asked for, and it is written first.
-    else expect(ran.said[ada]).toBe('applied');
-    at.fault = undefined;
-    if (lost) {
-      const change = changeOf(await at.plan(), ada);
-      expect(change.warnings.map(({ code }) => code)).toContain('restores');
-    }
-    expect((await at.apply()).said[ada] ?? 'applied').toBe('applied');
-    expect(comparable(at.sandbox.snapshot())).toEqual(goal);
-    expect(todo(await at.plan())).toEqual([]);
-  });
+  test.each(steps)(
+    'after step %i, each time: the loss is a pending restore until it is restored',
+    async (step) => {
+      const at = await site({ retries: 1 });
+      const goal = wanted(at);
+      always(at, 'PATCH', { kind, step });
+      const ran = await at.apply(grown);
+      const { authorized_scopes, organizations, roles } = user(at);
+      const lost = [authorized_scopes, organizations, roles].some((list) => list.length === 0);
+      if (lost) {
+        expect(ran.said[ada]).toMatch(
+          /^failed: .*; read back: group: asked .*; lost: .*, which the next apply that includes it restores$/,
+        );
+      }
+      // The group was all that was asked for, and it is written first.
+      else expect(ran.said[ada]).toBe('applied');
+      at.fault = undefined;
+      if (lost) {
+        const change = changeOf(await at.plan(), ada);
+        expect(change.warnings.map(({ code }) => code)).toContain('restores');
+      }
+      expect((await at.apply()).said[ada] ?? 'applied').toBe('applied');
+      expect(comparable(at.sandbox.snapshot())).toEqual(goal);
+      expect(todo(await at.plan())).toEqual([]);
+    },
+  );
 });
 
-describe('what is owed', () => {
+describe('a pending restore', () => {
   async function owing(step = 4): Promise<Site> {
     const at = await site({ retries: 1 });
     cut(at, step);
@@ -79,7 +82,7 @@ describe('what is owed', () => {
     return at;
   }
 
-  test('and is cut off again where it is to be put back is said without a hole', async () => {
+  test('that is cut off again is reported without a gap', async () => {
     const at = await owing();
     cut(at);
     const { said } = await at.apply({ kind: 'User', id: ids.ada, group: 'staff finance' });
@@ -91,7 +94,7 @@ describe('what is owed', () => {
   test.each([
     ['another kind', { kinds: ['Organization'] }],
     ['another object', { targets: ['Organization/*'] }],
-  ])('is told where only %s is selected, and ends the run badly', async (_, selection) => {
+  ])('is reported if only %s is selected, and the run exits 1', async (_, selection) => {
     const at = await owing();
     await at.declare(grown, { kind: 'Organization', name: 'acme', label: 'New' });
     const told = { code: 'restores-left-out', message: expect.stringMatching(`1 object .*\\(${ada}\\)`) };
@@ -112,7 +115,7 @@ describe('what is owed', () => {
     expect((await run()).problems).toEqual([]);
   });
 
-  test('is planned although no manifest names the object any more', async () => {
+  test('is planned even if no manifest names the object any more', async () => {
     const start = comparable((await site()).sandbox.snapshot());
     const at = await owing();
     await at.declare({ kind: 'Organization', name: 'acme' });
@@ -127,7 +130,7 @@ describe('what is owed', () => {
     expect(comparable(after)).toEqual(start);
   });
 
-  test('is shown by the members that are given back, also if a document names others', async () => {
+  test('shows the restored members, even if a document names others', async () => {
     const at = await owing();
     const plan = await at.plan({ kind: 'User', id: ids.ada, organizations: { add: ['initech'] } });
     const after = changeOf(plan, ada).fields.find(({ path }) => path === 'organizations')?.after;
@@ -135,7 +138,7 @@ describe('what is owed', () => {
     expect(given.sort()).toEqual([ids.acme, ids.globex, ids.initech]);
   });
 
-  test('is given up for a field that somebody set since, and for that alone', async () => {
+  test('is dropped only for a field that somebody set since', async () => {
     const at = await owing();
     expect(user(at)).toMatchObject({ organizations: [] });
     const lostScopes = user(at).authorized_scopes.length === 0;
@@ -151,7 +154,7 @@ describe('what is owed', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('stays through a run that fails as well', async () => {
+  test('survives another failed run', async () => {
     const at = await owing();
     cut(at);
     await at.apply();
@@ -160,7 +163,7 @@ describe('what is owed', () => {
     expect(memberships(at)).toEqual([ids.acme, ids.globex]);
   });
 
-  test('is put back by undoing the run, too', async () => {
+  test('is restored by undoing the run too', async () => {
     const at = await site({ retries: 1 });
     const start = comparable(at.sandbox.snapshot());
     cut(at);
@@ -170,7 +173,7 @@ describe('what is owed', () => {
     expect(comparable(at.sandbox.snapshot())).toEqual(start);
   });
 
-  test('undoing the run that put it back leads to what was before, not to the gap', async () => {
+  test('undoing the run that restored it restores the former values, not the gap', async () => {
     const start = comparable((await site()).sandbox.snapshot());
     const at = await owing();
     const mended = await at.apply();
@@ -201,14 +204,14 @@ describe('what is owed', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('of a user that is gone is no reason to block anything', async () => {
+  test('of a deleted user blocks nothing', async () => {
     const at = await owing();
     removeRow(at.sandbox.data.users, ids.ada);
     await at.declare({ kind: 'Organization', name: 'acme' });
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('is known after a lost state, from the journals', async () => {
+  test('is found in the journals after the state was lost', async () => {
     const at = await owing();
     rmSync(join(at.folder, '.idops', 'state.json'));
     const change = changeOf(await at.plan(), ada);
@@ -221,7 +224,7 @@ describe('what is owed', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('of a template is known after a lost state, too', async () => {
+  test('of a template is found after the state was lost too', async () => {
     const at = await site({ retries: 0 });
     const type = 'reset_password_instructions';
     const html = templateOf(at)?.html_content;
@@ -233,7 +236,7 @@ describe('what is owed', () => {
     expect(templateOf(at)).toMatchObject({ txt_content: 'own', html_content: html });
   });
 
-  test('is put back by undoing the run, after a lost state too', async () => {
+  test('is restored by undoing the run, after the state was lost too', async () => {
     const at = await owing();
     const [run = ''] = readdirSync(join(at.folder, '.idops', 'runs')).slice(-1);
     rmSync(join(at.folder, '.idops', 'state.json'));

@@ -10,7 +10,7 @@ describe('deletion', () => {
   const account = { username: 'new@hooli.example', backend: 'home', password: 'correct horse battery' };
   const inHome: Doc = { kind: 'User', ...account, create: true };
 
-  test('comes in the reverse order, after everything else, and is destructive', async () => {
+  test('happens in reverse order, after everything else, and is destructive', async () => {
     const at = await site();
     await at.apply(...all);
     const ada: Doc = { kind: 'User', id: ids.ada, group: 'staff' };
@@ -26,7 +26,7 @@ describe('deletion', () => {
     expect((await at.plan()).changes.map(({ action }) => action)).toEqual(Array(4).fill('unchanged'));
   });
 
-  test('is undone by creating the objects again, with what does not come back', async () => {
+  test("is undone by creating the objects again, and reports what can't be restored", async () => {
     const at = await site();
     await at.apply(...all);
     const before = at.sandbox.data.scopes.find(({ name }) => name === 'invoices:read')?.id;
@@ -44,7 +44,7 @@ describe('deletion', () => {
     expect(await reason(at, 'Role/clerk', { ...role, scopes: [{ id: before ?? '' }] })).toContain(again);
   });
 
-  test('is blocked while a document that stays refers to the object, by prune as well', async () => {
+  test('is blocked while another document refers to the object, with prune too', async () => {
     const at = await site({ settings: { prune: ['Scope', 'Role', 'Organization', 'Backend'] } });
     await at.apply(...all, home, inHome);
     const blocked = async (plan: Promise<Plan>) => todo(await plan);
@@ -88,7 +88,7 @@ describe('deletion', () => {
     expect(todo(removed)).toEqual([`update User/${ids.ada}`, 'delete Role/clerk']);
   });
 
-  test('of what belonged to a deleted object stays done', async () => {
+  test('of what belonged to a deleted object is done', async () => {
     const at = await site();
     const template: Doc = { kind: 'EmailTemplate', backend: 'home', type: 'reset_password_instructions' };
     await at.apply(home, inHome, { ...template, txt_content: 'Reset', html_content: '<p>Reset</p>' });
@@ -98,7 +98,7 @@ describe('deletion', () => {
     expect((await at.plan()).changes.map(({ action }) => action)).toEqual(Array(3).fill('unchanged'));
   });
 
-  test('is not undone for an object whose name somebody has given to another one since', async () => {
+  test('is not undone if somebody gave the name to another object since', async () => {
     const at = await site();
     await at.apply(scope, role, home);
     const { run } = await at.apply(gone(role), gone(home), scope);
@@ -118,7 +118,7 @@ describe('deletion', () => {
     );
   });
 
-  test('is blocked if it takes something from a protected object', async () => {
+  test('is blocked if it removes something from a protected object', async () => {
     const at = await site({ safety: { protect: ['User/ada@*', 'Role/cle*'] } });
     for (const one of at.sandbox.data.users) if (one.id === ids.ada) one.username = 'ada@acme.example';
     await at.apply(scope, organization);
@@ -140,12 +140,12 @@ describe('deletion', () => {
     ]);
   });
 
-  test('of an object that is not there is done', async () => {
+  test('of a missing object is done', async () => {
     const at = await site();
     expect((await at.plan(gone(role))).changes).toMatchObject([{ action: 'unchanged' }]);
   });
 
-  test('by an undo takes away what a run created, unless somebody changed it since', async () => {
+  test('by an undo removes what a run created, unless somebody changed it since', async () => {
     const at = await site();
     const { run } = await at.apply(role, scope, organization);
     const hooli = at.sandbox.data.organizations.find(({ name }) => name === 'hooli');

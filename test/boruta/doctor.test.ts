@@ -64,7 +64,7 @@ describe('which profile fits', () => {
     expect(at.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('without the scope of key pairs, an unknown path tells it', async () => {
+  test('without the scope for key pairs, an unknown path identifies it', async () => {
     const at = await site({ tokens: { secret: ['users:manage:all', 'identity-providers:manage:all'] } });
     const diagnosis = await examine(at);
     expect(diagnosis.fits).toBe('boruta');
@@ -72,7 +72,7 @@ describe('which profile fits', () => {
   });
 });
 
-test('each scope that is missing is named', async () => {
+test('each missing scope is named', async () => {
   const at = await site({ tokens: { secret: [] } });
   const { checks } = await examine(at);
   const failed = checks.filter(({ status }) => status === 'fail').map(({ name }) => name);
@@ -86,21 +86,21 @@ test('a wrong token fails once, and its echo is not shown', async () => {
   expect(JSON.stringify(diagnosis)).not.toContain('wrong-token-0815');
 });
 
-describe('an address that leads nowhere', () => {
-  test('nobody listens', async () => {
+describe('an address without a fitting server', () => {
+  test('no server listens', async () => {
     const gone = await startSandbox();
     await gone.close();
     const at = await site();
     expect(marks(await examine(at, gone.url))).toEqual({ address: 'fail' });
   });
 
-  test('it is another kind of server', async () => {
+  test('another kind of server answers', async () => {
     const server = createServer((_, response) => response.end('<html></html>'));
     const at = await site();
     expect(marks(await examine(at, await listening(server)))).toEqual({ address: 'fail' });
   });
 
-  test('it answers everything with nothing', async () => {
+  test('the server answers everything with an empty body', async () => {
     const server = createServer((_, response) => {
       response.setHeader('content-type', 'application/json');
       response.end('{"data":[]}');
@@ -117,14 +117,14 @@ describe('an address that leads nowhere', () => {
     expect(checks.filter(({ status, hint }) => status !== 'ok' && hint === null)).toEqual([]);
   });
 
-  test('https is asked of a port that speaks http', async () => {
+  test('a port speaks http instead of https', async () => {
     const at = await site();
     const diagnosis = await examine(at, at.sandbox.url.replace('http:', 'https:'));
     expect(marks(diagnosis)).toEqual({ address: 'ok', tls: 'fail' });
   });
 });
 
-test('every profile that has reads of its own has signs to be found by', () => {
+test('every profile with its own reads has signs to detect it', () => {
   for (const { name, signs } of Object.values(profiles)) {
     const reads = kinds.filter(({ traits }) => traits[name].read !== undefined);
     expect(signs === null).toBe(reads.length === 0);

@@ -9,8 +9,8 @@ const advice = /set "profile: boruta" under server/;
 
 const scope = (id: string, name: string): Json => ({ id, name, label: name });
 
-describe('the documented profile on a Boruta never ends well with something lost', () => {
-  test('users: every subset of the fields, for one who has all and one who has little', async () => {
+describe('the documented profile on Boruta never reports success if something was lost', () => {
+  test('users: every subset of the fields, for a user with all and one with few', async () => {
     const seed = await startedSeed();
     const fields: { readonly [field: string]: Json } = {
       group: 'ops',
@@ -45,7 +45,7 @@ describe('the documented profile on a Boruta never ends well with something lost
     expect(ran.results).toHaveLength(documents.length);
   });
 
-  test('what was recorded and came back changed is named', async () => {
+  test('a recorded value that came back changed is named', async () => {
     const at = await site({ uses: 'documented' });
     const user = { kind: 'User', id: ids.grace, whole: ['metadata'] };
     const all = { group: 'staff', metadata: {}, authorized_scopes: [], organizations: [] };
@@ -98,7 +98,7 @@ describe('the documented profile on a Boruta never ends well with something lost
       },
     );
 
-    test('no later run goes on with another user, until the profile is set', async () => {
+    test('no later run writes another user until the profile is set', async () => {
       const at = await bare();
       await at.apply({ kind: 'User', id: ids.grace, group: 'newg' });
       await at.declare(
@@ -148,7 +148,7 @@ describe('the documented profile on a Boruta never ends well with something lost
     }
   });
 
-  test('a half that fell back is owed, until the right profile puts it back', async () => {
+  test('a body that fell back stays a pending restore until the right profile restores it', async () => {
     const at = await site({ uses: 'documented' });
     const type = 'reset_password_instructions';
     const html = templateOf(at)?.html_content;
@@ -167,14 +167,14 @@ describe('the documented profile on a Boruta never ends well with something lost
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('a built-in template gives the plan away', async () => {
+  test('a built-in template reveals the server', async () => {
     const at = await site({ uses: 'documented' });
     const identity = { backend_id: ids.backend, type: 'confirmation_instructions' };
     const plan = await at.plan({ kind: 'EmailTemplate', ...identity, txt_content: 'own' });
     expect(plan.warnings).toEqual([{ code: 'other-profile', message: expect.stringMatching(advice) }]);
   });
 
-  test('organizations and key pairs are as on any server', async () => {
+  test('organizations and key pairs are written as on any server', async () => {
     const at = await site({ uses: 'documented' });
     const wanted = at.sandbox.snapshot();
     const ran = await at.apply(
@@ -225,7 +225,7 @@ describe('32 users under the documented profile', () => {
       { whole: ['metadata'], metadata: { a: { value: 1, status: 'x' } } },
       ids.ada,
     ],
-  ])('on a Boruta, %s: one at most is touched', async (_, fields, like) => {
+  ])('on Boruta, %s: at most one is touched', async (_, fields, like) => {
     const at = await crowded(like);
     const { results, touched, writes } = await applied(at, all(fields));
     expect(writes).toBe(1);
@@ -246,7 +246,7 @@ describe('32 users under the documented profile', () => {
     expect(at.writes()).toEqual([]);
   });
 
-  test('on a Boruta, of whom the first is not there: one more is touched at most', async () => {
+  test('on Boruta, with a missing first one: at most one more is touched', async () => {
     const at = await crowded(ids.ada);
     const first = { kind: 'User', id: '00000000-0000-4000-8000-000000000000', group: 'ops' };
     const { touched, writes } = await applied(at, [first, ...all({ group: 'ops' }).slice(1)]);
@@ -254,7 +254,7 @@ describe('32 users under the documented profile', () => {
     expect(writes).toBeLessThanOrEqual(2);
   });
 
-  test('on a Boruta, of whom the first is refused in a way that tells nothing: one more at most', async () => {
+  test('on Boruta, if the first is refused without a hint: at most one more is touched', async () => {
     const at = await crowded(ids.ada);
     const seen = new Set<string>();
     at.fault = ({ method, path }) => {
@@ -267,7 +267,7 @@ describe('32 users under the documented profile', () => {
     expect(writes).toBeLessThanOrEqual(3);
   });
 
-  test('on a server of the document are all written', async () => {
+  test('on a documented server are all written', async () => {
     const at = await crowded(ids.ada, 'documented');
     const { results, touched, writes } = await applied(at, all({ group: 'ops' }));
     expect(results.map(({ status }) => status)).toEqual(crowd.map(() => 'applied'));
@@ -275,7 +275,7 @@ describe('32 users under the documented profile', () => {
   });
 });
 
-test('on a documented server nothing of this is said', async () => {
+test('a documented server gets no such warning', async () => {
   const at = await site({ profile: 'documented' });
   const ran = await at.apply(
     { kind: 'User', id: ids.ada, group: 'ops' },

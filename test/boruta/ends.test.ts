@@ -34,7 +34,7 @@ describe('access that ends after the plan was made', () => {
   const until = '2027-01-31T12:00:00Z';
   const dated = { ...byName, organizations: { add: [{ name: 'initech', until }] } };
 
-  test('is not given by a plan that was shown before its end and is applied after it', async () => {
+  test('is not granted by a plan that was shown before its end and is applied after it', async () => {
     const at = await site();
     const set = clock('2027-01-31T11:59:53Z');
     await at.declare(dated);
@@ -44,7 +44,7 @@ describe('access that ends after the plan was made', () => {
     expect(organizations(at)).not.toContain('initech');
   });
 
-  test('is not given if it ends during the run, before its own request; the rest is applied', async () => {
+  test('is not granted if it ends during the run, before its own request; the rest is applied', async () => {
     const at = await site({ concurrency: 1 });
     const set = clock('2027-01-31T11:59:53Z');
     at.fault = ({ method }) => {
@@ -60,7 +60,7 @@ describe('access that ends after the plan was made', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('is not given by a retry after its end', async () => {
+  test('is not granted by a retry after its end', async () => {
     const at = await site();
     const set = clock('2027-01-31T11:59:53Z');
     at.fault = ({ method }) => {
@@ -74,7 +74,7 @@ describe('access that ends after the plan was made', () => {
   });
 });
 
-test('--now is shown by every format of a plan, also of a stored one, and by the journal', async () => {
+test('every format of a plan, stored plans and the journal show --now', async () => {
   const at = await site();
   at.now = new Date('2027-02-01T00:00:00Z');
   await at.declare({ ...byName, organizations: { add: ['initech'] } });
@@ -99,7 +99,7 @@ test('--now is shown by every format of a plan, also of a stored one, and by the
   );
 });
 
-test('a stored plan can be applied at a --now at which other ends are near', async () => {
+test('a stored plan can be applied with a --now close to other ends', async () => {
   const at = await site();
   at.now = new Date('2027-01-25T00:00:00Z');
   await at.declare({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } });
@@ -109,7 +109,7 @@ test('a stored plan can be applied at a --now at which other ends are near', asy
   expect(again.problems).toEqual([]);
 });
 
-describe('access that a user has already gets an end', () => {
+describe('existing access gets an end', () => {
   const add = (member: Json) => ({ ...byName, organizations: { add: [member] } });
   const dated = add({ name: 'initech', until: '2027-01-31' });
 
@@ -120,7 +120,7 @@ describe('access that a user has already gets an end', () => {
     expect(organizations(at)).toEqual(['acme', 'globex']);
   }
 
-  test('if idops gave it without one', async () => {
+  test('if idops granted it without one', async () => {
     const at = await site();
     at.now = new Date('2027-01-01T00:00:00Z');
     await at.apply(add('initech'));
@@ -130,7 +130,7 @@ describe('access that a user has already gets an end', () => {
     await isRemovedThen(at);
   });
 
-  test('if idops gave it with one that was taken back', async () => {
+  test('if idops granted it with an end that was removed', async () => {
     const at = await site();
     at.now = new Date('2027-01-01T00:00:00Z');
     await at.apply(dated);
@@ -141,7 +141,7 @@ describe('access that a user has already gets an end', () => {
     await isRemovedThen(at);
   });
 
-  test('not if idops removed it and somebody else gave it again', async () => {
+  test('not if idops removed it and somebody else granted it again', async () => {
     const at = await site();
     at.now = new Date('2027-01-01T00:00:00Z');
     await at.apply(add('initech'));
@@ -152,7 +152,7 @@ describe('access that a user has already gets an end', () => {
     expect(plan.warnings.map(({ code }) => code)).toEqual(['end-not-in-force']);
   });
 
-  test('after it was removed and given again, as the warning says', async () => {
+  test('after it was removed and granted again, as the warning says', async () => {
     const at = await site();
     user(at).organizations.push({ id: ids.initech, roles: [] });
     at.now = new Date('2027-01-01T00:00:00Z');
@@ -168,7 +168,7 @@ describe('undo', () => {
   const before = new Date('2027-01-01T00:00:00Z');
   const after = new Date('2027-02-01T00:00:00Z');
 
-  test('does not give back what a run removed before its end and has ended since', async () => {
+  test("doesn't restore access that a run removed before its end and that has ended since", async () => {
     const at = await site();
     at.now = before;
     await at.apply(add('2027-01-31'));
@@ -182,7 +182,7 @@ describe('undo', () => {
   test.each([
     ['a single member', remove],
     ['a whole set', { ...byName, organizations: ['acme', 'globex'] }],
-  ])('gives back access whose end is ahead with that end: %s', async (_, without) => {
+  ])("restores access that hasn't ended, with its end: %s", async (_, without) => {
     const at = await site();
     at.now = before;
     await at.apply(add('2027-01-31'));
@@ -197,7 +197,7 @@ describe('undo', () => {
   test.each([
     ['a single member', (until: string) => add(until)],
     ['a whole set', (until: string) => ({ ...byName, organizations: ['acme', { name: 'initech', until }] })],
-  ])('of a run that only changed an end puts the end back: %s', async (_, until) => {
+  ])('of a run that only changed an end restores the end: %s', async (_, until) => {
     const at = await site();
     at.now = before;
     await at.apply(until('2027-01-31'));
@@ -212,7 +212,7 @@ describe('undo', () => {
     expect(todo(await at.plan(until('2027-01-31')))).toEqual([]);
   });
 
-  test('leaves an end that was changed since or has passed, and gives nobody access by an end alone', async () => {
+  test('leaves an end that was changed since or has passed, and grants nobody access', async () => {
     const at = await site();
     at.now = before;
     await at.apply(add('2027-01-31'));
@@ -236,7 +236,7 @@ describe('under the profile documented, which shows no user', () => {
   const dated = { ...scope(ids.reportsRead, 'reports:read'), until: '2027-01-31' };
   const scopes = (at: Site) => user(at, ids.grace).authorized_scopes.map(({ id }) => id);
 
-  test('--ended removes from a whole set what has ended, and sends nothing else that is declared', async () => {
+  test('--ended removes ended access from a whole set, and sends no other declared value', async () => {
     const at = await site({ profile: 'documented' });
     at.now = new Date('2027-01-01T00:00:00Z');
     await at.apply(whole(scope('kept', 'kept'), dated));
@@ -252,7 +252,7 @@ describe('under the profile documented, which shows no user', () => {
     expect((await at.end()).plan.changes).toEqual([]);
   });
 
-  test('undo gives back a member of a whole set with its end, unless it has passed', async () => {
+  test('undo restores a member of a whole set with its end, unless that has passed', async () => {
     const at = await site({ profile: 'documented' });
     at.now = new Date('2027-01-01T00:00:00Z');
     await at.apply(whole(scope('kept', 'kept'), dated));
@@ -266,7 +266,7 @@ describe('under the profile documented, which shows no user', () => {
   });
 });
 
-test('access that idops gave is removed also if its first end has passed already', async () => {
+test('access that idops granted is removed even if its first end has already passed', async () => {
   const at = await site();
   await at.apply({ ...byName, organizations: { add: ['initech'] } });
   at.now = new Date('2027-02-01');
@@ -276,7 +276,7 @@ test('access that idops gave is removed also if its first end has passed already
   expect(organizations(at)).not.toContain('initech');
 });
 
-test('what an unfinished update took away stays away if its access has ended since', async () => {
+test('access that an unfinished update removed stays removed if it has ended since', async () => {
   const at = await site({ retries: 1 });
   const dated = { ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } };
   await at.apply(dated);
@@ -289,7 +289,7 @@ test('what an unfinished update took away stays away if its access has ended sin
   expect(organizations(at)).toEqual(['acme', 'globex']);
 });
 
-test('what safety.keep guards is counted again before it is taken away', async () => {
+test('safety.keep is counted again before a removal', async () => {
   const at = await site({ safety: { keep: [{ scope: 'billing:read', at_least: 1 }] } });
   const scope = user(at).authorized_scopes.find(({ name }) => name === 'billing:read');
   if (scope !== undefined) user(at, ids.grace).authorized_scopes.push({ ...scope });
@@ -299,7 +299,7 @@ test('what safety.keep guards is counted again before it is taken away', async (
   expect(at.writes()).toEqual([]);
 });
 
-test('a run shows the ends that it gave and changed', async () => {
+test('a run shows the ends that it set and changed', async () => {
   const at = await site();
   await at.apply({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } });
   await at.apply({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-06-30' }] } });

@@ -33,7 +33,7 @@ async function inBetween(at: Site, documents: readonly Doc[], person: () => unkn
   return { ...ran, reads: reads.map(({ path }) => path) };
 }
 
-describe('a person changes the object while a request for it is tried again', () => {
+describe('a person changes the object while a request for it is retried', () => {
   /** The first PATCHes fail as often as that, and the person acts after the first of them. */
   async function retried(fails: readonly (503 | 429 | 'reset')[], person: (at: Site) => void) {
     const at = await site();
@@ -77,8 +77,8 @@ describe('a person changes the object while a request for it is tried again', ()
 describe.each([
   ['while the question was open', true],
   ['right before the request, without a question', false],
-])('what nobody declared and a person changed %s', (_, asked) => {
-  test('stays as that person left it: a membership, a scope, a role, a metadata key', async () => {
+])('an undeclared value that a person changed %s', (_, asked) => {
+  test('stays: a membership, a scope, a role, a metadata key', async () => {
     const at = await site();
     const ran = await inBetween(
       at,
@@ -126,7 +126,7 @@ describe.each([
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('is in the journal, so that undoing leads to it', async () => {
+  test('is in the journal, so that an undo restores it', async () => {
     const at = await site();
     const organizations = [{ id: ids.initech, roles: [] }];
     await inBetween(at, [ops], () => Object.assign(user(at), { organizations }), asked);
@@ -135,7 +135,7 @@ describe.each([
   });
 });
 
-describe('what was declared and is no longer as the plan showed it', () => {
+describe('a declared value that is no longer as the plan showed it', () => {
   const now = (fields: object) => (at: Site) => Object.assign(user(at), fields);
   const body = (fields: object) => (at: Site) => Object.assign(templateOf(at) ?? {}, fields);
   const organizations = [{ id: ids.initech, roles: [] }];
@@ -185,7 +185,7 @@ describe('what was declared and is no longer as the plan showed it', () => {
     },
   );
 
-  test('leaves the others alone', async () => {
+  test("doesn't stop the other objects", async () => {
     const at = await site();
     const documents = [ops, { kind: 'User', id: ids.grace, group: 'ops' }];
     const { said } = await inBetween(at, documents, () => Object.assign(user(at), { group: 'since' }));
@@ -193,8 +193,8 @@ describe('what was declared and is no longer as the plan showed it', () => {
   });
 });
 
-describe('what is read again', () => {
-  test('after a question: each object that is written, and the list of organizations once', async () => {
+describe('objects are read again', () => {
+  test('after a question: each written object, and the list of organizations once', async () => {
     const at = await site();
     const documents = [
       { kind: 'Organization', id: ids.acme, name: 'acme', label: 'New' },
@@ -207,7 +207,7 @@ describe('what is read again', () => {
     expect([...ran.reads].sort()).toEqual(['/api/organizations?page=1', `/api/users/${ids.ada}`]);
   });
 
-  test('without one: what is sent with values that nobody declared, once, right before', async () => {
+  test('without one: objects that are sent with undeclared values, once, right before the request', async () => {
     const at = await site();
     const documents = [
       ops,
@@ -219,7 +219,7 @@ describe('what is read again', () => {
     expect([...ran.reads].sort()).toEqual([`/api/organizations/${ids.acme}`, `/api/users/${ids.ada}`]);
   });
 
-  test('without one: the object as it was then is in the journal', async () => {
+  test('without one: the journal has the object as it was then', async () => {
     const at = await site();
     await at.declare(ops);
     let left = 1;
@@ -234,14 +234,14 @@ describe('what is read again', () => {
     expect(sending.before.fields.metadata).toEqual({ since: { value: 'x', status: 'valid' } });
   });
 
-  test('without one: a declared field that a person changed keeps the object from being written', async () => {
+  test('without one: an object with a declared field that a person changed is not written', async () => {
     const at = await site();
     const ran = await inBetween(at, [ops], () => Object.assign(user(at), { group: 'by hand' }), false);
     expect(ran.said[ada]).toMatch(/^skipped: not sent, stale: .*\(group\)/);
     expect(at.writes()).toEqual([]);
   });
 
-  test('what can not be read then is not written', async () => {
+  test("an object that can't be read then is not written", async () => {
     const at = await site();
     const ran = await inBetween(at, [ops], () =>
       always(at, 'GET', { kind: 'answer', status: 500, body: {} }),
@@ -250,7 +250,7 @@ describe('what is read again', () => {
     expect(at.writes()).toEqual([]);
   });
 
-  test('a user that is gone by then is skipped', async () => {
+  test('a user who no longer exists is skipped', async () => {
     const at = await site();
     const ran = await inBetween(at, [ops], () => removeRow(at.sandbox.data.users, ids.ada));
     expect(ran.said[ada]).toMatch(/^skipped: .*no user/);
@@ -258,7 +258,7 @@ describe('what is read again', () => {
   });
 });
 
-describe('what a person does after a request failed is no loss', () => {
+describe("a person's change after a failed request is no loss", () => {
   const edits: readonly [string, (found: ReturnType<typeof user>) => object][] = [
     ['a scope is taken away', ({ authorized_scopes }) => ({ authorized_scopes: authorized_scopes.slice(1) })],
     ['other memberships are set', () => ({ organizations: [{ id: ids.initech, roles: [] }] })],
@@ -289,7 +289,7 @@ describe('what a person does after a request failed is no loss', () => {
     expect(at.sandbox.snapshot()).toEqual(goal);
   });
 
-  test('before anything was written, an emptied list was emptied by somebody', async () => {
+  test("before anything was written, an empty list is somebody's change", async () => {
     const at = await site();
     once(at, 'PATCH', { kind: 'drop', step: 0 });
     at.sandbox.requests.push = function push(...entries) {

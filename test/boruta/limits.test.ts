@@ -23,7 +23,7 @@ const organization = { kind: 'Organization', id: ids.acme };
 const scope = { id: 's'.repeat(256), name: 'a' };
 const metadata = (a: Doc[string]): Doc => ({ ...user, metadata: { a } });
 
-describe('what the server can not take is refused at its line', () => {
+describe('a value that the server refuses is refused at its line', () => {
   const cases: readonly [Doc, RegExp][] = [
     [{ ...organization, name: 'n'.repeat(256) }, /"name" has 256.*\| "name"/],
     [{ ...organization, label: '' }, /becomes null.*write label: null.*\| "label"/],
@@ -90,7 +90,7 @@ describe('what the server can not take is refused at its line', () => {
     },
     { ...user, organizations: ['not-a-uuid-but-a-name', { name: 'acme' }] },
   ];
-  test.each(fine)('what it takes is not: %#', async (document) => {
+  test.each(fine)('a value that it accepts is valid: %#', async (document) => {
     expect(await found(await site(), document)).toEqual([]);
   });
 });
@@ -127,7 +127,7 @@ describe('fields that the server ignores', () => {
     },
   );
 
-  test('what is so already is fine in a plan, an object that it is a part of as well', async () => {
+  test('a value that is already live is fine in a plan, alone or as part of an object', async () => {
     const at = await site();
     const backend = { id: ids.backend, name: 'Company directory' };
     const username = 'ada@acme.example';
@@ -137,7 +137,7 @@ describe('fields that the server ignores', () => {
     expect((await at.plan()).changes).toMatchObject([{ action: 'blocked', fields: [{ path: 'group' }] }]);
   });
 
-  test('a field that no server ignores is none that can be accepted so', async () => {
+  test("a field that no server ignores can't be listed in ignored", async () => {
     expect(await found(await site(), { ...user, ignored: ['blokced', 'group'] })).toEqual([
       expect.stringMatching(/^error\[wrong-value\].*"ignored\[0\]".*did you mean "blocked"/),
       expect.stringMatching(/^error\[wrong-value\].*"ignored\[1\]"/),
@@ -153,7 +153,7 @@ test.each(['', ' ', '   ', '\u00a0\t'])('an empty group is null, with a warning:
   expect(at.sandbox.data.users.find(({ id }) => id === ids.ada)?.group).toBeNull();
 });
 
-describe('what is twice in a list of a user', () => {
+describe("a member that is twice in a user's list", () => {
   const upper = ids.acme.toUpperCase();
   const [scope, role] = [{ id: '1', name: 'a' }, { id: ids.acme }];
   const documents: readonly [string, Doc][] = [
@@ -169,7 +169,7 @@ describe('what is twice in a list of a user', () => {
   });
 });
 
-describe('an id in capitals, which passes by the protection of the own user,', () => {
+describe('an id in upper case, which bypasses the protection of the own user,', () => {
   const upper = ids.ada.replace('4000', 'ABCD').toUpperCase();
 
   test('is refused in a document and from a variable', async () => {
@@ -185,7 +185,7 @@ describe('an id in capitals, which passes by the protection of the own user,', (
     expect(at.sandbox.requests).toEqual([]);
   });
 
-  test('is not sent for what a plan is given, wherever it comes from', () => {
+  test('is not sent for any plan, whatever its source', () => {
     const document = declared('User', { id: upper }, { group: 'a' }, { remembered: true });
     const fields = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
     const change = changeFor(document, { live: live({ id: upper }, fields), profile: boruta });
@@ -193,7 +193,7 @@ describe('an id in capitals, which passes by the protection of the own user,', (
   });
 });
 
-test('roles inside a membership can not be declared with the boruta profile, even none', async () => {
+test("roles inside a membership can't be declared under boruta, not even an empty list", async () => {
   const at = await site();
   const organizations = ['acme', { name: 'globex', roles: [] }];
   expect(await found(at, { ...user, organizations })).toEqual([
@@ -201,7 +201,7 @@ test('roles inside a membership can not be declared with the boruta profile, eve
   ]);
 });
 
-test('roles can not be declared with the documented profile', async () => {
+test("roles can't be declared under documented", async () => {
   const at = await site({ uses: 'documented' });
   expect(await found(at, { ...user, roles: [] })).toEqual([
     expect.stringMatching(/^error\[profile-field\].*profile: boruta.*\| "roles"/),
@@ -217,7 +217,7 @@ test('a body over 8 MB is refused at the field that names its file', async () =>
   ]);
 });
 
-test('what is sent along counts as well, where a request would be too large', async () => {
+test('undeclared values count towards the size of a request too', async () => {
   const at = await site();
   const [stored] = at.sandbox.data.templates;
   if (stored === undefined) throw new Error('no template');

@@ -41,7 +41,7 @@ test.each([
   expect(readsOf(at)).toEqual(reads);
 });
 
-test('a user that the list does not show, or not whole, is read alone; so is each right before it is written', async () => {
+test('a user that the list omits or cuts is read individually, as is each user right before it is written', async () => {
   const at = await site({ seed: seedOf(60) });
   const headers = { accept: 'application/json', authorization: `Bearer ${at.sandbox.token}` };
   const shown = JSON.parse(

@@ -227,7 +227,7 @@ describe('concurrency', () => {
     { kind: 'EmailTemplate', backend_id: ids.backend, type: 'tx_code', state: 'absent' },
     { kind: 'Client', id: ids.wallet, did_generation: 1 },
   ];
-  test('1 and 16 give the same end', async () => {
+  test('1 and 16 give the same result', async () => {
     const ends = await Promise.all(
       [1, 16].map(async (concurrency) => {
         const at = await site({ concurrency });

@@ -6,7 +6,7 @@ import { comparable, ids, site, todo } from './site.js';
 
 const USERS = 220;
 
-test('a database pool that runs out loses nothing: what failed is told, and what was lost is put back', async () => {
+test('an exhausted database pool loses nothing: failures are reported, and losses are restored', async () => {
   const at = await site({ concurrency: 200, faults: { pool: 2 } });
   const ada = at.sandbox.data.users.find(({ id }) => id === ids.ada);
   if (ada === undefined) throw new Error('no user to copy');

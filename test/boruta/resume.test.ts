@@ -31,7 +31,7 @@ async function killedAt(at: Site, method: string, lines: number, done: boolean):
   writeFileSync(path, `${kept.slice(0, kept.length - lines).join('\n')}\n`);
 }
 
-describe('a run that was killed while it wrote a template anew', () => {
+describe('a run that was killed while it replaced a template', () => {
   const kills: readonly [string, string, number, boolean][] = [
     ['before the DELETE was carried out', 'DELETE', 0, false],
     ['after the DELETE, before its answer', 'DELETE', 0, true],
@@ -61,7 +61,7 @@ describe('a run that was killed while it wrote a template anew', () => {
     },
   );
 
-  test.each(kills)('%s: undo puts back what was there', async (_, method, lines, done) => {
+  test.each(kills)('%s: undo restores the former template', async (_, method, lines, done) => {
     const at = await site();
     const start = at.sandbox.snapshot();
     await at.declare(txt);
@@ -71,7 +71,7 @@ describe('a run that was killed while it wrote a template anew', () => {
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
   });
 
-  test('what somebody wrote since is not overwritten by what was owed', async () => {
+  test("a pending restore doesn't overwrite what somebody wrote since", async () => {
     const at = await site();
     await at.declare(txt);
     await killedAt(at, 'PATCH', 0, false);
@@ -89,7 +89,7 @@ describe('a run that was killed while it wrote a template anew', () => {
   });
 });
 
-test('a killed run that moved the default is settled, and undo knows the former one', async () => {
+test('a killed run that moved the default is settled, and undo knows the former default', async () => {
   const at = await site();
   await at.declare({ kind: 'KeyPair', id: ids.secondKey, is_default: true });
   await killedAt(at, 'PATCH', 0, true);
@@ -99,7 +99,7 @@ test('a killed run that moved the default is settled, and undo knows the former 
   expect(at.sandbox.data.keyPairs.map(({ is_default }) => is_default)).toEqual([true, false, false]);
 });
 
-test('a killed run tells what went missing and somebody has set since', async () => {
+test('a killed run reports what was lost and somebody has set since', async () => {
   const at = await site();
   await at.declare({ kind: 'User', username: 'ada@acme.example', roles: { add: ['accountant'] } });
   await killedAt(at, 'PATCH', 0, false);

@@ -15,13 +15,13 @@ function write(at: Site, bodies: { txt_content?: string; html_content?: string }
   else at.sandbox.data.templates.push({ id: ids.nobody, backend_id: ids.backend, type: of, ...person });
 }
 
-describe('what a person wrote while a template was written anew', () => {
+describe('what a person wrote while a template was replaced', () => {
   const faults: [string, Intercept][] = [
     ['a 503', { kind: 'answer', status: 503, body: {} }],
     ['a 500', { kind: 'answer', status: 500, body: {} }],
     ['a lost connection', { kind: 'reset', when: 'before' }],
   ];
-  test.each(faults)('stays after %s in the place of the PATCH', async (_, fault) => {
+  test.each(faults)('stays after %s instead of the PATCH', async (_, fault) => {
     const at = await site();
     once(at, 'PATCH', fault, () => write(at, {}));
     const { said, results } = await at.apply(txt);
@@ -36,7 +36,7 @@ describe('what a person wrote while a template was written anew', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('stays where the template had never been customised', async () => {
+  test('stays if the template had never been customised', async () => {
     const at = await site();
     const never = 'confirmation_instructions';
     once(at, 'PATCH', { kind: 'answer', status: 503, body: {} }, () => write(at, {}, never));

@@ -70,23 +70,26 @@ test('one plan renames what an object loses, gains or has in a role', async () =
   expect(todo(await at.plan())).toEqual([]);
 });
 
-test.each(['invoices:read', 'bills:read'])('a scope that the plan renames is given as "%s"', async (name) => {
-  const at = await site();
-  const clerk: Doc = { kind: 'Role', name: 'clerk' };
-  const shop: Doc = { kind: 'Client', id: ids.portal };
-  await at.apply(scope, { ...clerk, scopes: ['invoices:read'], create: true });
-  const { id = '' } = at.sandbox.data.scopes.find((one) => one.name === 'invoices:read') ?? {};
-  const { said } = await at.apply(
-    { kind: 'Scope', id, name: 'bills:read' },
-    { ...clerk, scopes: [{ id, name }, 'reports:read'] },
-    { ...shop, authorized_scopes: { add: [{ id, name }] } },
-    { ...ada, authorized_scopes: { add: [{ id, name }] } },
-  );
-  expect(new Set(Object.values(said))).toEqual(new Set(['applied']));
-  expect(Object.keys(said)).toHaveLength(4);
-});
+test.each(['invoices:read', 'bills:read'])(
+  'a scope that the plan renames can be granted as "%s"',
+  async (name) => {
+    const at = await site();
+    const clerk: Doc = { kind: 'Role', name: 'clerk' };
+    const shop: Doc = { kind: 'Client', id: ids.portal };
+    await at.apply(scope, { ...clerk, scopes: ['invoices:read'], create: true });
+    const { id = '' } = at.sandbox.data.scopes.find((one) => one.name === 'invoices:read') ?? {};
+    const { said } = await at.apply(
+      { kind: 'Scope', id, name: 'bills:read' },
+      { ...clerk, scopes: [{ id, name }, 'reports:read'] },
+      { ...shop, authorized_scopes: { add: [{ id, name }] } },
+      { ...ada, authorized_scopes: { add: [{ id, name }] } },
+    );
+    expect(new Set(Object.values(said))).toEqual(new Set(['applied']));
+    expect(Object.keys(said)).toHaveLength(4);
+  },
+);
 
-test('a role that a user and its backend have, which comes twice, is one role', async () => {
+test('a role of both a user and its backend, which is listed twice, is one role', async () => {
   const at = await site();
   const backend: Doc = { kind: 'Backend', name: 'Staff', roles: ['member'], create: true };
   const joe: Doc = { kind: 'User', username: 'joe@example.com', backend: 'Staff', roles: ['member'] };

@@ -43,12 +43,12 @@ describe('a template that the server answers 404 for', () => {
     expect(plan.changes[0]?.requests).toEqual([]);
   });
 
-  test('holds where it is to be absent', async () => {
+  test('is satisfied with state absent', async () => {
     const at = await site();
     expect(todo(await at.plan({ ...absent, backend_id: ids.nobody }))).toEqual([]);
   });
 
-  test('may be written on a server of the document', async () => {
+  test('can be written on a documented server', async () => {
     const at = await site({ profile: 'documented' });
     await at.apply(absent);
     const plan = await at.plan({ ...own, html_content: '<p>own</p>' });
@@ -56,8 +56,8 @@ describe('a template that the server answers 404 for', () => {
   });
 });
 
-describe('a template that is to be absent', () => {
-  test('gives way to the built-in text, as every report says', async () => {
+describe('a template with state absent', () => {
+  test('is replaced by the built-in text, as every report says', async () => {
     const at = await site();
     const plan = await at.plan(absent);
     const fate = "the server's built-in text takes its place";
@@ -80,7 +80,7 @@ describe('a template that is to be absent', () => {
     expect(flat(runText(await pastRun(found), text))).toContain(fate);
   });
 
-  test('is gone on a server of the document', async () => {
+  test('is gone on a documented server', async () => {
     const at = await site({ profile: 'documented' });
     const plan = await at.plan(absent);
     expect(planText(plan, text)).toContain('txt_content: deleted');
@@ -90,7 +90,7 @@ describe('a template that is to be absent', () => {
   });
 });
 
-describe('an answer about a template of another backend', () => {
+describe('a response about a template of another backend', () => {
   const moved = {
     id: ids.txCode,
     backend_id: ids.nobody,
@@ -112,7 +112,7 @@ describe('an answer about a template of another backend', () => {
     );
   });
 
-  test('to the DELETE before a PATCH keeps the PATCH from being sent', async () => {
+  test('to the DELETE before a PATCH prevents the PATCH', async () => {
     const at = await site();
     always(at, 'DELETE', { kind: 'answer', status: 200, body: { data: moved } });
     const { plan } = await at.apply(own);
@@ -120,7 +120,7 @@ describe('an answer about a template of another backend', () => {
     expect(at.writes().filter((sent) => sent.startsWith('PATCH'))).toEqual([]);
   });
 
-  test('is the same one in capitals', async () => {
+  test('is accepted if the id is only in upper case', async () => {
     const at = await site({ seed: lettered((await site()).sandbox.snapshot()) });
     const data = { ...moved, backend_id: lettersIn(ids.backend).toUpperCase(), id: null };
     always(at, 'GET', { kind: 'answer', status: 200, body: { data } });

@@ -25,7 +25,7 @@ function withoutLists({ path }: SandboxRequest): Intercept | undefined {
   return /^\/api\/(scopes|roles)/.test(path) ? { kind: 'replace', status: 404, body: {} } : undefined;
 }
 
-describe('a user, and a server that does half', () => {
+describe('a user on a server that does half of a request', () => {
   test('an unknown scope id is accepted and not kept: not converged', async () => {
     const at = await site();
     at.fault = withoutLists;
@@ -37,7 +37,7 @@ describe('a user, and a server that does half', () => {
     expect(user(at).authorized_scopes.map(({ name }) => name)).toEqual(['billing:read', 'billing:write']);
   });
 
-  test('an unknown role gives 500 after the rest was written; the result says what is there, undo puts it back', async () => {
+  test('an unknown role gives 500 after the rest was written; the result shows it, and undo restores it', async () => {
     const at = await site();
     const start = at.sandbox.snapshot();
     at.fault = withoutLists;
@@ -50,7 +50,7 @@ describe('a user, and a server that does half', () => {
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
   });
 
-  test('an organization that goes away between plan and apply empties the memberships', async () => {
+  test('an organization that is deleted between plan and apply empties the memberships', async () => {
     const at = await site();
     once(at, 'PATCH', { kind: 'delay', ms: 0 }, () => removeRow(at.sandbox.data.organizations, ids.initech));
     const ran = await at.apply({ kind: 'User', id: ids.ada, organizations: ['acme', 'initech'] });
@@ -60,7 +60,7 @@ describe('a user, and a server that does half', () => {
     expect(memberships(at)).toEqual([ids.acme, ids.globex]);
   });
 
-  test('a 422 may have emptied the scopes: it is read back as well', async () => {
+  test('a 422 may have emptied the scopes, so it is read back too', async () => {
     const at = await site();
     const start = at.sandbox.snapshot();
     const answer = { code: 'UNPROCESSABLE_ENTITY', message: 'no', errors: { scope_id: ["can't be blank"] } };
@@ -76,7 +76,7 @@ describe('a user, and a server that does half', () => {
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
   });
 
-  test("the token's own user is protected, and the others are written whatever the concurrency", async () => {
+  test("the token's own user is protected, and the others are written at any concurrency", async () => {
     const outcomes = [1, 16].map(async (concurrency) => {
       const at = await site({ tokens: { owner: ['users:manage:all'] }, ownUser: ids.ada, concurrency });
       const ran = await at.apply(
@@ -103,7 +103,7 @@ describe('a user that is not sent', () => {
     expect(change.reason).toMatch(reason);
   });
 
-  test('a membership sent along in an organization that the list lacks is blocked', async () => {
+  test('an undeclared membership in an organization that the list lacks is blocked', async () => {
     const at = await site();
     // The list is shown without globex, as where rows are hidden from these credentials.
     const body = { data: [{ id: ids.acme, name: 'acme' }], total_pages: 1, total_entries: 1 };
@@ -112,7 +112,7 @@ describe('a user that is not sent', () => {
     expect(changeOf(plan, ada).reason).toMatch(/member of the organization .*globex.*remove all memberships/);
   });
 
-  test('a field that the server would reset and did not show is blocked', async () => {
+  test('a field that the server would reset but did not show is blocked', async () => {
     const at = await site({ omitOptionalFields: true });
     expect(changeOf(await at.plan({ kind: 'User', id: ids.ada, group: 'ops' }), ada).reason).toMatch(
       /does not show metadata and authorized_scopes/,
@@ -122,7 +122,7 @@ describe('a user that is not sent', () => {
   });
 });
 
-describe('a template that is written anew', () => {
+describe('a template that is deleted and written again', () => {
   const txt = { ...resetDoc, txt_content: 'New {{ url }}\n' };
 
   test('both requests are in the plan and in the journal', async () => {
@@ -177,7 +177,7 @@ describe('a template that is written anew', () => {
     },
   );
 
-  test.each(failures)('%s once after the DELETE: the same run leaves no half lost', async (how, fault) => {
+  test.each(failures)('%s once after the DELETE: the same run loses no body', async (how, fault) => {
     const at = await site();
     const start = at.sandbox.snapshot();
     once(at, 'PATCH', fault);
@@ -194,7 +194,7 @@ describe('a template that is written anew', () => {
     expect(changeOf(await at.plan(), reset).warnings.map(({ code }) => code)).not.toContain('restores');
   });
 
-  test('the half that comes back is owed even where the declared one is as the built-in text', async () => {
+  test('the other body is restored even if the declared one equals the built-in text', async () => {
     const at = await site();
     const html = templateOf(at)?.html_content;
     const { emailTypes } = await import('../../src/sandbox/boruta/built-in-templates.js');
@@ -207,7 +207,7 @@ describe('a template that is written anew', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('a PATCH whose answer is lost is looked for before it is sent again, since twice would undo it', async () => {
+  test('a PATCH with a lost response is read back before a retry, since a second PATCH would undo it', async () => {
     const at = await site();
     once(at, 'PATCH', { kind: 'reset', when: 'after' });
     expect((await at.apply(txt)).said).toEqual({ [reset]: 'applied' });
@@ -215,7 +215,7 @@ describe('a template that is written anew', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('one that somebody deletes in between needs no DELETE any more', async () => {
+  test('a template that somebody deleted meanwhile needs no DELETE', async () => {
     const at = await site();
     once(at, 'DELETE', { kind: 'delay', ms: 0 }, () => at.sandbox.data.templates.splice(0));
     expect((await at.apply(txt)).said).toEqual({ [reset]: 'applied' });
@@ -244,7 +244,7 @@ describe('key pairs', () => {
     ]);
   });
 
-  test('without a default there is a warning that the server makes one more pair', async () => {
+  test('without a default, a warning says that the server creates another pair', async () => {
     const at = await site();
     for (const pair of at.sandbox.data.keyPairs) pair.is_default = false;
     const plan = await at.plan({ kind: 'KeyPair', id: ids.firstKey, is_default: true });
@@ -255,7 +255,7 @@ describe('key pairs', () => {
 describe('clients', () => {
   const declare = (generation: number) => ({ kind: 'Client', id: ids.portal, did_generation: generation });
 
-  test('one that the server lacks is blocked, and no secret is kept anywhere', async () => {
+  test('a missing client is blocked, and no secret is stored anywhere', async () => {
     const at = await site();
     const plan = await at.plan({ kind: 'Client', id: ids.nobody, did_generation: 1 });
     expect(todo(plan)[0]).toMatch(/^blocked .*no client/);
@@ -264,7 +264,7 @@ describe('clients', () => {
     expect((await journalLines(at)).join()).not.toContain('demo-client-secret-portal');
   });
 
-  test('a lost answer is settled by a DID that is another one, and by nothing else', async () => {
+  test('a lost response is settled only by a different DID', async () => {
     for (const other of [true, false]) {
       const at = await site();
       const [client] = at.sandbox.data.clients;

@@ -32,7 +32,7 @@ const fieldsOf = (plan: Awaited<ReturnType<Site['plan']>>, address: string) =>
   changeOf(plan, address).fields.map(({ path, before, after }) => [path, before, after]);
 
 describe('names', () => {
-  test('find users, scopes, roles, organizations and backends; the plan has ids', async () => {
+  test('identify users, scopes, roles, organizations and backends; the plan has ids', async () => {
     const at = await site();
     const ran = await at.apply(
       {
@@ -61,7 +61,7 @@ describe('names', () => {
     expect(change?.reason).toContain(said);
   });
 
-  test('that several users have are blocked with the candidates, and the backend narrows them', async () => {
+  test('that several users have are blocked with the candidates, and a backend narrows them', async () => {
     const at = await site();
     const [first] = at.sandbox.data.backends;
     if (first === undefined) throw new Error('no backend');
@@ -75,7 +75,7 @@ describe('names', () => {
     ]);
   });
 
-  test('that match nothing keep --prune from deleting what they may mean', async () => {
+  test('that match nothing protect what they may mean from --prune', async () => {
     const at = await site();
     await at.apply(template);
     await at.declare({ ...template, backend: 'Renamed' }, { kind: 'User', id: ids.ada, group: 'x' });
@@ -105,7 +105,7 @@ describe('names', () => {
     },
   );
 
-  test('of a user that another one has by the time of the request is not written', async () => {
+  test('that another user has when the request is sent are not written', async () => {
     const at = await site();
     await at.declare({ ...byName, group: 'x' });
     const { results } = await at.applyAfter(() => {
@@ -125,7 +125,7 @@ describe('names', () => {
     expect(await target(ada)).toEqual([`update ${ada}`]);
   });
 
-  test('are refused under a profile that lists nothing', async () => {
+  test('are refused under a profile without lists', async () => {
     const at = await site({ profile: 'documented' });
     const both = { kind: 'Users', users: ['ada@acme.example'], match: { group: 'staff' }, group: 'x' };
     const found = problemsOf(at.plan({ ...byName, group: 'x' }, both, template));
@@ -133,7 +133,7 @@ describe('names', () => {
   });
 });
 
-test('one set of manifests fits two servers whose ids differ', async () => {
+test('one set of manifests fits two servers with different ids', async () => {
   const text = readFileSync('examples/environments/manifests/access.yaml', 'utf8');
   for (const other of ['-4000-', '-5000-']) {
     const at = await site({ seed: JSON.parse(JSON.stringify(loadSeed('demo')).replaceAll('-4000-', other)) });
@@ -151,7 +151,7 @@ describe('sets of members to add and remove', () => {
     authorized_scopes: { remove: ['billing:write', 'reports:read'] },
   };
 
-  test('change those members, leave the others alone, and show no more', async () => {
+  test('change those members, leave others alone, and show only those', async () => {
     const at = await site();
     user(at).organizations.push({ id: ids.umbrella, roles: [] });
     const plan = await at.plan(changes);
@@ -162,7 +162,7 @@ describe('sets of members to add and remove', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('a member that nobody names is no drift, makes no plan stale, and survives apply and undo', async () => {
+  test('an unnamed member is no drift, makes no plan stale, and survives apply and undo', async () => {
     const at = await site();
     await at.declare(changes);
     const stored = await at.session(async (opened) => await opened.storePlan(await opened.plan()));
@@ -181,7 +181,7 @@ describe('sets of members to add and remove', () => {
     expect(names(at, 'authorized_scopes')).toEqual(['billing:read', 'billing:write']);
   });
 
-  test('one that is added between the plan and the request is sent along', async () => {
+  test('a member that is added between the plan and the request is kept', async () => {
     const at = await site();
     await at.declare(changes);
     const add = () => void user(at).organizations.push({ id: ids.umbrella, roles: [] });
@@ -213,7 +213,7 @@ describe('a document about many users', () => {
   const staff = { kind: 'Users', match: { organization: 'globex' }, roles: { add: ['accountant'] } };
   const phone = { phone: { value: '1', status: 'valid' } };
 
-  test('covers those that it names and those that match, and joins other documents', async () => {
+  test('covers named and matched users, and joins other documents', async () => {
     const at = await site();
     await at.apply(
       staff,
@@ -226,7 +226,7 @@ describe('a document about many users', () => {
     expect(user(at).group).toBe('ops');
   });
 
-  test('leaves out those that it excepts, also by name', async () => {
+  test('leaves out users in except, by name too', async () => {
     const at = await site();
     expect(todo(await at.plan({ ...staff, except: ['ada@acme.example'] }))).toEqual([`update ${grace}`]);
     expect(todo(await at.plan({ ...staff, except: [{ id: ids.grace }] }))).toEqual([`update ${ada}`]);
@@ -250,7 +250,7 @@ describe('a document about many users', () => {
     expect(changeOf(plan, ada).fields.every(({ places }) => places === undefined)).toBe(true);
   });
 
-  test('two values for one field are an error with both places, equal ones are fine', async () => {
+  test('two values for one field are an error with both places, and equal values are fine', async () => {
     const at = await site();
     const one = { kind: 'Users', users: [{ id: ids.ada }], group: 'a' };
     expect(await problemsOf(at.plan(one, { ...one, group: 'b' }))).toEqual(['contradiction 8 8']);
@@ -299,7 +299,7 @@ describe('a document about many users', () => {
     }
   });
 
-  test('nobody matches: a warning; a user who leaves the match keeps what they have', async () => {
+  test('no match is a warning, and a user who leaves the match keeps what they have', async () => {
     const at = await site();
     await at.apply(staff);
     user(at, ids.grace).organizations.splice(0);
@@ -309,7 +309,7 @@ describe('a document about many users', () => {
     expect(names(at, 'roles', ids.grace)).toEqual(['accountant']);
   });
 
-  test('a match leaves out who is protected, with a note; one who is named is blocked', async () => {
+  test('a match leaves out a protected user with a note, and a named one is blocked', async () => {
     const at = await site({ safety: { protect: ['User/grace@*'] } });
     const plan = await at.plan(staff);
     expect(todo(plan)).toEqual([`update ${ada}`]);
@@ -341,7 +341,7 @@ describe('a document about many users', () => {
     expect(names(at, 'roles', ids.grace)).toEqual([]);
   });
 
-  test('is applied with --kind, and refers to an organization by the name that the same plan gives it', async () => {
+  test('is applied with --kind, and may use the name that the same plan gives an organization', async () => {
     const at = await site();
     await at.declare(
       { kind: 'Organization', id: ids.initech, name: 'initrode' },
@@ -355,7 +355,7 @@ describe('a document about many users', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('warns of a name that the same plan takes from an organization', async () => {
+  test('warns of a name that the same plan changes', async () => {
     const at = await site();
     const plan = await at.plan(
       { kind: 'Organization', id: ids.initech, name: 'initrode' },
@@ -366,7 +366,7 @@ describe('a document about many users', () => {
     ]);
   });
 
-  test('a shard takes its users of it', async () => {
+  test('a shard applies its share of the users', async () => {
     const at = await site();
     await at.declare(staff);
     const plans = await Promise.all(
@@ -393,7 +393,7 @@ describe('access that ends', () => {
   const before = new Date('2027-01-30T23:59:59Z');
   const after = new Date('2027-01-31T00:00:00Z');
 
-  test('is removed from who received it, and undo does not give it back', async () => {
+  test("is removed from those who received it, and undo doesn't restore it", async () => {
     const at = await site();
     at.now = before;
     const { plan } = await at.apply(dated);
@@ -412,7 +412,7 @@ describe('access that ends', () => {
     });
   });
 
-  test('is left to who had it before', async () => {
+  test('stays with those who had it before', async () => {
     const at = await site();
     user(at).organizations.push({ id: ids.initech, roles: [] });
     at.now = before;
@@ -429,7 +429,7 @@ describe('access that ends', () => {
     expect(names(at, 'organizations')).toEqual(['acme', 'globex', 'initech']);
   });
 
-  test('a changed end is shown and changes the digest; a whole set lets it end too', async () => {
+  test('a changed end is shown and changes the digest, for a whole set too', async () => {
     const at = await site();
     at.now = before;
     const whole = (until: string) => ({ ...byName, organizations: ['acme', { name: 'initech', until }] });
@@ -443,7 +443,7 @@ describe('access that ends', () => {
     expect(names(at, 'organizations')).toEqual(['acme']);
   });
 
-  test('--ended removes that alone, also from a user who has left the match', async () => {
+  test('--ended removes only that, also from a user who has left the match', async () => {
     const at = await site();
     at.now = before;
     await at.apply(many);
@@ -469,7 +469,7 @@ describe('access that ends', () => {
     expect(names(at, 'roles')).toEqual(['member']);
   });
 
-  test('of a whole set is not given back by an undo, which warns of nothing else', async () => {
+  test('of a whole set is not restored by an undo, which gives no other warning', async () => {
     const at = await site();
     at.now = before;
     await at.apply({ ...byName, organizations: ['acme', { name: 'initech', until: '2027-01-31' }] });
@@ -481,7 +481,7 @@ describe('access that ends', () => {
     expect(names(at, 'organizations')).toEqual(['acme']);
   });
 
-  test('is recorded if the change that gave it failed after that', async () => {
+  test('is recorded even if its change failed after that', async () => {
     const at = await site();
     at.now = before;
     at.fault = ({ path }) =>
@@ -495,7 +495,7 @@ describe('access that ends', () => {
     expect(names(at, 'organizations')).toEqual(['acme', 'globex']);
   });
 
-  test('and that the server does not know any more blocks nothing', async () => {
+  test('to an object that no longer exists blocks nothing', async () => {
     const at = await site();
     at.now = before;
     await at.apply(dated);
@@ -535,7 +535,7 @@ describe('access that ends', () => {
     expect((await at.end()).plan.changes).toEqual([]);
   });
 
-  test('a removed document takes nothing away, and the plan says that nothing will', async () => {
+  test('a removed document removes no access, and the plan warns that its end is lost', async () => {
     const at = await site();
     at.now = before;
     await at.apply(dated);
