@@ -9,7 +9,7 @@ import { loadProject } from '../src/project/index.js';
 import { jsonSchema } from '../src/session/json-schema.js';
 import { schemaNames } from '../src/session/schema-names.js';
 import { temporaryFolder } from './cleanups.js';
-import { checking, expectToFit, schemaOf, validator } from './e2e/schemas.js';
+import { checking, expectToMatchSchema, schemaOf, validator } from './e2e/schemas.js';
 
 describe('schemas/', () => {
   it.each(schemaNames)('holds the schema of a %s as idops checks it', (name) => {
@@ -36,7 +36,7 @@ describe('examples/', () => {
     expect(readFileSync(join('examples', path, '..', reference), 'utf8')).not.toBe('');
     const documents = parseAllDocuments(text);
     expect(documents.length).toBeGreaterThan(0);
-    for (const document of documents) expectToFit(name, document.toJS());
+    for (const document of documents) expectToMatchSchema(name, document.toJS());
   });
 });
 
@@ -215,6 +215,6 @@ describe('the schema of a manifest', () => {
     ],
     ['a cleared field', { kind: 'Organization', name: 'acme', label: null }],
   ])('takes %s', (_, document) => {
-    expectToFit('manifest', document);
+    expectToMatchSchema('manifest', document);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { config, failed, journals, project, succeeded } from './running.js';
-import { expectToFit } from './schemas.js';
+import { expectToMatchSchema } from './schemas.js';
 
 const renamed = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
 const unchanged = 'kind: Organization\nname: globex\nlabel: Globex Corporation\n';
@@ -49,7 +49,7 @@ describe('idops apply', () => {
     const { stdout, stderr } = await succeeded(idops('apply --yes --format json'));
     expect(stderr).toContain('Plan: 5 to update, 1 to delete');
     const result = JSON.parse(stdout);
-    expectToFit('run', result);
+    expectToMatchSchema('run', result);
     expect(result).toMatchObject({
       format_version: 1,
       run: expect.any(String),
@@ -154,7 +154,7 @@ describe('destructive changes', () => {
 describe('the JSON result', () => {
   it('names no run if nothing changed', async () => {
     const result = await (await project({ 'manifests/all.yaml': unchanged })).json('apply --yes');
-    expectToFit('run', result);
+    expectToMatchSchema('run', result);
     expect(result).toMatchObject({ run: null, results: [] });
   });
 });
@@ -167,7 +167,7 @@ describe('the files of a run', () => {
     expect(journals(written)).toEqual([`.idops/runs/${run}.jsonl`]);
     const lines = (written[`.idops/runs/${run}.jsonl`] ?? '').trimEnd().split('\n');
     const parsed = lines.map((line) => JSON.parse(line));
-    for (const line of parsed) expectToFit('run', line);
+    for (const line of parsed) expectToMatchSchema('run', line);
     const types = parsed.map(({ type }) => type);
     expect([types[0], types.at(-1)]).toEqual(['run', 'end']);
     for (const wanted of ['sending', 'answered'])

@@ -13,7 +13,7 @@ import {
   sure,
   type TestProject,
 } from './running.js';
-import { expectToFit } from './schemas.js';
+import { expectToMatchSchema } from './schemas.js';
 
 /** A change on the server without idops. */
 async function byHand({ url, token }: Sandbox, label = 'By hand'): Promise<void> {
@@ -67,7 +67,7 @@ describe.each(profiles)('a change on a server of the profile %s since a run', (_
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
 
     const plan = await json('plan');
-    expectToFit('plan', plan);
+    expectToMatchSchema('plan', plan);
     expect(plan.summary.drift).toBe(1);
     const fields = plan.changes.flatMap((change: { fields: object[] }) => change.fields);
     expect(fields).toEqual([
@@ -98,7 +98,7 @@ describe.each(profiles)('a change on a server of the profile %s since a run', (_
     const part = await idops('plan --format json --only drift --out part.json --detailed-exitcode');
     expect(part.code).toBe(2);
     const shown = JSON.parse(part.stdout);
-    expectToFit('plan', shown);
+    expectToMatchSchema('plan', shown);
     expect(shown).toMatchObject({ only: 'drift', left_out: { update: 1 }, summary: whole.summary });
     expect(shown.changes).toEqual([whole.changes[0]]);
     expect(shown.digest).toBe(whole.digest);
@@ -143,7 +143,7 @@ describe('a change on the server since idops read it', () => {
     const { stdout } = await made.idops('plan --only drift');
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`label: "By hand" → "ACME Corp" ${note}`);
     const plan = await made.json('plan');
-    expectToFit('plan', plan);
+    expectToMatchSchema('plan', plan);
     expect(plan.summary.drift).toBe(1);
     expect(plan.changes[0].fields[0].drift).toEqual({ recorded: 'ACME Corp', run: null });
     const changes = await made.idops('plan --only changes');
@@ -222,7 +222,7 @@ describe('a change on the server since idops read it', () => {
     expect(words).toContain('Drift: 2 fields of 1 object');
     expect(words).toContain('Plan: 0 to update');
     const json = await made.json('plan --only drift');
-    expectToFit('plan', json);
+    expectToMatchSchema('plan', json);
     expect(json.changes).toMatchObject([{ action: 'unchanged', requests: [], fields: [{}, {}] }]);
     const nowhere = /no manifest declares (?:it|them)/;
     for (const format of ['markdown', 'html', 'github'])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { project } from './running.js';
-import { expectToBeTold } from './schemas.js';
+import { expectDocumented } from './schemas.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: New\n';
 const nobodyListens = { IDOPS_BASE_URL: 'http://127.0.0.1:1' };
@@ -32,7 +32,7 @@ describe('a failure is JSON on standard output', () => {
     const ran = await idops(`${args} --format json`, { env: { ...env } });
     expect(ran.code).toBe(1);
     const printed = JSON.parse(ran.stdout);
-    expectToBeTold('Problems', printed);
+    expectDocumented('Problems', printed);
     expect(printed.problems).toContainEqual(expect.objectContaining({ code, severity: 'error' }));
     expect(ran.stderr).toContain(`error[${code}]`);
     expect(writes()).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { boruta, borutaProject, project, startedSeed, succeeded, sure, type TestProject } from './running.js';
-import { expectToFit } from './schemas.js';
+import { expectToMatchSchema } from './schemas.js';
 
 const user = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
 const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\nhtml_content: "<p>{{ tx_code }}</p>"\n`;
@@ -34,7 +34,7 @@ describe('the label of an object', () => {
     expect(text).toMatch(new RegExp(`adopt Client/${ids.portal} \\(.+\\)\n    at `));
 
     const plan = await json('plan');
-    expectToFit('plan', plan);
+    expectToMatchSchema('plan', plan);
     const { backends, clients } = await startedSeed();
     expect(plan.changes.map(({ label }: { label?: string }) => label)).toEqual([
       clients[0]?.name,
@@ -47,7 +47,7 @@ describe('the label of an object', () => {
     expect((await idops('plan --format github')).stdout).toContain(`${shown}: group`);
 
     const applied = await json('apply --yes');
-    expectToFit('run', applied);
+    expectToMatchSchema('run', applied);
     expect(applied.results[1]).toMatchObject({ address: `User/${ids.ada}`, label: 'ada@acme.example' });
     expect((await idops(`runs show ${applied.run}`)).stdout).toContain(shown);
   });

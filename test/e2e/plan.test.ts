@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { project, sure } from './running.js';
-import { expectToFit } from './schemas.js';
+import { expectToMatchSchema } from './schemas.js';
 
 const renamed = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
 const unchanged = 'kind: Organization\nname: globex\nlabel: Globex Corporation\n';
@@ -32,7 +32,7 @@ describe('a plan as JSON', () => {
   it('is the only standard output, and matches its schema', async () => {
     const { json, sandbox } = await project({ 'manifests/all.yaml': all });
     const plan = await json('plan');
-    expectToFit('plan', plan);
+    expectToMatchSchema('plan', plan);
     expect(plan).toMatchObject({
       format_version: 1,
       server: sandbox.url,

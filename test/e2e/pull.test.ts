@@ -15,7 +15,7 @@ import {
   sure,
   type TestProject,
 } from './running.js';
-import { expectToBeTold } from './schemas.js';
+import { expectDocumented } from './schemas.js';
 
 /** Runs commands that must succeed. */
 async function all(at: TestProject, ...commands: readonly string[]): Promise<void> {
@@ -111,7 +111,7 @@ label: "Old"  # to be mended
     const checked = await failed(at.idops('pull --kind Organization --check'));
     expect(checked.stdout).toContain('would update manifests/all.yaml\n');
     const json = await at.json(`pull --check --user ${ids.nobody}`);
-    expectToBeTold('A pull', json);
+    expectDocumented('A pull', json);
     expect(json).toMatchObject({ check: true, left: [{ code: 'not-found', place: null }] });
     expect(await at.read('manifests/all.yaml')).toBe(organizations);
     await all(at, 'pull --kind Organization --force', 'plan --detailed-exitcode');
@@ -510,7 +510,7 @@ describe('secrets in pull', () => {
     const at = await borutaProject({}, { seed });
     const pulled = await succeeded(at.idops('pull --format json'));
     expect(pulled.stderr).toContain('txt_content has a credential in it, which no file may hold');
-    expectToBeTold('A pull', JSON.parse(pulled.stdout));
+    expectDocumented('A pull', JSON.parse(pulled.stdout));
     const { to_set } = JSON.parse(pulled.stdout) as { to_set: { name: string }[] };
     const label = 'IDOPS_ORGANIZATION_ACME_LABEL';
     const user = { address: `User/${ids.ada}`, path: 'metadata.api_token.value' };

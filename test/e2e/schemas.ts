@@ -26,14 +26,14 @@ export function validator(name: SchemaName): ValidateFunction {
 }
 
 /** Checks output of a command against a schema in schemas/. */
-export function expectToFit(name: SchemaName, value: unknown): void {
+export function expectToMatchSchema(name: SchemaName, value: unknown): void {
   const validate = validator(name);
   validate(value);
   expect(validate.errors ?? []).toEqual([]);
 }
 
 /** Checks output of a command against the table below a heading of docs/reference/json.md: each field is in the table, and fields that are always present exist. */
-export function expectToBeTold(heading: string, value: object): void {
+export function expectDocumented(heading: string, value: object): void {
   const [, page = ''] = readFileSync('docs/reference/json.md', 'utf8').split(`\n## ${heading}\n`);
   const [section = ''] = page.split('\n## ');
   const rows = [...section.matchAll(/^\| ?(\**)`([^`]+)`/gm)].map(([, bold, path = '']) => ({ bold, path }));

@@ -8,7 +8,7 @@ import { ids } from '../sandbox/asking.js';
 import { listening as serving } from '../server/serving.js';
 import { gate } from './gate.js';
 import { config, type Files, journals, project, refused, sure, type TestProject } from './running.js';
-import { expectToBeTold, expectToFit } from './schemas.js';
+import { expectDocumented, expectToMatchSchema } from './schemas.js';
 import { watching } from './watching.js';
 
 const organization = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
@@ -164,9 +164,9 @@ describe('idops watch', () => {
     const { stdout, stderr } = await watch.stop();
     const lines = JSON.parse(`[${stdout.trimEnd().replaceAll('\n', ',')}]`);
     for (const line of lines) {
-      expectToBeTold('A turn', line);
-      if (line.plan !== undefined) expectToFit('plan', line.plan);
-      if (line.result !== undefined) expectToFit('run', line.result);
+      expectDocumented('A turn', line);
+      if (line.plan !== undefined) expectToMatchSchema('plan', line.plan);
+      if (line.result !== undefined) expectToMatchSchema('run', line.result);
     }
     const places = [{ file: 'manifests/all.yaml', line: 1 }];
     expect(lines).toMatchObject([
