@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { indexOf } from '../dist/base/shard.js';
+import { shardIndex } from '../dist/base/shard.js';
 import { postgres } from './postgres.js';
 import { idOf, users, write } from './projects.js';
 import { serve } from './serving.js';
@@ -103,7 +103,7 @@ async function simulate() {
       idops(['apply', '--yes', '--quiet', '--shard', `${index}/${shards}`, '--format', 'json'], env);
     // Half of its part is done when it is killed, and it can't end before, however busy the machine is.
     const all = Array.from({ length: number }, (_, index) => idOf(4, index));
-    const part = all.filter((id) => indexOf(`User/${id}`, shards) === 2).map((id) => `/api/users/${id}`);
+    const part = all.filter((id) => shardIndex(`User/${id}`, shards) === 2).map((id) => `/api/users/${id}`);
     const held = server.holds(part, Math.floor(part.length / 2));
     const runs = Array.from({ length: shards }, (_, index) => apply(index + 1));
     const [, killed] = runs;

@@ -18,7 +18,7 @@ const end: JournalLine = { type: 'end', at, interrupted: false };
 /** The identity of another process, which lives until the test ends. */
 async function livingMark(): Promise<Partial<RunLine>> {
   const module = pathToFileURL(resolve('dist/base/process.js')).href;
-  const program = `const { ownProcess } = await import('${module}'); console.log(JSON.stringify(ownProcess())); setInterval(() => {}, 1000);`;
+  const program = `const { currentProcess } = await import('${module}'); console.log(JSON.stringify(currentProcess())); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
