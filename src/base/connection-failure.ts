@@ -2,11 +2,11 @@
 export interface ConnectionFailure {
   /** A clause, without the code. */
   readonly why: string;
-  /** A certificate or TLS has to be fixed by a person; the network may recover. */
+  /** A person must fix a certificate or TLS; a network may recover. */
   readonly fault: 'certificate' | 'tls' | 'network';
   /** What to check. */
   readonly check?: 'authority' | 'client-certificate' | 'clock' | 'host' | 'network' | 'port';
-  /** Whether nothing was sent. */
+  /** True if no request was sent. */
   readonly unsent?: true;
 }
 
@@ -57,17 +57,17 @@ const failures: { readonly [code: string]: ConnectionFailure } = {
   },
 };
 
-/** Why a connection failed; undefined if the code says something else. */
+/** Why a connection failed; undefined if the code is not about a connection. */
 export function connectionFailure(code: string): ConnectionFailure | undefined {
   if (Object.hasOwn(failures, code)) return failures[code];
   if (/^(?:CERT_|ERR_TLS_CERT_)/.test(code))
     return { why: 'its certificate is not accepted', fault: 'certificate', unsent: true };
   if (!/^(?:EPROTO$|ERR_SSL_|ERR_OSSL_)/.test(code)) return undefined;
   if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.test(code))
-    return { why: 'it offers no TLS 1.2 or later', fault: 'tls' };
+    return { why: 'it does not support TLS 1.2 or later', fault: 'tls' };
   if (/CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|HANDSHAKE_FAILURE|UNKNOWN_CA/.test(code)) {
-    const why = 'it wants another client certificate, or none could be agreed on';
+    const why = 'it requires another client certificate, or the TLS handshake failed';
     return { why, fault: 'tls', check: 'client-certificate' };
   }
-  return { why: 'no TLS connection could be agreed on', fault: 'tls', check: 'port' };
+  return { why: 'the TLS handshake failed', fault: 'tls', check: 'port' };
 }

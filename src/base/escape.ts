@@ -1,8 +1,8 @@
 import { stringifyJson } from './json.js';
 
 /**
- * What can mislead a terminal or a reader: control, bidi and invisible characters, separators, unusual spaces, lone
- * surrogates, combining marks without a letter.
+ * Characters that can mislead a terminal or a reader: control, bidi and invisible characters, separators, unusual spaces,
+ * lone surrogates, combining marks without a letter.
  */
 const hostile =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u{1d159}]|(?<=^|[\s"'(,:])\p{M}+/gu;
@@ -22,12 +22,12 @@ function escapeOne(character: string): string {
   return shortEscapes[character] ?? (code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`);
 }
 
-/** Makes a text harmless on a terminal and in a CI log, on one line: hostile characters become visible. */
+/** Makes a text safe for a terminal and a CI log, on one line: hostile characters become visible escapes. */
 export function escapeText(text: string): string {
   return escapeLogCommands(text.replace(hostile, escapeCharacter));
 }
 
-/** Makes commands to CI systems harmless, also in an assembled line. */
+/** Escapes commands to CI systems, also those that joined parts of a line form. */
 export function escapeLogCommands(text: string): string {
   return text.replace(logCommand, '\\u0023');
 }
@@ -37,7 +37,7 @@ export function escapeLines(text: string): string {
   return text.split('\n').map(escapeText).map(escapeWorkflowCommand).join('\n');
 }
 
-/** GitHub executes `::command::` at the start of a line, even after spaces. */
+/** Escapes `::command::`, which GitHub executes at the start of a line, even after spaces. */
 export function escapeWorkflowCommand(line: string): string {
   return line.replace(/^(\s*):(?=:)/, '$1\\u003a');
 }
@@ -45,7 +45,7 @@ export function escapeWorkflowCommand(line: string): string {
 /** Maximum characters of a server's or program's text in a message. */
 const maxLength = 500;
 
-/** Foreign text as one line of limited length, without control and invisible characters. */
+/** A server's or program's text as one line of limited length, without control and invisible characters. */
 export function oneLine(text: string): string {
   const line = text
     .toWellFormed()
@@ -55,7 +55,7 @@ export function oneLine(text: string): string {
   return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : line;
 }
 
-/** A text as a harmless JSON string. */
+/** A text as a JSON string with hostile characters escaped. */
 export function quote(text: string): string {
   return escapeText(JSON.stringify(text));
 }
@@ -104,9 +104,9 @@ function characterWidth(character: string): number {
   return wide.test(character) && !/[\uff61-\uffdc]/.test(character) ? 2 : 1;
 }
 
-/** A word of a command, quoted for pasting into a shell; control characters stay readable. */
+/** An argument of a command, quoted to be pasted into a shell; control characters stay readable. */
 export function shellWord(text: string): string {
-  // It would be taken for an option.
+  // Otherwise the command would read it as an option.
   const word = text.startsWith('-') ? `./${text}` : text;
   if (/^[\w./:@%+=,-]+$/.test(word)) return word;
   if (process.platform === 'win32') return `"${word}"`;

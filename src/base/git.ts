@@ -11,8 +11,8 @@ const TIMEOUT = 10_000;
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /**
- * The paths in git's index at or below these paths, relative to the work tree, with `/`; empty if there is no git or no
- * repository. Throws a GitFailed.
+ * The paths in git's index at or below these paths, relative to the work tree, with `/`; empty if git is not installed or
+ * there is no repository. Throws a GitError.
  */
 export async function trackedPaths(root: string, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0 || (await findGit()) === undefined) return [];
@@ -25,7 +25,7 @@ export async function trackedPaths(root: string, paths: readonly string[]): Prom
   }
 }
 
-/** The git of PATH, not of its relative entries, which may be in the project. */
+/** The path of git. Ignores relative entries of PATH, which may lead into the project. */
 async function findGit(): Promise<string | undefined> {
   const name = process.platform === 'win32' ? 'git.exe' : 'git';
   for (const folder of (process.env.PATH ?? '').split(delimiter).filter((path) => isAbsolute(path))) {
@@ -41,7 +41,7 @@ async function findGit(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Whether a `.git` is a repository or refers to one; that of a linked work tree may be missing in a container. */
+/** Whether a `.git` is a repository or refers to an existing one. In a container, the repository of a linked work tree may be missing. */
 async function hasRepository(path: string): Promise<boolean> {
   const text = await readTextFile(path).catch(() => undefined);
   const folder = text === undefined ? path : /^gitdir: (.+)/.exec(text)?.[1];
@@ -51,11 +51,11 @@ async function hasRepository(path: string): Promise<boolean> {
 }
 
 export interface GitOptions {
-  /** Its standard input. */
+  /** The text for standard input. */
   readonly input?: string;
   /** Maximum bytes of output. */
   readonly maxOutput?: number;
-  /** Whether it may reach remotes; it never prompts. */
+  /** Whether git may connect to remotes; it never prompts. */
   readonly allowRemotes?: boolean;
   /** Additional variables. */
   readonly env?: { readonly [name: string]: string };
@@ -63,13 +63,13 @@ export interface GitOptions {
   readonly timeout?: number;
 }
 
-/** Variables that select a repository. */
+/** Process variables that select a repository. */
 const repositoryVariables =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|CEILING_DIRECTORIES)$/;
 
 /**
- * Runs git and returns its output. Nothing in the repository can make git run, fetch or wait for anything, except to reach
- * a remote if that is allowed. Throws a GitFailed.
+ * Runs git and returns its output. Nothing in the repository can make git run a program, wait for input or, unless
+ * `allowRemotes`, connect to a remote. Throws a GitError.
  */
 export async function git(
   root: string,
@@ -78,7 +78,7 @@ export async function git(
     input = '',
     maxOutput = MAX_OUTPUT,
     allowRemotes = false,
-    env: more = {},
+    env: additional = {},
     timeout = TIMEOUT,
   }: GitOptions = {},
 ): Promise<Buffer> {
@@ -101,8 +101,8 @@ export async function git(
       ? { GIT_SSH_COMMAND: 'ssh -oBatchMode=yes' }
       : {};
   const noPrompts = { GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
-  const env = { ...batchSsh, ...Object.fromEntries(own), ...noPrompts, ...more };
-  const limits = { timeout: timeout, killSignal: 'SIGKILL', maxBuffer: maxOutput } as const;
+  const env = { ...batchSsh, ...Object.fromEntries(own), ...noPrompts, ...additional };
+  const limits = { timeout, killSignal: 'SIGKILL', maxBuffer: maxOutput } as const;
   // Detached, so that Ctrl-C in the terminal doesn't interrupt a push.
   const detached = allowRemotes && process.platform !== 'win32';
   const options = { cwd: root, env, windowsHide: true, encoding: 'buffer', detached, ...limits } as const;
@@ -112,13 +112,13 @@ export async function git(
       const [out, err] = [stdout.toString('utf8'), stderr.toString('utf8')];
       failed(new GitError(failureReason(failure, err, timeout), out, err, { cause: failure }));
     });
-    // If it ends before reading everything, its exit code says why.
+    // If git ends before it reads everything, its exit code says why.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
 }
 
-/** Git failed. */
+/** git ended with an error, or could not be run. */
 export class GitError extends Error {
   readonly stdout: string;
   readonly stderr: string;
@@ -130,26 +130,26 @@ export class GitError extends Error {
   }
 }
 
-/** Whether git printed more than `most` bytes. */
+/** Whether git printed more than `maxOutput` bytes. */
 export function exceededMaxOutput(failure: unknown): boolean {
   const cause = failure instanceof GitError ? (failure.cause as ExecFileException) : undefined;
   return String(cause?.code) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
 }
 
-/** There is no git. */
+/** git is not on PATH. */
 export class GitNotFound extends Error {
   constructor() {
-    super('there is no git');
+    super('git is not installed');
   }
 }
 
-/** How many lines of a remote's message are shown. */
+/** How many lines of a remote's message an error shows. */
 const MAX_REMOTE_LINES = 3;
 
 function failureReason(
   { killed, code, message }: ExecFileException,
   stderr: string,
-  patience: number,
+  timeout: number,
 ): string {
   const fatal = stderr.split('\n').find((line) => line.startsWith('fatal: ') || line.startsWith('error: '));
   const remote = stderr
@@ -159,7 +159,7 @@ function failureReason(
   if (fatal !== undefined)
     return [fatal.slice('fatal: '.length), ...remote.slice(0, MAX_REMOTE_LINES)].join('; ');
   if (typeof code === 'number') return `it ended with exit code ${code}`;
-  if (killed === true && code == null) return `it did not end in ${patience / 1000} s`;
+  if (killed === true && code == null) return `it did not end in ${timeout / 1000} s`;
   // The message of a failed start contains the whole command.
   return typeof code === 'string' ? code : (message.split('\n')[0] ?? '');
 }

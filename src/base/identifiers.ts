@@ -31,28 +31,28 @@ export function isPathParameter(text: string): boolean {
   );
 }
 
-/** Whether two ids name the same object. */
+/** Whether two ids are equal in their normal form. */
 export function sameIdentifier(a: string, b: string): boolean {
   return identifierKey(a) === identifierKey(b);
 }
 
-/** The things that a name matches by the first of `meanings` (functions that return names) that matches any. */
+/** The items that have a name. `meanings` return the names of an item; the first of them that finds an item decides. */
 export function identify<T>(
-  all: readonly T[],
+  items: readonly T[],
   name: string,
-  meanings: readonly ((thing: T) => readonly string[])[],
+  meanings: readonly ((item: T) => readonly string[])[],
 ): readonly T[] {
   const wanted = new Set([name, objectKey(name), identifierKey(name)]);
   for (const namesOf of meanings) {
-    const found = all.filter((one) => namesOf(one).some((text) => wanted.has(text)));
+    const found = items.filter((item) => namesOf(item).some((text) => wanted.has(text)));
     if (found.length > 0) return found;
   }
   return [];
 }
 
 /**
- * The id that a new object has in a plan, made of its address, so that two plans are the same. No request has it: a new object gets
- * another one.
+ * A placeholder id for a new object in a plan, derived from its address, so that two plans are the same. No request contains it: the
+ * server assigns the real id.
  */
 export function plannedId(address: string): string {
   const hash = createHash('sha256').update(address).digest('hex');
@@ -61,7 +61,7 @@ export function plannedId(address: string): string {
   return [...parts, hash.slice(18, 30)].join('-');
 }
 
-/** Whether an id is one that a new object has in a plan alone. */
+/** Whether an id is such a placeholder. */
 export function isPlannedId(id: string): boolean {
   return isUuid(id) && /^.{14}8.{4}8/.test(id);
 }

@@ -6,18 +6,18 @@ const mayBeInexact = /(?:^|[\s,[]|["\s]:)(?:-0|-?\d{16}|-?\d+[.eE])/;
 
 /** `JSON.parse` with exact numbers. Throws a SyntaxError, or a RangeError if the text is nested too deeply. */
 export function parseJson(text: string): unknown {
-  // The slower library is used only if a number may need it.
+  // The library is slower, so it is used only if a number may need it.
   const plain: unknown = JSON.parse(text);
-  // Most documents with long texts hold no number, and finding that out is faster than the regular expression.
+  // Most documents with long texts have no number, and this check is faster than the regular expression.
   if (!holdsNumber(plain) || !mayBeInexact.test(text)) return plain;
   return parse(text, null, {
     parseNumber: parseNumber,
-    // The last one wins, as in JSON.parse.
+    // The last value wins, as in JSON.parse.
     onDuplicateKey: ({ newValue }) => newValue,
   });
 }
 
-/** Keeps its own stack, since documents may be deeply nested. */
+/** Uses its own stack, since documents may be deeply nested. */
 function holdsNumber(document: unknown): boolean {
   const pending: unknown[] = [document];
   while (pending.length > 0) {
@@ -38,7 +38,7 @@ export function stringifyJson(value: unknown, space?: number): string {
   const text = holdsExact(value)
     ? stringify(value, undefined, space, [numberWriter])
     : JSON.stringify(value, null, space);
-  if (text === undefined) throw new TypeError('not a value of JSON');
+  if (text === undefined) throw new TypeError('not a JSON value');
   return text;
 }
 

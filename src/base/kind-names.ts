@@ -13,5 +13,5 @@ export const kindNames = [
   'ErrorTemplate',
 ] as const;
 
-/** The name of a kind, as a manifest's `kind` says it. */
+/** The name of a kind: the value of `kind` in a manifest. */
 export type KindName = (typeof kindNames)[number];

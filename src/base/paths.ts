@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Linux follows as many. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 
 /** The target of a path with its links resolved, whether it exists or not. */
@@ -31,14 +31,14 @@ export function ignoreMissing(failure: NodeJS.ErrnoException): undefined {
   return undefined;
 }
 
-/** The nearest folder from this one upwards with a `.git`, which no commit can contain. */
+/** The git work tree of a folder: the nearest folder, from this one upwards, that has a `.git`, which no commit can contain. */
 export function findWorkTree(folder: string): string | undefined {
   if (existsSync(join(folder, '.git'))) return folder;
   const above = dirname(folder);
   return above === folder ? undefined : findWorkTree(above);
 }
 
-/** Whether a path exists: also a broken link, or what this user can't access. */
+/** Whether a path exists; true for a broken link and for a path that this user can't access. */
 export function pathExists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

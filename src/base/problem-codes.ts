@@ -1,6 +1,6 @@
 /**
- * The codes of all problems, and of the warnings in plans, in the order of the alphabet. Scripts rely on them: a code may come, and none
- * may change its meaning. Each has an entry in docs/reference/errors.md.
+ * The codes of all problems, and of the warnings in plans, sorted. Scripts rely on them: codes may be added, but none may change its
+ * meaning. Each has an entry in docs/reference/errors.md.
  */
 export const problemCodes = [
   'absent-with-fields',
@@ -169,5 +169,5 @@ export const problemCodes = [
   'yaml-syntax',
 ] as const;
 
-/** A stable code with an entry of its own in docs/reference/errors.md. */
+/** A stable code; docs/reference/errors.md explains each. */
 export type ProblemCode = (typeof problemCodes)[number];

@@ -21,7 +21,7 @@ export interface Place {
 /** An error stops the command; a warning is only shown. */
 export type Severity = 'error' | 'warning';
 
-/** A mistake in the user's input, as data that every format can show. */
+/** A problem in the user's input, as data that every format can show. */
 export interface Problem {
   /** A stable code; docs/reference/errors.md explains each. */
   readonly code: ProblemCode;
@@ -57,7 +57,7 @@ export function warning(
   return { ...error(code, message, places, hint), severity: 'warning' };
 }
 
-/** Every problem that a stage found. Thrown at its end, not at the first problem. */
+/** Every problem that a stage found; thrown at the end of the stage, not at the first problem. */
 export class ProblemsError extends Error {
   readonly problems: readonly Problem[];
 
@@ -68,7 +68,7 @@ export class ProblemsError extends Error {
   }
 }
 
-/** What to throw for one error without a place. */
+/** A ProblemsError of one error without a place. */
 export function problemError(
   code: ProblemCode,
   message: string,
@@ -100,7 +100,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** By file and line, as a person goes through them; what has no place comes first. */
+/** Sorts problems by file and line; those without a place come first. */
 export function sortByPlace(problems: readonly Problem[]): readonly Problem[] {
   return [...problems].sort((one, other) => {
     const [a] = one.places;

@@ -2,15 +2,15 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import * as z from 'zod';
 
-/** Identifies a process, for itself and for others that find what it left behind. */
+/** The fields that identify a process, so that others can tell whether the owner of a lock or file still runs. */
 export const processFields = {
   host: z.string().meta({ description: 'The machine that runs it', examples: ['ci-7'] }),
   /** Positive, since 0 and less name process groups. */
   pid: z
     .int()
     .positive()
-    .meta({ description: 'The number of the process', examples: [4711] }),
-  /** If the system tells it; pids are reused. */
+    .meta({ description: 'The process id', examples: [4711] }),
+  /** Null if the system doesn't report it. Pids are reused. */
   started: z
     .string()
     .nullable()
@@ -24,15 +24,15 @@ export const processFields = {
   namespace: z
     .string()
     .nullable()
-    .meta({ description: 'What its number counts in, such as a container', examples: ['pid:[4026531836]'] }),
+    .meta({ description: 'The pid namespace, such as that of a container', examples: ['pid:[4026531836]'] }),
 };
 
 export type ProcessIdentity = z.infer<z.ZodObject<typeof processFields>>;
 
-/** `unknown`: it runs on another host or in another namespace, so its pid means nothing here. */
+/** `unknown`: the process belongs to another host, boot or namespace, so its pid means nothing here. */
 export type ProcessStatus = 'alive' | 'gone' | 'unknown';
 
-/** The mark of this process. */
+/** The identity of this process. */
 export function currentProcess(): ProcessIdentity {
   return {
     host: hostname(),
@@ -44,8 +44,8 @@ export function currentProcess(): ProcessIdentity {
 }
 
 /** Whether a process still runs: `unknown` if it belongs to another host, boot or process namespace. */
-export function processStatus(mark: ProcessIdentity): ProcessStatus {
-  const { host, pid, started, boot, namespace } = mark;
+export function processStatus(identity: ProcessIdentity): ProcessStatus {
+  const { host, pid, started, boot, namespace } = identity;
   if (host !== hostname()) return 'unknown';
   if (boot !== bootId() || namespace !== namespaceId()) return 'unknown';
   const now = processStart(pid);
@@ -59,9 +59,9 @@ export function processStatus(mark: ProcessIdentity): ProcessStatus {
   return started !== null && now !== null && started !== now ? 'gone' : 'alive';
 }
 
-/** Whether another process certainly still runs, and its pid wasn't reused. */
-export function isSurelyAlive(mark: ProcessIdentity): boolean {
-  return mark.pid !== process.pid && mark.started !== null && processStatus(mark) === 'alive';
+/** Whether a process, other than this one, certainly still runs, and its pid was not reused. */
+export function isSurelyAlive(identity: ProcessIdentity): boolean {
+  return identity.pid !== process.pid && identity.started !== null && processStatus(identity) === 'alive';
 }
 
 function isZombie(pid: number): boolean {
@@ -70,7 +70,7 @@ function isZombie(pid: number): boolean {
 }
 
 function processStart(pid: number): string | null {
-  // The start is the 22nd field.
+  // The start time is the 22nd field of the line.
   const start = processStat(pid)?.[19];
   const boot = bootId();
   return start === undefined || boot === null ? null : `${boot} ${start}`;
@@ -107,7 +107,7 @@ export function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // The uid of a container may have no name.
+    // The user id of a container may have no name.
     return 'unknown';
   }
 }

@@ -2,7 +2,7 @@
 export interface StepResult {
   /** The address of its object. */
   readonly address: string;
-  /** As in the result of a run: `applied`, `failed`, `not_converged`, `unknown` or `skipped`. */
+  /** The status as in the result of a run: `applied`, `failed`, `not_converged`, `unknown` or `skipped`. */
   readonly status: string;
   /** What went wrong; null if nothing did. */
   readonly error: string | null;
@@ -18,7 +18,7 @@ export interface Retrying {
   readonly of: number;
   /** Why the previous attempt failed, in a few words. */
   readonly why: string;
-  /** Seconds until then, if the server asks to wait. */
+  /** Seconds until the next attempt, if the server asks for a wait. */
   readonly wait?: number;
 }
 
@@ -30,9 +30,9 @@ export type Progress = {
   begin?(address: string): void;
   /** A request will be sent again. */
   retry?(again: Retrying): void;
-  /** A step is done, with its result if it changes something. */
+  /** A step is done; `done` is its result if the step changes something. */
   step(done?: StepResult): void;
-  /** The phase is over, perhaps before all of its steps; `failed` if an error ended it. */
+  /** The phase is over, perhaps before all of its steps are done; `failed` if an error ended it. */
   end(how?: 'failed'): void;
 };
 
@@ -48,7 +48,7 @@ export function safeProgress(progress: Progress): Required<Progress> {
   const attempt = (callback: () => unknown): void => {
     if (failed) return;
     try {
-      // The function may be async, whatever its type says.
+      // The callback may be async, whatever its type says.
       Promise.resolve(callback()).catch(fail);
     } catch {
       fail();

@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 /** Without O_NONBLOCK, opening a named pipe would wait for its other end. */
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** A path isn't a regular file but, for example, a pipe; it is not read. */
+/** The path isn't a regular file but, for example, a pipe; it was not read. */
 export class NotRegularFile extends Error {
-  /** What it is, as words after its name. */
+  /** What the path is, as a clause that follows its name. */
   readonly what: string;
 
   constructor(stat: Stats) {
@@ -19,20 +19,20 @@ export class NotRegularFile extends Error {
 
 /** Reads a regular file as UTF-8. Throws a NotRegularFile, or what the file system throws. */
 export async function readTextFile(path: string): Promise<string> {
-  // Lets a loop that waits for a file to change yield.
+  // Yields to the event loop, for callers that read until a file changes.
   await setImmediate();
   return withFile(path, (file) => readFileSync(file, 'utf8'));
 }
 
-/** Reads the bytes of a regular file; throws the same. */
+/** Reads the bytes of a regular file; throws as `readTextFile` does. */
 export async function readFileBytes(path: string): Promise<Buffer> {
   await setImmediate();
   return withFile(path, (file) => readFileSync(file));
 }
 
 /**
- * Opens a regular file, passes it with its stat to `use`, and closes it; throws the same. Synchronous, which is ten times
- * faster, and doesn't hold a large text twice.
+ * Opens a regular file, passes it with its stat to `use`, and closes it; throws as `readTextFile` does. Synchronous, which is
+ * ten times faster and keeps a large text in memory only once.
  */
 export function withFile<T>(path: string, use: (file: number, stat: Stats) => T): T {
   const file = openSync(path, READ_FLAGS);

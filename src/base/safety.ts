@@ -5,7 +5,7 @@ export interface KeepRule {
   readonly at_least: number;
 }
 
-/** What changes an approver is asked for. */
+/** The kinds of change that may need an approver. */
 export const approvalReasons = ['privileged', 'destructive', 'protected'] as const;
 
 /** Who must approve a kind of change: one of the users, or one member of one of the teams. */
@@ -44,13 +44,13 @@ export const defaultSafety: Safety = {
   approvers: [],
 };
 
-/** Settings that hold what both of two versions ask for. */
+/** The stricter of two versions of the settings, setting by setting. */
 export function stricter(one: Safety, other: Safety): Safety {
   const union = <T>(key: (safety: Safety) => readonly T[]): readonly T[] => {
     const all = [one, other].flatMap(key).map((setting) => [JSON.stringify(setting), setting] as const);
     return [...new Map(all).values()];
   };
-  // With approvers for it, a protected object can be changed: both versions must say so.
+  // Approvers for `protected` allow changes of protected objects, so both versions must have them.
   const allowsProtected = [one, other].every(({ approvers }) =>
     approvers.some((entry) => entry.for === 'protected'),
   );

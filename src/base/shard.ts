@@ -8,7 +8,7 @@ export interface Shard {
   readonly count: number;
 }
 
-/** Each shard has its own lock. */
+/** The maximum number of shards; each has its own lock. */
 export const MAX_SHARDS = 1000;
 
 /** Parses `2/4`; undefined if it is invalid. */
@@ -39,7 +39,7 @@ export function parseShardName(name: string): Shard | undefined {
   return index === undefined ? undefined : parseShard(`${index}/${count}`);
 }
 
-/** The index of the shard that an address belongs to, by its hash: the same on every machine, and for a UUID in upper case. */
+/** The index of the shard of an address, from its hash: the same on every machine, and for a UUID in upper case. */
 export function shardIndex(address: string, count: number): number {
   // ASCII only, so that it doesn't depend on the version of Unicode.
   const text = address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -71,13 +71,13 @@ export function partName(run: string, shard: Shard, attempt: number): string {
   return `${run}.${shardName(shard)}${again}`;
 }
 
-/** The name of a shard of a run, for all its attempts. */
+/** The journal name of a shard without the attempt. */
 export function partWithoutAttempt(journal: string): string {
   const part = parsePartName(journal);
   return part === undefined ? journal : partName(part.run, part.shard, 1);
 }
 
-/** Whether a name means this journal: its own, its run's, or its shard's. */
+/** Whether a name, of a journal, a run or a shard of a run, matches this journal. */
 export function matchesJournal(journal: string, name: string): boolean {
   return journal === name || runOf(journal) === name || partWithoutAttempt(journal) === name;
 }

@@ -20,12 +20,12 @@ const reasons: { readonly [code: string]: string } = {
   ERR_STRING_TOO_LONG: 'it is too large',
 };
 
-/** Whether the operating system refused something, as opposed to a bug. */
+/** Whether the operating system reported the error; otherwise it is a bug. */
 export function isSystemError(failure: unknown): failure is NodeJS.ErrnoException {
   return failure instanceof Error && 'code' in failure && /^E[A-Z0-9]+$/.test(String(failure.code));
 }
 
-/** Why the system refused a file or a port, followed by the code. */
+/** Why the operating system refused an operation, followed by the error code. */
 export function systemErrorText(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const code = 'code' in failure ? String(failure.code) : '';

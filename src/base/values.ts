@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 
-/** Anything JSON can hold; a number that JavaScript would write otherwise is an `ExactNumber`. */
+/** Any JSON value; a number that JavaScript would write differently is an `ExactNumber`. */
 export type Json = null | boolean | number | ExactNumber | string | Json[] | { [key: string]: Json };
 
-/** JSON whose leaves may be secrets: what manifests declare and what requests carry. */
+/** A JSON value that may contain secrets: what manifests declare and what requests carry. */
 export type Value =
   | null
   | boolean
@@ -28,11 +28,11 @@ export class ExactNumber {
   readonly text: string;
 
   constructor(text: string) {
-    if (!jsonNumber.test(text)) throw new TypeError('not a number of JSON');
+    if (!jsonNumber.test(text)) throw new TypeError('not a JSON number');
     this.text = text;
   }
 
-  /** For a foreign `JSON.stringify`, exact if the runtime has `JSON.rawJSON`; `stringifyJson` is always exact. */
+  /** For `JSON.stringify`; exact only if the runtime has `JSON.rawJSON`. `stringifyJson` is always exact. */
   toJSON(): unknown {
     return rawJson?.(this.text) ?? Number(this.text);
   }
@@ -48,7 +48,7 @@ export class ExactNumber {
 
 const { rawJSON: rawJson } = JSON as { rawJSON?: (text: string) => unknown };
 
-/** The number that a JSON text denotes: a plain one if JavaScript writes it the same way. */
+/** The number of a JSON text: a plain number if JavaScript writes it the same way. */
 export function parseNumber(text: string): number | ExactNumber {
   const plain = Number(text);
   return String(plain) === text ? plain : new ExactNumber(text);
@@ -83,7 +83,7 @@ export class Sensitive {
   }
 }
 
-/** A secret of which only a salted hash is known, as in the state: it can only say whether a value matches. */
+/** A secret from the state, of which only a salted hash is known. It can only tell whether a value matches. */
 export class HashedSecret extends Sensitive {
   readonly hash: string;
   readonly #matches: (value: Json) => boolean;
@@ -174,8 +174,8 @@ function isSameNumber(a: Value, b: Value): boolean {
 }
 
 /**
- * The spelling in which a server returns a number if it reads decimals as doubles and stores the shorter of `1000.0` and
- * `1.0e3`. Integers, and what no double can hold, keep theirs.
+ * How a server spells a number that it has stored, if it reads decimals as doubles and writes the shorter of `1000.0` and
+ * `1.0e3`. Integers, and numbers outside the range of a double, keep their spelling.
  */
 export function serverSpelling(text: string): string {
   if (/^-?\d+$/.test(text)) return text === '-0' ? '0' : text;
@@ -195,7 +195,7 @@ export function serverSpelling(text: string): string {
   return exponent < 0 ? short : `${sign}${whole}`;
 }
 
-/** Whether two values are deeply equal and hold no secret; false is inconclusive. */
+/** A fast check: true if two values are deeply equal and contain no secret. False is inconclusive. */
 export function sameWithoutSecrets(a: Value, b: Value | undefined): boolean {
   if (typeof a !== 'object' || a === null) return a === b;
   if (typeof b !== 'object' || b === null) return false;
@@ -227,7 +227,7 @@ export function canonical(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** A map with each value replaced, also one called `__proto__`. */
+/** A map with each value replaced; safe for a key `__proto__`. */
 export function mapValues<A, B>(
   map: { [key: string]: A },
   change: (value: A, key: string) => B,
@@ -237,7 +237,7 @@ export function mapValues<A, B>(
   return changed;
 }
 
-/** The items by key, each in its order. `Map.groupBy` needs Node.js 21. */
+/** Groups items by key, in their order. `Map.groupBy` needs Node.js 21. */
 export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {
@@ -249,27 +249,27 @@ export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   return groups;
 }
 
-/** Sets a member, also one called `__proto__`. */
+/** Sets a member; safe for a key `__proto__`. */
 export function setMember<T>(object: { [key: string]: T }, key: string, value: T): void {
   if (key !== '__proto__') object[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Adds to the list of a key. */
+/** Appends to the list of a key; creates the list if it is missing. */
 export function appendTo<K, T>(lists: Map<K, T[]>, key: K, ...items: readonly T[]): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [...items]);
   else list.push(...items);
 }
 
-/** Orders texts by code units, the same on every machine. */
+/** Compares texts by code units, for the same order on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /**
- * Like `{ ...object, ...more }`, for what is created for each of very many objects: Node 20 gives every spread object its
- * own hidden class, which is 5 times slower to create and 20 times to read. Not for keys from users (`__proto__`).
+ * Like `{ ...object, ...more }`, for values that are created once for each of very many objects: Node 20 gives every spread
+ * object its own hidden class, which is 5 times slower to create and 20 times slower to read. Not for users' keys (`__proto__`).
  */
 export function assign<A extends object, B extends object>(object: A, more: B): Omit<A, keyof B> & B {
   return Object.assign({}, object, more);
@@ -281,11 +281,11 @@ export function withoutUndefined<T extends object>(object: T): { [K in keyof T]?
   return Object.fromEntries(members) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** Computes a value when it is first needed, and only once. */
+/** A function that computes its result once, when it is first called. */
 export function lazy<T>(work: () => T): () => T {
-  let done: { readonly result: T } | undefined;
+  let computed: { readonly result: T } | undefined;
   return () => {
-    done ??= { result: work() };
-    return done.result;
+    computed ??= { result: work() };
+    return computed.result;
   };
 }

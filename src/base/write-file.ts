@@ -24,7 +24,7 @@ export async function makeFolder(folder: string, mode = 0o600): Promise<string |
   }
 }
 
-/** Whether the folder was created rather than present. Throws what the file system throws. */
+/** Creates a folder; returns false if it exists already. Throws what the file system throws. */
 async function createIfMissing(folder: string, mode: number): Promise<boolean> {
   try {
     await mkdir(folder, { mode: isPrivate(mode) ? 0o700 : 0o777 });
@@ -36,16 +36,17 @@ async function createIfMissing(folder: string, mode: number): Promise<boolean> {
   }
 }
 
-/** A complete temporary file beside its target, until it is committed or dropped. */
+/** A complete temporary file next to its target, until it is committed or dropped. */
 export interface StagedFile {
   /** Renames it to its target. If the file system throws, the old file is untouched. */
   commit(): Promise<void>;
+  /** Removes it. */
   drop(): Promise<void>;
 }
 
 /**
  * Writes a file so that a crash leaves the old content or the new, never a mixture. `mode` is before the umask (owner only
- * by default), and folders created for it are as private; `exactly` is a mode that ignores the umask.
+ * by default), and new parent folders are as private; `exactMode` ignores the umask.
  * If the file system throws, the old file is untouched.
  */
 export async function writeAtomic(
@@ -118,10 +119,10 @@ export async function syncFolder(folder: string): Promise<void> {
 
 const temporaryName = /^\.idops-(\d+)-([0-9a-f]{8})-([0-9a-f]{6})[0-9a-f]{6}\.tmp$/;
 
-/** Distinguishes this process from earlier ones with its pid, such as pid 1 of a restarted container. */
+/** Distinguishes this process from earlier ones with the same pid, such as pid 1 of a restarted container. */
 const processNonce = randomBytes(3).toString('hex');
 
-/** Milliseconds; no file takes that long to write. */
+/** Milliseconds; writing a file never takes that long. */
 const MAX_AGE = 60 * 60 * 1000;
 
 /** A name for a temporary file that says which process writes it. */
@@ -148,13 +149,13 @@ async function isAbandoned(path: string, name: string): Promise<boolean> {
   return made?.isFile() === true && Date.now() - made.mtimeMs > MAX_AGE;
 }
 
-/** Whether the process with this pid and this `own` has ended. */
-function hasEnded(pid: number, mark: string | undefined): boolean {
-  if (pid === process.pid) return mark !== processNonce;
+/** Whether the process with this pid and nonce has ended. */
+function hasEnded(pid: number, nonce: string | undefined): boolean {
+  if (pid === process.pid) return nonce !== processNonce;
   return processStatus({ ...currentProcess(), pid, started: null }) === 'gone';
 }
 
-/** A hash of the host, boot and namespace in which a pid is unique. */
+/** A hash of the host, boot and namespace, within which a pid is unique. */
 function processScope(): string {
   const { host, boot, namespace } = currentProcess();
   return createHash('sha256')

@@ -1,10 +1,11 @@
 import { decodeHTML } from 'entities/decode';
 
-/** A text, or a decoded form of it with the offsets in the original. */
+/** A text, or a decoded form of it with its offsets in the original. */
 export interface Decoding {
   readonly text: string;
-  /** Where each unit of `text` begins and ends in the original; null for the original itself. */
+  /** The offset in the original at which each UTF-16 unit of `text` begins; null for the original itself. */
   readonly from: Int32Array | null;
+  /** The offset at which each unit ends. */
   readonly to: Int32Array | null;
 }
 
@@ -27,25 +28,25 @@ const escapes: readonly (readonly [string, string])[] = [
 const everyEscape = new RegExp(escapes.map(([, pattern]) => pattern).join('|'), 'gi');
 
 /**
- * A text and its decoded forms, repeatedly: all kinds of escapes together, and if there are several kinds, each alone,
- * since what looks like an escape may be part of a secret.
+ * A text and its decoded forms, up to three levels deep. If the text has several kinds of escapes, they are decoded both
+ * together and one kind at a time, since a part of a secret may look like an escape.
  */
 export function* decodingsOf(text: string): Generator<Decoding> {
-  const layer: Decoding = { text, from: null, to: null };
-  yield layer;
+  const original: Decoding = { text, from: null, to: null };
+  yield original;
   const kinds = escapes.filter(([begin]) => text.includes(begin));
   if (kinds.length === 0) return;
-  yield* decodeRepeatedly(layer, everyEscape);
+  yield* decodeRepeatedly(original, everyEscape);
   if (kinds.length === 1) return;
-  for (const [, pattern] of kinds) yield* decodeRepeatedly(layer, new RegExp(pattern, 'gi'));
+  for (const [, pattern] of kinds) yield* decodeRepeatedly(original, new RegExp(pattern, 'gi'));
 }
 
 function* decodeRepeatedly(first: Decoding, pattern: RegExp): Generator<Decoding> {
-  let layer: Decoding | null = first;
+  let decoding: Decoding | null = first;
   for (let count = 0; count < maxDecodings; count += 1) {
-    layer = decodeOnce(layer, pattern);
-    if (layer === null) return;
-    yield layer;
+    decoding = decodeOnce(decoding, pattern);
+    if (decoding === null) return;
+    yield decoding;
   }
 }
 
@@ -104,13 +105,13 @@ function decodeEscape(written: string): string {
       : String.fromCodePoint(code);
 }
 
-/** A text in lower case, with as many units. */
+/** A text in lower case, with the same number of UTF-16 units. */
 export function lowerCase(text: string): string {
-  // The small letter of the first has two units; that of Σ depends on what is beside it.
+  // Lower case of U+0130 has two units; that of Σ depends on its neighbours.
   return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ');
 }
 
-/** White space, control and invisible characters; the empty Braille pattern is a symbol, but invisible. */
+/** White space, control and invisible characters, including the empty Braille pattern. */
 const invisible = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
 
 /** A text in lower case without white space, control and invisible characters. */
@@ -118,7 +119,7 @@ export function compact(text: string): string {
   return lowerCase(text).replace(invisible, '');
 }
 
-/** The offset in a text of each unit of its squeezed form. */
+/** The offset in a text of each unit of its compact form. */
 export function compactOffsets(text: string): number[] {
   const offsets: number[] = [];
   let from = 0;

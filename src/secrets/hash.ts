@@ -13,22 +13,22 @@ import {
 } from '../base/values.js';
 import { pendingHash, prepareSlowHashes, slowHash } from './slow-hash.js';
 
-/** Hashes of different servers or salts can't be compared. */
+/** What hashes depend on: those of different servers or salts can't be compared. */
 export interface HashScope {
   readonly server: string;
   readonly salt: string;
 }
 
 /**
- * Hashes secrets. A slow hash, which makes guessing short secrets expensive, is salted with the server's address, so that
- * it serves the state, the journals and the digest on every machine; a fast hash keyed with the scope's salt follows.
+ * Hashes secrets in two steps: a slow hash, which makes guessing short secrets expensive, then a fast hash keyed with the
+ * scope's salt. The slow hash is salted only with the server's address, so one serves the state, the journals and the digest.
  */
 export class Hasher {
   readonly #slowSalt: string;
   readonly #salt: string;
   readonly #holds: (text: string) => boolean;
 
-  /** `holds` says whether a text that isn't declared secret contains one, such as one that a server repeats. */
+  /** `holds` tells whether a text contains a known secret, such as one that a server repeats in another field. */
   constructor({ server, salt }: HashScope, holds: (text: string) => boolean = () => false) {
     this.#slowSalt = `idops secrets of ${server}`;
     this.#salt = salt;
@@ -44,11 +44,11 @@ export class Hasher {
     return this.#keyed(this.#slow(value));
   }
 
-  /** A secret of which only the hash is known. */
+  /** A stored secret, of which only the hash is known. */
   hashedSecret(hash: string): HashedSecret {
     return new HashedSecret(hash, (value) => {
       const slow = this.#slow(value);
-      // Most secrets are unchanged, so an unknown one counts as equal until its hash is known.
+      // Most secrets are unchanged, so a secret counts as equal until its hash is computed.
       return slow === pendingHash || this.#keyed(slow) === hash;
     });
   }
@@ -68,7 +68,7 @@ export class Hasher {
   }
 }
 
-/** Fields that may be stored: without secrets, with their hashes by JSON pointer. */
+/** Fields to store: their secrets are null, with hashes by JSON pointer. */
 export interface StoredFields {
   readonly fields: { readonly [field: string]: Json };
   readonly hashes: { readonly [pointer: string]: string };
@@ -89,7 +89,7 @@ export function storeFields(fields: Fields, hasher: Hasher): StoredFields {
       return value.map((item, index) => toStored(item, `${pointer}/${index}`, '', true));
     }
     if (!isMap(value)) return value;
-    // Elements are matched by id; a hash in another member would only make them differ.
+    // Elements are matched by id, and a hash in another member would make equal ones differ.
     const members = isInList
       ? Object.fromEntries(Object.entries(value).filter(([name, member]) => !mustHide(member, name)))
       : value;
@@ -103,7 +103,7 @@ export function storeFields(fields: Fields, hasher: Hasher): StoredFields {
   };
 }
 
-/** The stored fields, with secrets that can be compared but not read. */
+/** The stored fields; their secrets can be compared but not read. */
 export function restoreFields(stored: StoredFields, hasher: Hasher): Fields {
   if (Object.keys(stored.hashes).length === 0) return { ...(stored.fields as Fields) };
   const restore = (value: Json, pointer: string): Value => {
@@ -134,16 +134,17 @@ function escapePointer(key: string): string {
 }
 
 /**
- * The server's value with those parts made sensitive that are in what was asked. A list is sensitive as a whole, since its
- * elements have no fixed places.
+ * A server's value in which the parts that are sensitive in the request become sensitive too. A list becomes sensitive as a
+ * whole, since its elements have no fixed places.
  */
-export function hideSecrets(got: Value, asked: Value | undefined): Value {
-  if (asked instanceof Sensitive) return got instanceof Sensitive ? got : new Sensitive(reveal(got));
-  if (Array.isArray(asked)) return holdsSensitive(asked) ? new Sensitive(reveal(asked)) : got;
-  if (isMap(asked) && isMap(got)) {
-    return mapValues(got, (member, key) =>
-      hideSecrets(member, Object.hasOwn(asked, key) ? asked[key] : undefined),
+export function hideSecrets(received: Value, sent: Value | undefined): Value {
+  if (sent instanceof Sensitive)
+    return received instanceof Sensitive ? received : new Sensitive(reveal(received));
+  if (Array.isArray(sent)) return holdsSensitive(sent) ? new Sensitive(reveal(sent)) : received;
+  if (isMap(sent) && isMap(received)) {
+    return mapValues(received, (member, key) =>
+      hideSecrets(member, Object.hasOwn(sent, key) ? sent[key] : undefined),
     );
   }
-  return got;
+  return received;
 }

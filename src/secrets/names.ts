@@ -1,11 +1,11 @@
 import { distance } from 'fastest-levenshtein';
 
 /*
- * Which names mean a secret, for kinds, manifests, answers and shown lines of files. A value that is secret because of
- * its origin, such as a process variable, is a `Sensitive`.
+ * Which names mean a secret, in kinds, manifests, answers and quoted lines of files. A value that is secret because of its
+ * origin, such as a process variable, is a `Sensitive` instead.
  */
 
-/** The fields of the API that are secrets, whatever their source. */
+/** The fields of the API that are always secret. */
 export const secretFields = ['ldap_master_password', 'smtp_password'] as const;
 
 export type SecretField = (typeof secretFields)[number];
@@ -35,7 +35,7 @@ const abbreviations = new Set([
   // Other credentials.
   ...['bearer', 'mnemonic'],
 ]);
-/** Passwords in other languages, folded. */
+/** Words for password in other languages, folded. */
 const foreignWords = [
   ...['kennwort', 'contrasena', 'wachtwoord', 'losenord', 'adgangskode', 'salasana'],
   ...['пароль', '密码', '密碼', 'パスワード', '비밀번호'].map(fold),
@@ -43,7 +43,7 @@ const foreignWords = [
 const secretKeys: readonly RegExp[] = [
   // Not a public key.
   /(?:api|private|access|signing|encryption|ssh)[^a-z0-9]{0,3}keys?(?![a-z])/,
-  // A second factor, but not when it was set up.
+  // A second factor, but not the time at which it was set up.
   /(?:^|[^a-z])[th]?otp(?:[^a-z0-9]{0,3}(?:seed|key|code|ur[il])s?)?$/,
   /(?:recovery|backup|scratch|reset)[^a-z0-9]{0,3}(?:codes?|keys?|phrases?)(?![a-z])/,
   /seed[^a-z0-9]{0,3}phrase/,
@@ -52,15 +52,15 @@ const secretKeys: readonly RegExp[] = [
   /^authorization$|(?:^|[^a-z])cookies?$/,
 ];
 
-/** A character of a key, or half of a surrogate pair. */
+/** A character of a key; a lone surrogate counts. */
 export const keyCharacter = /[\p{L}\p{M}\p{N}\p{Cs}_.-]/u;
 
-/** Keys of the API that only look like those of secrets. */
+/** Keys of the API that look secret and are not. */
 const plainKeys: ReadonlySet<string> = new Set(['credential_identifier', 'token_path']);
 
 const cache = new Map<string, boolean>();
 
-/** Whether a key, perhaps mistyped, looks like that of a secret. */
+/** Whether a key, perhaps mistyped, looks like the key of a secret. */
 export function looksSecret(key: string): boolean {
   if (plainKeys.has(key)) return false;
   const known = cache.get(key);
@@ -70,14 +70,14 @@ export function looksSecret(key: string): boolean {
   return answer;
 }
 
-/** Whether a key, or a key in its value, looks like that of a secret. */
+/** Whether a key, or any key within its value, looks like the key of a secret. */
 export function holdsSecretKey(key: string, value: unknown): boolean {
   if (looksSecret(key)) return true;
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(([name, member]) => holdsSecretKey(name, member));
 }
 
-/** The part of a key that may be shown: without a secret after a name, if the colon is missing. */
+/** The part of a key that may be shown. If a colon is missing, the parsed key may include a secret: this is cut off. */
 export function shownKey(key: string): string {
   if (!/[\s:=]/.test(key)) return key;
   const word = new RegExp(`(?:${keyCharacter.source})+`, 'gu');
@@ -89,7 +89,7 @@ export function shownKey(key: string): string {
   return key;
 }
 
-/** Letters that Unicode doesn't decompose. */
+/** Letters that Unicode normalization leaves as they are. */
 const plainLetters: { readonly [letter: string]: string } = { ł: 'l', ø: 'o', đ: 'd', ı: 'i', ß: 'ss' };
 
 /** A name without accents, upper case and wide forms. */
@@ -126,12 +126,12 @@ const credentials: readonly RegExp[] = [
   /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,256}:[^\s/@]{1,256}@/i,
 ];
 
-/** Whether a text looks like a credential, whatever its key. */
+/** Whether a text looks like a credential, regardless of its key. */
 export function looksLikeCredential(text: string): boolean {
   return credentials.some((pattern) => pattern.test(text));
 }
 
-/** In prose `Bearer` isn't followed by a long word with digits. */
+/** Requires a long word with digits, which prose has not after `Bearer`. */
 const bearerInProse = /(?:^|[\s:="'])bearer\s+(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,}/i;
 
 /** Whether a text for people, such as a label or an email, contains a credential. */

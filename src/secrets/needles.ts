@@ -1,4 +1,4 @@
-/** Whether the characters beside a base64 needle hold bits of the secret too. */
+/** Whether the characters next to a base64 needle also contain bits of the secret. */
 export interface Edges {
   readonly before: boolean;
   readonly after: boolean;
@@ -6,17 +6,17 @@ export interface Edges {
 
 const noEdges: Edges = { before: false, after: false };
 
-/** Finds many texts in one pass; a regular expression would be rebuilt for each secret that a server answers with. */
+/** Finds many texts in one pass. A regular expression would have to be rebuilt for each new secret. */
 export class Needles {
-  /** The minimum length in units, at least four. */
+  /** The minimum length in UTF-16 units, at least four. */
   readonly size: number;
-  /** By their first `size` units and their length; the longest first, which wins. */
+  /** Needles by their first `size` units and their length, the longest first: it wins. */
   readonly #byBeginning = new Map<
     string,
     { readonly length: number; readonly needles: Map<string, Edges> }[]
   >();
 
-  /** Which hashes of four units a needle begins with, so that most places in a text cost almost nothing. */
+  /** The hashes of the first four units of all needles: they rule out most offsets in a text at almost no cost. */
   readonly #begins = new Uint8Array(2 ** 16);
 
   constructor(size: number) {
@@ -27,7 +27,7 @@ export class Needles {
     return this.#byBeginning.size === 0;
   }
 
-  /** Adds a text; a shorter one than `size` is ignored. */
+  /** Adds a text; ignores texts shorter than `size`. */
   add(needle: string, edges: Edges = noEdges): void {
     const { length } = needle;
     if (length < this.size) return;

@@ -22,7 +22,7 @@ function eachText(masked: (text: string, redactor: Redactor) => string): Rule {
   return rule;
 }
 
-/** Masks the elements of a list, the members in `own` by rules of their own. */
+/** Masks the elements of a list; `ownRules` are for members of the elements. */
 function eachElement(ownRules: { readonly [member: string]: Rule }): Rule {
   return (member, redactor) => {
     if (!Array.isArray(member)) return redactReport(member, redactor);
@@ -41,7 +41,7 @@ const sentence = eachText((text, { redactSentence }) => redactSentence(text));
 const data: Rule = (member, redactor) => redactFields(member as Fields, redactor);
 const samples = eachElement({ name: file, data });
 
-/** By the name of the member. All others hold idops' own words, or what the configuration says, and stay. */
+/** Rules by the name of a member. Other members have idops' own words or texts of the configuration, which stay visible. */
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
   Object.entries({
     address,
@@ -77,7 +77,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
       Array.isArray(member)
         ? member.map(({ text, ...place }: { readonly text?: string }) => ({
             ...redactReport(place, redactor),
-            // A caret under a line of another length would point at something else.
+            // In a line of another length, the caret would point at the wrong place.
             ...(text === undefined || redactor.redact(text) !== text ? {} : { text }),
           }))
         : redactReport(member, redactor),
@@ -98,7 +98,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
   } satisfies { [member: string]: Rule }),
 );
 
-/** Masks secrets in whatever is shown, before it is laid out: a plan, a result, problems, a run, a state. */
+/** Masks secrets in what a report shows, before it is laid out: a plan, a result, problems, a run or a state. */
 export function redactReport<T>(shown: T, redactor: Redactor): T {
   const redacted = (): unknown => {
     if (Array.isArray(shown)) return shown.map((one) => redactReport(one, redactor));
@@ -121,11 +121,11 @@ interface Difference {
   readonly drift?: { readonly recorded: Value };
 }
 
-/** A difference only in masked parts becomes a sensitive one, since both sides would look alike. */
+/** Masks a difference. If only masked parts differ, it becomes sensitive, since both sides would look alike. */
 function redactDifference(field: Difference, redactor: Redactor): Difference {
   const before = field.before === undefined ? undefined : redactValue(field.before, redactor);
   const after = redactValue(field.after, redactor);
-  // The API's name of the field stays; after it there may be a key of a map.
+  // The name of the field stays visible; a key of a map may follow it.
   const [fieldName = ''] = /^\w*/.exec(field.path) ?? [];
   const rest = field.path.slice(fieldName.length);
   const path = fieldName + (field.type === 'map' ? redactor.redactKey(rest) : redactor.redactName(rest));
@@ -134,7 +134,7 @@ function redactDifference(field: Difference, redactor: Redactor): Difference {
   return { ...field, path, before, after, sensitive: field.sensitive || hidden, ...drift };
 }
 
-/** The same for the recorded value of a drift. */
+/** Masks the recorded value of a drift in the same way. */
 function redactDrift(
   { drift, before: original }: Difference,
   before: Value | undefined,
@@ -150,13 +150,13 @@ function redactDrift(
   return { drift: { ...drift, recorded: hidden ? new Sensitive(null) : shown } };
 }
 
-/** Fields with secrets masked in their values; the same object if nothing is masked, since a plan has many. */
+/** Fields with secrets masked in their values. Returns the same object if nothing is masked, to save memory. */
 export function redactFields(fields: Fields, redactor: Redactor): Fields {
   const redacted = mapValues(fields, (field) => redactValue(field, redactor));
   return Object.entries(redacted).every(([name, field]) => field === fields[name]) ? fields : redacted;
 }
 
-/** A value with secrets masked in its texts and keys; the same object if nothing is masked. */
+/** A value with secrets masked in its texts and keys. Returns the same object if nothing is masked. */
 export function redactValue(value: Value, redactor: Redactor): Value {
   if (typeof value === 'string') return redactor.redact(value);
   if (Array.isArray(value)) {

@@ -2,48 +2,48 @@ import { isUuid } from '../base/identifiers.js';
 import { compact, compactOffsets, decodingsOf, lowerCase } from './decode.js';
 import { Needles } from './needles.js';
 
-/** What is shown in place of a secret. */
+/** The text that replaces a secret. */
 export const mask = '(sensitive)';
-/** Shorter secrets aren't masked: they would match innocent words. */
+/** Characters. Shorter secrets aren't masked, since they would match innocent words. */
 export const minSecretLength = 4;
-/** Shorter ones are found only in their own case, and not by single lines. */
+/** Shorter secrets are found only in their own letter case, and only as a whole, not line by line. */
 const minAnyCaseLength = 8;
-/** Shorter ones are found only without anything between their characters. */
+/** Shorter secrets are found only without white space or invisible characters in them. */
 const minCompactLength = 12;
-/** Parts of shorter tokens aren't looked for. */
+/** Shorter tokens are found only as a whole. */
 const minPartialLength = 20;
 
 /**
- * - `token`: what idops signs in with; also any 12 characters of a long one.
+ * - `token`: a credential of idops itself; any 12 characters of a long one are masked too.
  * - `variable`: the value of a process variable in a manifest.
  * - `answer`: a secret field of a server's answer; under 8 characters it counts as `declared`.
- * - `declared`: a secret field of a manifest, masked only in what servers and programs say.
+ * - `declared`: a secret field of a manifest, masked only in texts of servers and programs.
  */
 export type SecretKind = 'token' | 'variable' | 'answer' | 'declared';
 
 /** Called with each secret before it can appear anywhere; the default kind is `token`. */
 export type OnSecret = (secret: string, kind?: SecretKind) => void;
 
-/** Masks secrets in values, before they are escaped and laid out; never in a finished report, whose markup could match. */
+/** Masks secrets in values, before they are escaped and laid out. Never used on a finished report, since its markup could match. */
 export interface Redactor {
-  /** Adds a secret, which is masked from now on. */
+  /** Adds a secret, to mask it from now on. */
   readonly add: OnSecret;
   /** Masks credentials in a value, in all their usual encodings. */
   redact(text: string): string;
-  /** The same for a key of a map, in which a short credential is a coincidence. */
+  /** The same for a key of a map. Short credentials stay, since a match is a coincidence. */
   redactKey(text: string): string;
-  /** The same for a name, an address or the path of a field: tokens and long variables, except for UUIDs that are no token. */
+  /** The same for a name, an address or the path of a field: masks tokens and long variables, but no UUIDs except tokens. */
   redactName(text: string): string;
-  /** The same for the path of a file: only tokens. */
+  /** The same for the path of a file: masks only tokens. */
   redactFile(text: string): string;
   /**
-   * The same for a sentence of idops: a word that equals a credential stays, unless it is a token, since a mask in its
-   * place would reveal it; secrets of answers are masked only within quotation marks.
+   * The same for a sentence of idops. A word of it that equals a credential stays, unless the credential is a token: a mask
+   * would reveal the credential. Secrets of answers are masked only within quotation marks.
    */
   redactSentence(text: string): string;
-  /** The same for what a server or a program says: also declared secrets. */
+  /** The same for a text of a server or a program: masks declared secrets too. */
   redactEcho(text: string): string;
-  /** Whether a value is a credential, or contains one that is too long to be a coincidence. */
+  /** Whether a value is a credential, or contains one that is too long for a coincidence. */
   holds(text: string): boolean;
 }
 
@@ -58,7 +58,7 @@ export function createRedactor(): Redactor {
   return resettableRedactor([]);
 }
 
-/** A redactor that a long-running command resets, so that it doesn't collect the secrets of every cycle. */
+/** A redactor for a long-running command, which resets it so that secrets of earlier cycles don't accumulate. */
 export interface ResettableRedactor extends Redactor {
   /** Forgets every secret that was added; the initial ones stay. */
   reset(): void;
@@ -92,7 +92,7 @@ export function resettableRedactor(initial: readonly string[]): ResettableRedact
   };
 }
 
-/** All that a redactor knows. */
+/** The secrets that a redactor knows. */
 class KnownSecrets {
   readonly lists = {
     token: new SecretList(),
@@ -100,10 +100,10 @@ class KnownSecrets {
     answer: new SecretList(),
     declared: new SecretList(),
   };
-  /** What idops itself was given. */
+  /** Secrets that come from the user, not from the server. */
   readonly ownLists = [this.lists.token, this.lists.variable];
   readonly credentials = [...this.ownLists, this.lists.answer];
-  /** Credentials that are found only as a whole value. */
+  /** Short credentials: `holds` finds them only as a whole value. */
   readonly short = new Set<string>();
   readonly #tokens = new Set<string>();
   readonly values = new CleanTexts();
@@ -129,15 +129,15 @@ class KnownSecrets {
   }
 }
 
-/** How many texts are remembered, and how long they may be. */
+/** How many texts are cached, and how long they may be. */
 const maxCleanTexts = 4096;
 const maxCleanTextLength = 256;
 
-/** Remembers texts without secrets, since most objects share names, words and ids. */
+/** A cache of texts without secrets, since most objects share names, words and ids. */
 class CleanTexts {
   readonly #texts = new Set<string>();
 
-  /** The text if it is known to hold nothing, otherwise the result of `work`. */
+  /** The text if it is known to contain no secret; otherwise the result of `work`. */
   cached(text: string, work: () => string): string {
     if (this.#texts.has(text)) return text;
     const result = work();
@@ -153,7 +153,7 @@ class CleanTexts {
   }
 }
 
-/** The quoted parts of a sentence. */
+/** The ranges of the quoted parts of a sentence. */
 function quotations(text: string): MaskedRange[] {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({ 0: quoted, index }) => ({
     from: index,
@@ -171,29 +171,29 @@ interface MaskedRange {
   readonly to: number;
 }
 
-/** The ranges of secrets of several lists in a text; `short` includes short secrets. */
+/** The ranges of the secrets of several lists in a text; `short` includes short secrets. */
 function findRanges(lists: readonly SecretList[], text: string, short: boolean): MaskedRange[] {
   const sought = lists.filter((list) => list.has(short));
   if (text.length < minSecretLength || sought.length === 0) return [];
   const ranges: MaskedRange[] = [];
-  for (const layer of decodingsOf(text)) {
-    const compactText = compact(layer.text);
+  for (const decoding of decodingsOf(text)) {
+    const compactText = compact(decoding.text);
     for (const list of sought) {
-      list.find(layer.text, compactText, short, (from, to) => {
-        ranges.push({ from: layer.from?.[from] ?? from, to: layer.to?.[to - 1] ?? to });
+      list.find(decoding.text, compactText, short, (from, to) => {
+        ranges.push({ from: decoding.from?.[from] ?? from, to: decoding.to?.[to - 1] ?? to });
       });
     }
   }
   return ranges;
 }
 
-/** Secrets in all their encodings. */
+/** A list of secrets, in all their encodings. */
 class SecretList {
-  /** In their own case. */
+  /** Found in their own letter case. */
   readonly #exact = new Needles(minSecretLength);
-  /** In any case. */
+  /** Found in any letter case. */
   readonly #anyCase = new Needles(minAnyCaseLength);
-  /** In any case, with invisible characters between theirs. */
+  /** Found in any letter case, and with white space and invisible characters between their characters. */
   readonly #compact = new Needles(minCompactLength);
   readonly #known = new Set<string>();
 
@@ -205,14 +205,14 @@ class SecretList {
     if (trimmed.length < minSecretLength) return;
     const frame = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
     const lines = trimmed.split(/\r?\n/).map((line) => line.trim());
-    // The frame of a PEM block is public.
+    // The BEGIN and END lines of a PEM block are public.
     const own = lines.filter((line) => !frame.test(line));
     for (const text of new Set([trimmed, ...own.filter(({ length }) => length >= minAnyCaseLength)])) {
       this.#addForms(text);
     }
     if (secret !== trimmed) this.#addExact(secret);
     if (!findsParts || trimmed.length < minPartialLength) return;
-    // The first line of a PEM block says the type of the key, as in public keys.
+    // The first line of a PEM block has the type of the key, as in public keys.
     for (const line of own.length < lines.length ? own.slice(1) : own) this.#addRuns(line);
   }
 
@@ -221,7 +221,7 @@ class SecretList {
     return !this.#anyCase.isEmpty || !this.#compact.isEmpty || (short && !this.#exact.isEmpty);
   }
 
-  /** Finds them in a text, whose squeezed form is `compactText`. */
+  /** Finds the secrets in a text; `compactText` is its compact form. */
   find(text: string, compactText: string, short: boolean, onFound: (from: number, to: number) => void): void {
     if (short) this.#exact.find(text, onFound);
     if (!this.#anyCase.isEmpty) this.#anyCase.find(lowerCase(text), onFound);
@@ -255,7 +255,7 @@ class SecretList {
       [2, true],
     ] as const) {
       const whole = Buffer.concat([Buffer.alloc(offset), bytes]);
-      // Without the outer characters, which depend on what is beside the secret.
+      // Without the outer characters, which depend on the bytes next to the secret.
       const core = whole
         .toString('base64')
         .slice(before ? offset + 1 : 0, Math.floor((whole.length * 8) / 6));
@@ -266,7 +266,7 @@ class SecretList {
   }
 
   #add(text: string): void {
-    // A part of the mask can't be masked.
+    // A secret that is part of the mask itself can't be masked.
     if (mask.includes(text.toLowerCase())) return;
     const compactText = compact(text);
     if (compactText.length >= minCompactLength) this.#compact.add(compactText);
@@ -278,7 +278,7 @@ class SecretList {
     if (text.trim().length >= minSecretLength && !mask.includes(text)) this.#exact.add(text);
   }
 
-  /** All parts of a line that look random. */
+  /** Adds each part of a line that looks random. */
   #addRuns(line: string): void {
     const compactText = compact(line);
     const offsets = compactOffsets(line);
@@ -289,7 +289,7 @@ class SecretList {
   }
 }
 
-/** Whether a text has letters and digits, or letters of both cases: words and separators occur elsewhere too. */
+/** Whether a text has letters and digits, or letters of both cases, unlike words and separators. */
 function isRandom(text: string): boolean {
   const mixed = [/\d/, /\p{Ll}/u, /\p{Lu}/u].filter((kind) => kind.test(text)).length >= 2;
   return mixed && new Set(text).size >= 5;
@@ -299,7 +299,7 @@ function isBase64(character: string | undefined): boolean {
   return character !== undefined && /[\w+/-]/.test(character);
 }
 
-/** The end of a base64 text whose last whole character is before `at`, including one more character and padding. */
+/** The end of a base64 text that continues at `at` with at most one more character and its padding. */
 function encodingEnd(text: string, at: number): number {
   let end = isBase64(text[at]) ? at + 1 : at;
   while (end < at + 3 && text[end] === '=') end += 1;
@@ -311,7 +311,7 @@ function isWord(text: string): boolean {
   return /^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.test(text);
 }
 
-/** A text with each range masked unless it is spared. */
+/** A text with each range masked, except those that `isSpared` accepts. */
 function maskRanges(
   text: string,
   ranges: MaskedRange[],

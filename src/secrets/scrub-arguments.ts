@@ -5,8 +5,8 @@ import type { Redactor } from './redactor.js';
 const minWordLength = 4;
 
 /**
- * Returns a function that hides credentials in messages that repeat arguments: `words` are the arguments; the redactor knows some
- * credentials. Words that only look like one are hidden too.
+ * Returns a function that hides credentials in messages that repeat arguments. `words` are the arguments. Hides what the redactor
+ * knows, and words that only look like a credential.
  */
 export function scrubArguments(
   words: readonly string[],
@@ -18,12 +18,12 @@ export function scrubArguments(
     if (clean !== word) hidden.set(word, clean);
     else if (looksRandom(word)) hidden.set(word, `(a value of ${word.length} characters)`);
   }
-  // The longest first: one may be in another.
+  // The longest first, since one may be part of another.
   const found = [...hidden].sort(([one], [other]) => other.length - one.length);
   return (text) => found.reduce((rest, [word, shown]) => rest.split(word).join(shown), text);
 }
 
-/** Problems without the credentials that were typed in the wrong place. */
+/** Problems without credentials that the user typed in the wrong place. */
 export function scrubProblems(
   problems: readonly Problem[],
   words: readonly string[],
@@ -48,7 +48,7 @@ function partsOf(word: string): string[] {
   return parts.filter(({ length }) => length >= minWordLength);
 }
 
-/** The name of a run or of its shard, or the beginning of one. */
+/** The name of a run or of a shard of it, or the beginning of such a name. */
 const runName = /^\d{8}T\d{6}Z-[0-9a-f]{1,6}(?:(?<=-[0-9a-f]{6})\.[\d.of-]{0,16})?$/;
 const fileName = /\.[a-z]{2,8}$/;
 
@@ -59,6 +59,6 @@ export function looksRandom(word: string): boolean {
   if (isUuid(word) || runName.test(word) || fileName.test(word)) return false;
   const digits = word.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length ?? 0;
   const cases = word.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0;
-  // Words in camelCase change case once a word, and have few digits.
+  // Names in camelCase change case once per word and have few digits.
   return new Set(word).size >= 10 && (digits >= 4 || cases >= word.length / 3);
 }

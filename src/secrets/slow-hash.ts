@@ -4,13 +4,13 @@ import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import { Pauses } from '../base/concurrency.js';
 
-/** scrypt's cost, about 10 ms a value: guessing is slow, and hundreds of secrets don't delay a plan. */
+/** The cost of scrypt, about 10 ms per value: guessing is slow, and hundreds of secrets still don't delay a plan. */
 const COST = { N: 4096, r: 8, p: 1 };
 const LENGTH = 32;
 
 const scryptAsync = promisify<string, string, number, ScryptOptions, Buffer>(scrypt);
 
-/** One for each core, but one of Node's four threads stays free for names and files. */
+/** One per core, but one of Node's four threads stays free for host names and files. */
 const limit = pLimit(Math.max(1, Math.min(3, availableParallelism())));
 
 interface WantedHash {
@@ -18,22 +18,22 @@ interface WantedHash {
   readonly text: string;
 }
 
-/** Every slow hash of this process, by a keyed hash of the secret. */
+/** The slow hashes of this process, by a keyed hash of the secret. */
 const computed = new Map<string, Buffer>();
 const inProgress = new Map<string, Promise<void>>();
 const ownKey = randomBytes(32);
 
-/** The hashes that the attempted work lacks; undefined outside of an attempt. */
+/** The hashes that the attempted work needs and that are not computed yet; undefined outside of an attempt. */
 let missingHashes: Map<string, WantedHash> | undefined;
 
-/** Placeholder for an unknown hash; the work is repeated once it is known. */
+/** Placeholder for a hash that is not computed yet; the work is repeated when it is. */
 export const pendingHash = Buffer.alloc(LENGTH);
 
-/** How often work is attempted, since one hash may decide whether the next is needed, before it computes the rest synchronously. */
+/** After so many attempts, work computes its hashes synchronously. One is not enough: a hash may decide which one is needed next. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * The slow hash of a text, computed once for each salt. An unknown one is computed synchronously, except within
+ * The slow hash of a text, computed once for each salt: synchronously, except within
  * `withSlowHashes` and `eachWithSlowHashes`.
  */
 export function slowHash(salt: string, text: string): Buffer {
@@ -45,24 +45,24 @@ export function slowHash(salt: string, text: string): Buffer {
   return pendingHash;
 }
 
-/** Computes slow hashes in the background; an aborted signal skips those that haven't started. */
+/** Computes slow hashes in the background. If the signal aborts, those that haven't started are skipped. */
 export async function prepareSlowHashes(wanted: Iterable<WantedHash>, signal?: AbortSignal): Promise<void> {
   await Promise.all([...wanted].map((one) => prepareOne(one, signal)));
 }
 
 /**
- * The results of pure work for each of several things, without blocking on slow hashes: work that lacks some is repeated
- * when they are known. Throws what the pauses throw.
+ * The results of a pure function for each item, without blocking on slow hashes: work that needs a missing hash is repeated
+ * when the hash is computed. Throws what `pauses` throws.
  */
 export async function eachWithSlowHashes<T, R>(
-  things: readonly T[],
-  work: (thing: T) => R,
+  items: readonly T[],
+  work: (item: T) => R,
   pauses = new Pauses(undefined),
 ): Promise<R[]> {
   const results: Promise<R>[] = [];
-  for (const thing of things) {
-    const result = withSlowHashes(() => work(thing));
-    // Awaited below, perhaps after it failed.
+  for (const item of items) {
+    const result = withSlowHashes(() => work(item));
+    // It is awaited below, perhaps only after it has failed.
     result.catch(() => {});
     results.push(result);
     if (pauses.due) await pauses.pause();
@@ -70,7 +70,7 @@ export async function eachWithSlowHashes<T, R>(
   return await Promise.all(results);
 }
 
-/** The same for one piece of work. */
+/** The same for one call. */
 export async function withSlowHashes<R>(work: () => R): Promise<R> {
   for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
     const missing = new Map<string, WantedHash>();

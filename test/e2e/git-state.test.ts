@@ -235,7 +235,7 @@ describe('a state in git', () => {
     const { idops, folder, bare } = await shared();
     const outside = await project({ 'idops.yaml': inGit, ...manifests });
     await failed(outside.idops('plan'), 'idops.yaml lies in no git work tree');
-    await failed(idops('plan', { env: { PATH: '/nowhere' } }), "can't be reached: there is no git");
+    await failed(idops('plan', { env: { PATH: '/nowhere' } }), "can't be reached: git is not installed");
     git(folder, 'push', '--quiet', 'origin', 'main:idops-state');
     const other = await idops('apply --yes');
     expect(other.stderr).toContain('that branch was not made by idops');

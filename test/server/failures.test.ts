@@ -348,7 +348,7 @@ describe('no connection', () => {
     const { origin, received } = await serve((response) => response.end());
     const failure = await failureOf(use(origin.replace('http:', 'https:')).writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'unreachable', sent: false, attempts: 4 });
-    expect(failure.message).toContain('no TLS connection could be agreed on');
+    expect(failure.message).toContain('the TLS handshake failed');
     expect(received).toHaveLength(0);
   });
 

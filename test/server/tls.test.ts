@@ -108,7 +108,7 @@ describe('an old TLS', () => {
     });
     const failure = await failureOf(use(origin, { tls: trusted }).writer.send(rename));
     expect(failure).toMatchObject({ kind: 'unreachable', sent: false });
-    expect(failure.message).toContain('it offers no TLS 1.2 or later');
+    expect(failure.message).toContain('it does not support TLS 1.2 or later');
     expect(served()).toBe(0);
   });
 });
