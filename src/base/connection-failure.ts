@@ -10,14 +10,14 @@ export interface ConnectionFailure {
   readonly unsent?: true;
 }
 
-const authority = { fault: 'certificate', look: 'authority', unsent: true } as const;
+const authority = { fault: 'certificate', check: 'authority', unsent: true } as const;
 const unknownAuthority = {
   ...authority,
   why: 'its certificate comes from an authority that this machine does not know',
 };
-const noRoute = { why: 'there is no route to it', fault: 'network', look: 'network', unsent: true } as const;
-const closed = { why: 'it closed the connection', fault: 'network', look: 'port' } as const;
-const timedOut = { why: 'it did not answer in time', fault: 'network', look: 'host' } as const;
+const noRoute = { why: 'there is no route to it', fault: 'network', check: 'network', unsent: true } as const;
+const closed = { why: 'it closed the connection', fault: 'network', check: 'port' } as const;
+const timedOut = { why: 'it did not answer in time', fault: 'network', check: 'host' } as const;
 
 const failures: { readonly [code: string]: ConnectionFailure } = {
   ECONNREFUSED: { why: 'the connection was refused', fault: 'network', check: 'port', unsent: true },

@@ -13,7 +13,7 @@ const variableName = z
   .string()
   .regex(
     /^[A-Za-z_][A-Za-z0-9_]*$/,
-    'must be a name of letters (a to z), digits and "_", and begin with no digit',
+    'must be a name of letters (a to z), digits and "_", and not begin with a digit',
   );
 
 const texts = () => z.array(nonEmpty()).min(1, 'must not be empty');
@@ -114,7 +114,7 @@ export const serverSchema = described(
     trust_profile: defaulted(
       z.boolean(),
       false,
-      'Beside a profile: skip the GET that checks that the profile fits.',
+      'Only with a profile: skip the GET that checks that the profile fits.',
       true,
     ),
     auth: authSchema.optional(),
@@ -122,7 +122,7 @@ export const serverSchema = described(
     allow_insecure_http: defaulted(
       z.boolean(),
       false,
-      'Allow http to other hosts than this one, which exposes the token.',
+      'Allow http to other machines. This exposes the token.',
       true,
     ),
   }),
@@ -211,7 +211,7 @@ export const safetySchema = described(
       [{ for: 'privileged', teams: ['security'] }],
     ),
   }),
-  'Limits of what an apply may do.',
+  'Limits of what one apply may do.',
   { max_destructive: 0 },
 );
 
@@ -276,7 +276,7 @@ const environmentName = z
   .string()
   .regex(/^(?!\.{1,2}$)[\w.-]+$/, 'must be a name of letters (a to z), digits, "_", "-" and "."');
 
-/** `idops.yaml`, as it is written: before environments are merged and variables filled in. */
+/** `idops.yaml` as it is written, before environments are merged and variables are resolved. */
 export const configSchema = z
   .strictObject({
     version: z.literal(1).describe('The version of this format.'),

@@ -12,17 +12,17 @@ export interface ProjectOptions {
   readonly cwd: string;
   /** The process's environment variables. */
   readonly variables: { readonly [name: string]: string | undefined };
-  /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder or in one above it in its git work tree. */
+  /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder or a parent within its git work tree. */
   readonly config?: string | undefined;
   /** False to look for `idops.yaml` only in the folder. */
   readonly above?: boolean;
   /** `--env`; otherwise `IDOPS_ENV`, otherwise none. */
   readonly env?: string | undefined;
-  /** `--token-file`, relative to `cwd`, which no manifest may read. */
+  /** `--token-file`, relative to `cwd`; no manifest may read it. */
   readonly tokenFile?: string | undefined;
 }
 
-/** The path of the configuration. Throws a ProblemsError if the one that is found belongs to another user. */
+/** The path of the configuration. Throws a ProblemsError if a parent folder has one that belongs to another user. */
 export async function configPath(
   options: Pick<ProjectOptions, 'cwd' | 'variables' | 'config' | 'above'>,
 ): Promise<string> {
@@ -39,6 +39,7 @@ function explicitConfig({
   return config ?? environmentSetting(variables, 'IDOPS_CONFIG');
 }
 
+/** The problem of a configuration that can't be read: `problem`, or one that says that the file doesn't exist. */
 export function unreadableConfig(path: string, options: ProjectOptions, problem: Problem): Problem {
   const { cwd } = options;
   if (pathExists(path)) return problem;
@@ -54,15 +55,15 @@ export function unreadableConfig(path: string, options: ProjectOptions, problem:
   );
 }
 
-/** A process variable in place of an option; an empty one counts as unset. */
+/** A process variable that sets an option; an empty one counts as unset. */
 export function environmentSetting(variables: ProjectOptions['variables'], name: string): string | undefined {
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   return value === '' ? undefined : value;
 }
 
 /**
- * The nearest file of this name, from a folder upwards to the root of its git work tree; outside one, only in the folder.
- * Throws a ProblemsError if a file above belongs to another user.
+ * The nearest file of this name, from a folder upwards to the root of its git work tree. Outside of a work tree, only the folder is
+ * searched. Throws a ProblemsError if a file in a parent belongs to another user.
  */
 async function findAbove(name: string, cwd: string): Promise<string | undefined> {
   if (pathExists(join(cwd, name))) return join(cwd, name);
@@ -73,18 +74,18 @@ async function findAbove(name: string, cwd: string): Promise<string | undefined>
     folder = dirname(folder);
     const path = join(folder, name);
     if (!pathExists(path)) continue;
-    for (const one of [path, join(top, '.git')]) await refuseForeignOwner(one, path, cwd);
+    for (const owned of [path, join(top, '.git')]) await refuseForeignOwner(owned, path, cwd);
     return path;
   }
   return undefined;
 }
 
-/** In a shared folder, such as /tmp, anyone could place a configuration that runs their program. */
-async function refuseForeignOwner(one: string, config: string, cwd: string): Promise<void> {
-  const own = process.getuid?.();
-  const { uid } = await lstat(one);
-  if (own === undefined || uid === own || uid === 0) return;
-  const [shown, owned] = [shownPath(config, cwd), shownPath(one, cwd)];
+/** In a shared folder such as /tmp, another user could place a configuration that runs a program. */
+async function refuseForeignOwner(path: string, config: string, cwd: string): Promise<void> {
+  const ownUid = process.getuid?.();
+  const { uid } = await lstat(path);
+  if (ownUid === undefined || uid === ownUid || uid === 0) return;
+  const [shown, owned] = [shownPath(config, cwd), shownPath(path, cwd)];
   throw problemError(
     'no-config',
     `there is no idops.yaml in this folder, and ${shown} is not used automatically, since ${owned} belongs to another user`,

@@ -14,14 +14,14 @@ export interface EnvironmentConfig {
   readonly name: string | null;
   readonly config: MapNode;
   readonly variables: Variables;
-  /** A scalar with its variables filled in. */
+  /** A scalar with its variables resolved. */
   resolve(node: ScalarNode): Text;
 }
 
-/** The configuration, merged with the chosen environment, and with each of them. */
+/** The configuration, merged with the chosen environment and with each of the others. */
 export interface MergedConfigs {
   readonly chosen: MapNode;
-  /** The chosen environment alone; undefined if there is none. */
+  /** Only the chosen environment; undefined if none is chosen. */
   readonly overrides: MapNode | undefined;
   readonly environments: readonly string[];
   readonly all: () => readonly Pick<EnvironmentConfig, 'name' | 'config'>[];
@@ -35,7 +35,7 @@ export function readConfig(file: SourceFile, environment: string | null): Merged
   const [first, second] = documents;
   if (second !== undefined) {
     const places = [file.place(second.root.range)];
-    problems.push(error('wrong-value', 'a configuration is one document', places, 'remove the others'));
+    problems.push(error('wrong-value', 'a configuration has only one document', places, 'remove the others'));
   }
   const empty = mapNode({ start: 0, end: 0 }, new Map());
   const written = first?.root ?? (problems.length === 0 ? empty : undefined);
@@ -66,7 +66,7 @@ export function readConfig(file: SourceFile, environment: string | null): Merged
   refuse(sortByPlace(problems));
   const base = omit(root, (name) => name === 'environments');
   const mergeEnvironment = ({ node }: { readonly node: Node }): MapNode =>
-    node.type === 'map' ? merge(withoutStatePlace(base, node), node) : base;
+    node.type === 'map' ? merge(withoutStateLocation(base, node), node) : base;
   return {
     chosen: chosen === undefined ? base : mergeEnvironment(chosen),
     overrides: chosen?.node.type === 'map' ? chosen.node : undefined,
@@ -78,8 +78,8 @@ export function readConfig(file: SourceFile, environment: string | null): Merged
   };
 }
 
-/** The base of an environment: without the place of the state if the environment has one. */
-function withoutStatePlace(base: MapNode, over: MapNode): MapNode {
+/** The base of an environment, without the location of the state if the environment has its own. */
+function withoutStateLocation(base: MapNode, over: MapNode): MapNode {
   const [below, above] = [base, over].map(({ entries }) => entries.get('state'));
   if (below?.value.type !== 'map' || above?.value.type !== 'map') return base;
   const { entries } = above.value;
@@ -93,7 +93,7 @@ function withoutStatePlace(base: MapNode, over: MapNode): MapNode {
   return mapNode(base.range, new Map([...base.entries, ['state', { ...below, value }]]));
 }
 
-/** The sections without credentials; no line of another one is shown. */
+/** The sections without credentials: messages may quote only their lines. */
 const publicSection = /^(?:version|manifests|vars|allow_env|safety|create|prune|checks|email)[ \t]*:/;
 
 /** Hides lines that may contain credentials. Works on the text, which may not be valid YAML. */
@@ -102,7 +102,7 @@ function hideCredentials(file: SourceFile): void {
   let isPublic = false;
   for (const line of file.text.split('\n')) {
     if (/^[^\s#-]/.test(line)) isPublic = publicSection.test(line);
-    // A section that is indented by mistake.
+    // The user may have indented a section by mistake.
     if (/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line)) isPublic = false;
     const isShown = isPublic || isReference(line.slice(line.indexOf(':')));
     if (!isShown) file.hide({ start, end: start + line.length });
@@ -129,18 +129,19 @@ function isEmpty(node: Node): boolean {
   return node.type === 'scalar' && node.value === null;
 }
 
-/** Merges maps recursively; everything else is replaced. */
+/** Merges maps recursively; other values are replaced. */
 export function merge(base: MapNode, over: MapNode): MapNode {
   const entries = new Map<string, Member>(base.entries);
   for (const [name, entry] of over.entries) {
     const below = entries.get(name)?.value;
-    // Ways to authenticate exclude each other, so an environment's replaces the other.
+    // Only one way to authenticate is allowed, so the one of an environment replaces the other.
     const both = below?.type === 'map' && entry.value.type === 'map' && name !== 'auth';
     entries.set(name, both ? { key: entry.key, value: merge(below, entry.value) } : entry);
   }
   return mapNode(base.range, entries);
 }
 
+/** A map without the members for which `drop` returns true. */
 export function omit(node: MapNode, drop: (name: string, value: Node) => boolean): MapNode {
   return mapNode(node.range, new Map([...node.entries].filter(([name, { value }]) => !drop(name, value))));
 }

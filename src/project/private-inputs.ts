@@ -4,9 +4,9 @@ import { find, type Node, type ScalarNode } from '../yaml/tree.js';
 import type { EnvironmentConfig } from './layers.js';
 import { defaultState } from './state.js';
 
-/** What no manifest may read, since it could send it anywhere. */
+/** What no manifest may read: a manifest could send it to a server. */
 export interface PrivateInputs {
-  /** The variables in the credentials of any environment. */
+  /** The variables that the credentials of any environment use. */
   readonly variables: ReadonlySet<string>;
   /** The configuration, and the credential files of all environments; absolute. */
   readonly files: readonly string[];
@@ -14,12 +14,12 @@ export interface PrivateInputs {
   readonly states: readonly string[];
 }
 
-/** What must be guarded in all environments. */
-export function privateInputs(layers: readonly EnvironmentConfig[], root: string): PrivateInputs {
+/** The private inputs of all environments. */
+export function privateInputs(environments: readonly EnvironmentConfig[], root: string): PrivateInputs {
   const files = new Set<string>();
   const states = new Set<string>();
   const variables = new Set(['IDOPS_TOKEN']);
-  for (const { name, config, resolve } of layers) {
+  for (const { name, config, resolve } of environments) {
     const texts = (node: Node): string[] =>
       scalarsOf(node).flatMap((scalar) => {
         const { text, unknown } = resolve(scalar);
@@ -45,9 +45,9 @@ export function privateInputs(layers: readonly EnvironmentConfig[], root: string
     const [path = defaultState(name)] = state.complete ? texts(state.node) : [];
     states.add(resolvePath(root, path));
   }
-  // A member of `vars` in a credential may use variables too; the loop also visits those that it adds.
+  // A member of `vars` that a credential uses may itself use variables. The loop also visits the names that it adds.
   for (const name of variables) {
-    for (const { config } of layers) {
+    for (const { config } of environments) {
       const { node, complete } = find(config, ['vars', name]);
       if (complete && node.type === 'scalar') for (const one of namesIn(node)) variables.add(one);
     }
@@ -63,7 +63,7 @@ function fileNodes(node: Node): Node[] {
   );
 }
 
-/** Possible file names in an argument of a command: all of it, what follows "=", "@" or ":", a word of a script. */
+/** Possible file names in an argument of a command: the argument, the part after "=", "@" or ":", and each word of a script. */
 function filesIn(argument: string): string[] {
   const behind = [...argument.matchAll(/[=@:]/g)].map(({ index }) => argument.slice(index + 1));
   return [argument, ...behind, ...argument.split(/[\s"'`=@:,;|&<>()]+/)].filter((part) => part !== '');
@@ -86,7 +86,7 @@ function namesIn({ value }: ScalarNode): string[] {
   try {
     return namesOf(parseVariables(value));
   } catch (failure) {
-    // Reported when it is needed.
+    // The error is reported when the value is resolved.
     if (failure instanceof BadVariable) return [];
     throw failure;
   }

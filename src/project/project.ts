@@ -35,7 +35,7 @@ import { sharedStates } from './shared-state.js';
 import { missingStateSettings, type StateSettings, stateSettings, stateSettingsSchema } from './state.js';
 
 /**
- * Finds and reads the configuration and chooses the environment. Checks its whole shape, but resolves nothing yet. Throws
+ * Finds and reads the configuration and chooses the environment. Checks the whole structure, but resolves no variable yet. Throws
  * a ProblemsError with every problem.
  */
 export async function loadProject(options: ProjectOptions): Promise<Project> {
@@ -50,15 +50,15 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
   return new Project(options, root, file, environment, readConfig(file, environment));
 }
 
-/** A glob of manifests. A default one has no place, and may match nothing. */
+/** A glob of manifests. A default glob has no place, and may match no file. */
 export interface Pattern {
   readonly pattern: string;
   readonly place: Place | null;
 }
 
 /**
- * A configuration with a checked shape. Values are resolved on demand, since variables that aren't needed may be unset. Each
- * function throws a ProblemsError with every problem.
+ * A configuration with a checked structure. Values are resolved on demand, since unneeded variables may be unset. Each function
+ * throws a ProblemsError with every problem.
  */
 export class Project {
   /** The configuration's folder, absolute, with links resolved. */
@@ -84,7 +84,7 @@ export class Project {
   #privateInputs: PrivateInputs | undefined;
   #create: z.infer<typeof createSchema> | undefined;
 
-  /** Not for callers: `loadProject` makes it. */
+  /** Only for `loadProject`. */
   constructor(
     options: ProjectOptions,
     root: string,
@@ -155,7 +155,7 @@ export class Project {
     return stateSettings(section, this.environment, (path) => resolvePath(this.root, path));
   }
 
-  /** Problems of the sections without a server, whether they are used now or not; an unset variable is a warning. */
+  /** Problems of the sections other than `server`, even unused ones. An unset variable is a warning. */
   settingsProblems(): readonly Problem[] {
     const state = this.#resolved('state', stateSettingsSchema, true);
     const sections: { readonly [name: string]: z.ZodType } = {
@@ -174,7 +174,7 @@ export class Project {
 
   /** Problems of literal addresses and of references in the `server` section of any environment. */
   addressProblems(): readonly Problem[] {
-    // The shared part may be incomplete if an environment is chosen.
+    // If an environment is chosen, the shared part may be incomplete.
     const used = this.#layers().filter(({ name }) => this.environment === null || name !== null);
     return addressProblems(used, this.#source);
   }
@@ -191,7 +191,7 @@ export class Project {
     return this.safety().maxDestructive;
   }
 
-  /** The limits and guards of `safety`, with their defaults. Without `limits`, the limits are those by default: their variables may be unset. */
+  /** The settings of `safety`, with their defaults. Without `limits`, the limits are the defaults, so their variables may be unset. */
   safety({ limits = true }: { readonly limits?: boolean } = {}): Safety {
     const omitted = new Set(limits ? [] : ['max_destructive', 'max_privileged', 'max_changes']);
     const section = this.#section('safety', safetySchema, omitted) ?? {};
@@ -206,7 +206,7 @@ export class Project {
     };
   }
 
-  /** The same project with another text of its configuration, such as an earlier one. Throws a ProblemsError as `loadProject` does. */
+  /** The same project with another version of its configuration, such as an earlier one. Throws a ProblemsError as `loadProject` does. */
   withText(text: string): Project {
     const { cwd, root, environment } = this;
     const file = new SourceFile({ file: this.file }, text);
@@ -220,14 +220,14 @@ export class Project {
     return complete ? [this.#source.place(node.range)] : [];
   }
 
-  /** Whether objects of a kind are created that the server doesn't have, unless their document says otherwise. */
+  /** Whether missing objects of a kind are created, unless their document overrides it. */
   creates(kind: KindName): boolean {
-    // `settingsProblems` reports an invalid one.
+    // `settingsProblems` reports an invalid value.
     this.#create ??= this.#resolved('create', createSchema, true).data ?? false;
     return typeof this.#create === 'boolean' ? this.#create : this.#create.includes(kind);
   }
 
-  /** The kinds of which `--prune` deletes objects; undefined if the configuration doesn't say. */
+  /** The kinds of objects that `--prune` deletes; undefined if the configuration doesn't set them. */
   prunes(): readonly KindName[] | undefined {
     return this.#section('prune', pruneSchema);
   }
@@ -237,9 +237,9 @@ export class Project {
     return this.#section('checks', checksSchema) ?? {};
   }
 
-  /** `limits.body_characters`, for all body files together. */
+  /** `limits.body_characters`: the limit for all body files together. */
   bodyCharacters(): number {
-    // `settingsProblems` reports an invalid one.
+    // `settingsProblems` reports an invalid value.
     const { data } = this.#resolved('limits', limitsSchema, true);
     return data?.body_characters ?? limits.allBodiesCharacters;
   }
@@ -324,7 +324,7 @@ export class Project {
   }
 }
 
-/** In place of the process variables: each resolves to its reference `${NAME}`, so that defaults don't make settings differ. */
+/** Replaces the process variables: each resolves to its reference `${NAME}`, so that defaults don't make settings differ. */
 const variableReferences = new Proxy<{ [name: string]: string }>(
   {},
   {

@@ -28,7 +28,7 @@ export interface ServerOverrides {
   readonly baseUrl?: string | undefined;
   /** `--token-file`, relative to the current folder; otherwise `IDOPS_TOKEN`, otherwise `server.auth`. */
   readonly tokenFile?: string | undefined;
-  /** Whether the configuration may neither run a program for credentials nor ask another origin for them. */
+  /** If true, the configuration may not run a program for credentials, or request them from another origin. */
   readonly pinned?: boolean;
 }
 
@@ -48,7 +48,7 @@ export type AuthSettings =
       readonly proxy: ProxyServer | null;
       readonly clientId: string;
       readonly clientSecret: Sensitive;
-      /** Null for those that the manifests need. */
+      /** Null for the scopes that the manifests need. */
       readonly scopes: readonly string[] | null;
     }
   | { readonly way: 'header'; readonly name: string; readonly value: Sensitive };
@@ -69,7 +69,7 @@ export interface ServerSettings {
   readonly auth: AuthSettings;
   /** Trusted authorities, and the client certificate. */
   readonly tls: TlsSettings;
-  /** The proxy, by the process variables. */
+  /** The proxy that the process variables set. */
   readonly proxy: ProxyServer | null;
   /** Whether plain http to another machine is allowed. */
   readonly allowInsecureHttp: boolean;
@@ -77,14 +77,14 @@ export interface ServerSettings {
   readonly secrets: readonly Sensitive[];
 }
 
-/** What the settings are made from. */
+/** The inputs of a ServerSettingsBuilder. */
 interface ServerSources {
-  /** The resolved section, without what is given elsewhere. */
+  /** The resolved section, without the members that `given` overrides. */
   readonly section: Pick<Checked<ServerSection>, 'data' | 'problems' | 'notes'>;
   /** Options and process variables, which override the section. */
   readonly given: {
     readonly baseUrl: string | undefined;
-    /** IDOPS_BASE_URL, if the chosen environment has its own base URL, which it must not replace. */
+    /** IDOPS_BASE_URL, if the chosen environment has its own base URL, which the variable must not replace. */
     readonly ignoredBaseUrl: string | undefined;
     readonly tokenFile: string | undefined;
     readonly token: string | undefined;
@@ -92,7 +92,7 @@ interface ServerSources {
     readonly pinned: boolean;
   };
   readonly environment: string | null;
-  /** A hint for a member that only environments have, if none is chosen. */
+  /** A hint for a member that only environments set, if no environment is chosen. */
   readonly inEnvironments: (member: string) => string | undefined;
   readonly variables: ProjectOptions['variables'];
   readonly cwd: string;
@@ -174,9 +174,9 @@ export class ServerSettingsBuilder {
     return address;
   }
 
-  /** A leftover variable must not send one environment's changes to another's server. */
-  #checkSameAddress(address: BaseUrl, aside: string, places: readonly Place[]): void {
-    const other = checkBaseUrl(aside, { what: 'IDOPS_BASE_URL', places: [], allowInsecureHttp: true });
+  /** A leftover variable must not send the changes of one environment to the server of another. */
+  #checkSameAddress(address: BaseUrl, ignored: string, places: readonly Place[]): void {
+    const other = checkBaseUrl(ignored, { what: 'IDOPS_BASE_URL', places: [], allowInsecureHttp: true });
     if (isBaseUrl(other) && other.href === address.href) return;
     this.#addError(
       'other-address',
@@ -208,7 +208,7 @@ export class ServerSettingsBuilder {
   }
 
   #addMissing(what: string, member: string, usual: string): void {
-    // An invalid section may not lack it.
+    // A section with problems may have the member, but in an invalid form.
     if (this.#sources.section.problems.length > 0) return;
     const hint = this.#sources.inEnvironments(member) ?? usual;
     this.#addError('missing-field', `${what} is not known`, this.#sources.sectionPlaces, hint);
@@ -239,7 +239,7 @@ export class ServerSettingsBuilder {
     return undefined;
   }
 
-  /** The configuration must not circumvent a pinned address by the way it gets its credentials. */
+  /** Credentials must not leave a pinned address, whatever way to authenticate the configuration has. */
   #checkPinned({ origin }: BaseUrl, auth: AuthSettings): void {
     const elsewhere =
       auth.way === 'token_command'
@@ -256,7 +256,7 @@ export class ServerSettingsBuilder {
     );
   }
 
-  /** The additional variables of a token command that are set. */
+  /** The variables of `pass_env` that are set. */
   #passedVariables({ pass_env: names = [] }: Auth): { readonly [name: string]: string } {
     const { variables } = this.#sources;
     return Object.fromEntries(
@@ -275,7 +275,7 @@ export class ServerSettingsBuilder {
     return { way: 'token', token: new Sensitive(token) };
   }
 
-  /** It is read again when it is used; checked now to report problems early. */
+  /** The file is read again when it is used; it is checked now to report problems early. */
   #tokenFile(path: string, places: readonly Place[]): AuthSettings {
     const shown = shownPath(path, this.#sources.cwd);
     const what = `the token file ${shown}`;
@@ -315,7 +315,7 @@ export class ServerSettingsBuilder {
         this.#sources.place('auth', 'header', part),
       );
     }
-    // There may be a scheme before the secret.
+    // A scheme may precede the secret.
     this.#secrets.push(value, value.slice(value.indexOf(' ') + 1));
     return { way: 'header', name, value: new Sensitive(value) };
   }
@@ -332,7 +332,7 @@ export class ServerSettingsBuilder {
       const missing = names.find((name) => name !== present);
       this.#addError(
         'bad-certificate',
-        `"tls.${present}" needs "tls.${missing}" beside it`,
+        `"tls.${present}" also needs "tls.${missing}"`,
         place('tls', present),
       );
     } else if (cert !== undefined && key !== undefined && !isKeyOf(cert, key)) {
@@ -382,7 +382,7 @@ export class ServerSettingsBuilder {
     return undefined;
   }
 
-  /** Values of process variables in credentials, also in arguments of a command. */
+  /** Collects the values of process variables in credentials, including arguments of a command. */
   #collectVariableSecrets(): void {
     const { data, notes } = this.#sources.section;
     for (const { path, tainted } of notes.values()) {
@@ -400,8 +400,8 @@ const addresses = [
 ] as const;
 
 /**
- * Problems of the `server` section of any environment that need no process variables: invalid references, such as an unclosed one, and
- * literal addresses.
+ * Problems of the `server` section of any environment that are known without process variables: invalid references, such as an unclosed
+ * one, and invalid literal addresses.
  */
 export function addressProblems(layers: readonly EnvironmentConfig[], file: SourceFile): Problem[] {
   const found = new Map<string, Problem>();
@@ -414,7 +414,7 @@ export function addressProblems(layers: readonly EnvironmentConfig[], file: Sour
       if (problem.code === 'bad-variable') found.set(`${place?.line}:${place?.column}`, problem);
     }
     const allows = find(section.node, ['allow_insecure_http']);
-    // A variable may be true.
+    // The value of a variable is unknown here, and may be true.
     const allowInsecureHttp = allows.complete && allows.node.type === 'scalar' && allows.node.value !== false;
     for (const { path, what } of addresses) {
       const { node, complete } = find(section.node, path);

@@ -8,12 +8,13 @@ import { find, type ScalarNode } from '../yaml/tree.js';
 import type { EnvironmentConfig } from './layers.js';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE, defaultState, pathOnBranch } from './state.js';
 
-/** The place of a state. Environments with equal ids share it. */
+/** Where the state of an environment is kept. Environments with equal ids share it. */
 interface StatePlace {
   readonly id: string;
   readonly shown: string;
-  /** The setting that distinguishes it from other environments' states. */
+  /** The setting that separates it from the states of other environments. */
   readonly setting: readonly string[];
+  /** The default of that setting, with NAME for the environment. */
   readonly defaultText: string;
 }
 
@@ -23,14 +24,14 @@ interface EnvironmentState extends EnvironmentConfig {
   readonly address: { readonly text: string; readonly isLiteral: boolean };
 }
 
-/** Environments with different servers that share one state. Process variables aren't resolved; unknown places aren't compared. */
+/** Problems of environments with different servers that share one state. Process variables aren't resolved, and unknown places aren't compared. */
 export async function sharedStates(
   environments: readonly EnvironmentConfig[],
   root: string,
   place: (node: ScalarNode) => Place,
 ): Promise<Problem[]> {
   const byPlace = new Map<string, EnvironmentState[]>();
-  // One remote has one address; only of several, some may be the same.
+  // If all use one remote name, its address can't differ, so git needs no call.
   const isOneRemote = new Set(environments.map(remoteOf)).size === 1;
   for (const one of environments) {
     const found = textAt(one, 'server', 'base_url');
@@ -61,7 +62,7 @@ export async function sharedStates(
   });
 }
 
-/** Whether two servers certainly differ. The shared part may be incomplete, with unset variables. */
+/** Whether two servers certainly differ. The configuration without an environment may be incomplete, so its variables prove nothing. */
 function haveDifferentServers(environment: EnvironmentState, other: EnvironmentState): boolean {
   const isSure = environment.address.isLiteral && other.address.isLiteral;
   return (
@@ -114,7 +115,7 @@ function remoteOf(one: EnvironmentConfig): string {
   return textAt(one, 'state', 'git', 'remote')?.text ?? DEFAULT_REMOTE;
 }
 
-/** The address of a remote, which several names may have; the text itself if git knows no such name. */
+/** The address of a remote, since several names may have one address; the text itself if git knows no such remote. */
 async function remoteAddress(root: string, remote: string): Promise<string> {
   const asked = await git(root, ['remote', 'get-url', '--', remote]).catch(() => undefined);
   return asked?.toString('utf8').trim() ?? remote;

@@ -14,7 +14,7 @@ export function defaultState(environment: string | null): string {
   return environment === null ? DEFAULT_STATE : `.idops/${environment}/state.json`;
 }
 
-/** The same on a branch of the git work tree `top`: in the configuration's folder, `root`. */
+/** The default path on a branch: in the folder of the configuration, `root`, relative to the git work tree, `top`. */
 export function pathOnBranch(environment: string | null, root: string, top: string): string {
   return posix.join(shownPath(root, top), `${environment ?? 'state'}.json`);
 }
@@ -25,8 +25,8 @@ const gitSchema = described(
   z.strictObject({
     remote: defaulted(
       nonEmpty()
-        // Git would take others for an option or a program.
-        .regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u, 'must be the name of a remote, or its address'),
+        // Git would interpret other texts as an option or a program.
+        .regex(/^(?!-)(?!\w+::)[^\s\p{Cc}]+$/u, 'must be the name or the URL of a remote'),
       DEFAULT_REMOTE,
       'The name or URL of a git remote.',
       'origin',
@@ -80,7 +80,7 @@ const postgresSchema = described(
   { url: '${IDOPS_STATE_URL}' },
 );
 
-/** The members that say where the state is kept, which exclude each other. */
+/** The members that set where the state is kept; only one of them is allowed. */
 export const stateLocations = ['path', 'git', 'postgres'] as const;
 
 export const stateSettingsSchema = z
@@ -138,12 +138,12 @@ export type StateSettings =
       readonly files: { readonly ca?: string; readonly cert?: string; readonly key?: string };
     };
 
-/** The settings that the section needs and that neither the environment nor the rest of the configuration has. */
+/** Problems of required settings that are missing after the environment was merged. */
 export function missingStateSettings({ postgres }: z.infer<typeof stateSettingsSchema> = {}): Problem[] {
   if (postgres === undefined) return [];
   const { url, client_cert_file: cert, client_key_file: key } = postgres;
-  const needs = (there: string, other: string): Problem[] => [
-    error('missing-field', `"state.postgres.${there}" needs "state.postgres.${other}" beside it`),
+  const needs = (present: string, missing: string): Problem[] => [
+    error('missing-field', `"state.postgres.${present}" also needs "state.postgres.${missing}"`),
   ];
   const hint = 'add url to it, such as url: ${IDOPS_STATE_URL}';
   return [

@@ -252,8 +252,8 @@ describe('a state in git', () => {
     const wrong = {
       'state: {git: {}, path: .idops/state.json}': 'a state is kept in one place',
       'state: {git: {}, allow_tracked: true}': '"allow_tracked" is only allowed with a state file',
-      'state: {git: {remote: --upload-pack=touch}}': 'must be the name of a remote, or its address',
-      'state: {git: {remote: "ext::sh -c touch"}}': 'must be the name of a remote, or its address',
+      'state: {git: {remote: --upload-pack=touch}}': 'must be the name or the URL of a remote',
+      'state: {git: {remote: "ext::sh -c touch"}}': 'must be the name or the URL of a remote',
       'state: {git: {branch: a..b}}': 'must be the name of a branch',
       'state: {git: {branch: x.lock}}': 'must be the name of a branch',
       'state: {git: {path: ../state.json}}': 'must be a path on the branch',

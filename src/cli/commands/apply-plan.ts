@@ -60,7 +60,7 @@ export async function applyPlan(context: Context, steps: ApplySteps): Promise<Ex
     output.problems(left);
     const limits = steps.allow === undefined ? unlimited : limitsOf(project.safety(), steps.allow);
     refuse(refusalsOf(plan, limits).map(adjustProblem));
-    const asking = { ...questionOf(question, plan), instead: steps.noTerminalHint };
+    const asking = { ...questionOf(question, plan), noTerminalHint: steps.noTerminalHint };
     return await withConsent(asking, !needsConsent, context, async (asked) => {
       if (signal.aborted) return exit.interrupted;
       const { result, problems } = await session.apply(approve(plan, { ...limits, asked }), approval);

@@ -42,7 +42,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
     const which = `of the runs from ${remove[0]?.at} to ${remove.at(-1)?.at}`;
     const question = {
       text: `Remove ${count} ${which} permanently? undo and runs show can't use them afterwards.`,
-      otherwise: 'Nothing was removed.',
+      declinedMessage: 'Nothing was removed.',
     };
     return await withConsent(question, options.yes === true || remove.length === 0, context, async () => {
       // The lock may have been removed during the question.

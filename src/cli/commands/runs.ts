@@ -155,7 +155,7 @@ export async function forgetRun(
     const which = runs.join(' and ');
     const question = {
       text: `Remove the unreadable journal of run ${which}, for ${await serverOf(backend, environment)}? What the run did is lost unless the state has it: a DID that it regenerated may be regenerated again.`,
-      otherwise: 'Nothing was removed.',
+      declinedMessage: 'Nothing was removed.',
     };
     return await withConsent(question, options.yes, context, async () => {
       // The lock may have been removed during the question.
@@ -179,7 +179,7 @@ export async function unlock(
   }
   const question = {
     text: `Remove the lock of ${lock.holder}, for ${await serverOf(backend, environment)}? Make sure that its process has ended.`,
-    otherwise: 'The lock stays.',
+    declinedMessage: 'The lock stays.',
   };
   return await withConsent(question, options.yes, context, async () => {
     await lock.remove();

@@ -37,7 +37,7 @@ export async function migrateState(context: Context, options: Options & GlobalOp
       const what = `${plural(Object.keys(state.resources).length, 'record')} and ${plural(journals.length, 'journal')}`;
       const question = {
         text: `Move the state of ${serverAndEnvironment({ server: state.server, environment })}, ${what}, from ${from.place} to ${to.place}?`,
-        otherwise: 'Nothing was moved.',
+        declinedMessage: 'Nothing was moved.',
       };
       return await withConsent(question, options.yes, context, async () => {
         // A lock may have been removed during the question.

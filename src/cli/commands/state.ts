@@ -67,7 +67,7 @@ export async function removeRecords(
       .join(', ');
     const question = {
       text: `Remove ${what} of ${which} from the state, for ${serverAndEnvironment({ server: state.server, environment })}? Values that the server doesn't show are unknown then; nothing is deleted or regenerated.`,
-      otherwise: 'Nothing was removed.',
+      declinedMessage: 'Nothing was removed.',
     };
     return await withConsent(question, options.yes, context, async () => {
       // The lock may have been removed during the question.
