@@ -64,7 +64,7 @@ describe('.github/workflows', () => {
     for (const [action, versions] of used) expect([...versions], action).toHaveLength(1);
   });
 
-  it('tries the oldest Node that the package takes, and the newest LTS, on each system', () => {
+  it('tests the oldest supported Node and the newest LTS on each system', () => {
     const [, oldest = ''] = /^>=(\d+\.\d+)\.0$/.exec(packageOf().engines.node) ?? [];
     const { linux, macos, windows } = workflow('ci.yml').jobs;
     for (const job of [linux, macos, windows]) expect(job?.strategy?.matrix.node).toEqual([oldest, 'lts/*']);
@@ -74,7 +74,7 @@ describe('.github/workflows', () => {
     }
   });
 
-  it('release.yml tries everything before it publishes anything, and each job may do what it is for', () => {
+  it('release.yml runs every check before it publishes, and each job has only the permissions that it needs', () => {
     const { permissions, jobs } = workflow('release.yml');
     expect(permissions).toEqual({});
     expect(
@@ -109,7 +109,7 @@ describe('.github/workflows', () => {
   });
 });
 
-describe('the place of a release among the others', () => {
+describe('the place of a release among other releases', () => {
   const { run = '' } = workflow('release.yml').jobs.check?.steps?.find(({ id }) => id === 'place') ?? {};
   const template = mkdtempSync(join(tmpdir(), 'idops-release-'));
   const git = (cwd: string, args: readonly string[], input = '') => execFileSync('git', args, { cwd, input });
@@ -147,7 +147,7 @@ describe('the place of a release among the others', () => {
     expect(place(tag, others)).toEqual(outputs);
   });
 
-  it('is none where its commit is not on main', () => {
+  it('is refused if its commit is not on main', () => {
     expect(() => place('v1.0.0', [], 'origin/other')).toThrow();
   });
 });

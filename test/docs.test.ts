@@ -56,7 +56,7 @@ function anchorsOf(page: string): Set<string> {
   return anchors;
 }
 
-test('the generated parts of pages are what the code generates; npm run docs writes them', async () => {
+test('the generated parts of pages are up to date (npm run docs writes them)', async () => {
   for (const { path, is, made } of await generatedPages()) {
     expect(is, path).toContain('<!-- generated: ');
     expect(is, path).toBe(made);
@@ -65,7 +65,7 @@ test('the generated parts of pages are what the code generates; npm run docs wri
   }
 });
 
-test('the pages that tell of kinds name every one, and each has a section with an example', async () => {
+test('the pages about kinds name every kind, and each has a section with an example', async () => {
   const manifests = await readFile('docs/reference/manifests.md', 'utf8');
   const sections = new Map(
     manifests.split(/^#{2,3} /m).map((section) => [section.split('\n')[0] ?? '', section] as const),
@@ -82,7 +82,7 @@ test('the pages that tell of kinds name every one, and each has a section with a
 });
 
 describe('the page of commands', () => {
-  test('names every command, and no other', async () => {
+  test('names exactly the commands', async () => {
     const page = await readFile('docs/reference/commands.md', 'utf8');
     const commands = (await commandsBelow()).map((command) => command.join(' '));
     expect(commands.length).toBeGreaterThan(10);
@@ -91,7 +91,7 @@ describe('the page of commands', () => {
     expect(named.filter((command) => command !== 'help' && !commands.includes(command))).toEqual([]);
   });
 
-  test('has a section for every command, with its options and no others', async () => {
+  test('has a section for every command, with exactly its options', async () => {
     const page = await readFile('docs/reference/commands.md', 'utf8');
     const sections = new Map(
       page.split(/^## /m).map((section) => [section.split('\n')[0] ?? '', section] as const),
@@ -116,7 +116,7 @@ describe('the page of commands', () => {
   });
 });
 
-test('what pages show of manifests and configurations is valid', async () => {
+test('the manifests and configurations on pages are valid', async () => {
   const [manifest, config] = [validator('manifest'), validator('config')];
   let seen = 0;
   for (const path of await pages()) {
@@ -149,7 +149,7 @@ test('the README names the index of the docs, which names every page', async () 
 });
 
 describe('links', () => {
-  test('lead to files and headings that are there', async () => {
+  test('lead to existing files and headings', async () => {
     const lost: string[] = [];
     for (const path of await pages()) {
       const page = await readFile(path, 'utf8');
@@ -172,7 +172,7 @@ describe('links', () => {
   });
 });
 
-test('the way of an apply in CONTRIBUTING names functions that are there', async () => {
+test('the steps of an apply in CONTRIBUTING name existing functions', async () => {
   const page = await readFile('CONTRIBUTING.md', 'utf8');
   const steps = [...page.matchAll(/^\| \d+ \| `(src\/\S+)` \| `(\w+)` \|/gm)];
   expect(steps).toHaveLength(15);

@@ -79,7 +79,7 @@ describe('the page for beginners', async () => {
   const page = await readFile('docs/tutorial/getting-started.md', 'utf8');
 
   // The page is about one of the two; with the other it must work as well.
-  test.each(['boruta', 'documented'])('works as it stands, with the profile %s', async (profile) => {
+  test.each(['boruta', 'documented'])('works as written, with the profile %s', async (profile) => {
     const folder = await temporaryFolder('beginner');
     const terminal = new Terminal(folder);
     const blocks = typed(page.replaceAll('boruta\n', `${profile}\n`));

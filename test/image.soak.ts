@@ -62,7 +62,7 @@ async function packed(): Promise<string> {
 }
 
 describe('the image', () => {
-  it('is a Node of one version, runs without rights and without a shell, and has one thing copied into it', () => {
+  it('pins one version of Node, runs unprivileged without a shell, and copies one folder', () => {
     const bases = [...of(packing, 'FROM'), ...of(image, 'FROM')];
     const [, version = ''] = /^(node:\d+\.\d+\.\d+-slim) AS package$/.exec(bases[0] ?? '') ?? [];
     expect(bases).toEqual([`${version} AS package`, version]);
@@ -86,7 +86,7 @@ describe('the image', () => {
     );
   });
 
-  it('holds the package and what the lock file says that it needs, and its command runs', async () => {
+  it('contains the package and its locked dependencies, and its command runs', async () => {
     const out = await packed();
     const place = join(out, 'lib/node_modules/idops');
     const [{ files }] = JSON.parse(

@@ -38,7 +38,7 @@ const contents = [
 ];
 
 describe('the package', () => {
-  it('holds what it is to hold and nothing else', () => {
+  it('contains exactly the expected files', () => {
     expect(paths.filter((path) => !contents.some((content) => content.test(path)))).toEqual([]);
     for (const content of contents) {
       expect(
@@ -48,14 +48,14 @@ describe('the package', () => {
     }
   });
 
-  it('has no map of sources that are not in it, and no module that asks for one', () => {
+  it('has no source maps, and no module that refers to one', () => {
     const asking = paths
       .filter((path) => path.endsWith('.js'))
       .filter((path) => /^\/\/# sourceMappingURL=/m.test(readFileSync(path, 'utf8')));
     expect(asking).toEqual([]);
   });
 
-  it('has each file that a page of it leads to', () => {
+  it('has each file that its pages link to', () => {
     const pages = paths.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md');
     const linked = pages.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, link = '']) =>
@@ -74,7 +74,7 @@ describe('the package', () => {
     expect(packed.size).toBeLessThanOrEqual(Number(tarball) * 1e6);
   });
 
-  it('has all that its package.json names', () => {
+  it('has every file that its package.json names', () => {
     const { bin, exports, types } = JSON.parse(readFileSync('package.json', 'utf8'));
     const named: string[] = [types, ...Object.values(bin), ...Object.values(exports)].flatMap((one) =>
       typeof one === 'object' && one !== null ? Object.values(one) : [one],
@@ -84,7 +84,7 @@ describe('the package', () => {
     }
   });
 
-  it('has each module that another one of it asks for', () => {
+  it('has every module that another one imports', () => {
     const asked = paths
       .filter((path) => path.startsWith('dist/') && /\.(js|d\.ts)$/.test(path))
       .flatMap((path) =>
@@ -111,7 +111,7 @@ describe('package-lock.json', () => {
     ([path, { link, inBundle }]) => path !== '' && link !== true && inBundle !== true,
   );
 
-  it('has the hash of each package that is downloaded, and names no registry', () => {
+  it('has an integrity hash for each downloaded package, and names no registry', () => {
     expect(downloaded.length).toBeGreaterThan(400);
     const unsure = downloaded.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
     expect(unsure.map(([path]) => path)).toEqual([]);
@@ -127,7 +127,7 @@ describe('a program that uses the package', () => {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
 
-  it('starts the sandbox from a path of its own', () => {
+  it('starts the sandbox from its own entry point', () => {
     const program = `
       import { startSandbox } from 'idops/sandbox';
       const sandbox = await startSandbox();
@@ -142,7 +142,7 @@ describe('a program that uses the package', () => {
     expect(run("console.log(Object.keys(await import('idops')).join())")).not.toContain('startSandbox');
   });
 
-  it('loads its schemas, and nothing that is not for it', () => {
+  it('loads its schemas, and no internal module', () => {
     const read = `
       import schema from 'idops/schemas/manifest.schema.json' with { type: 'json' };
       console.log(typeof schema.$schema);

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 afterEach(() => void vi.useRealTimers());
 
-it('says which test a process hangs in that says nothing any more', () => {
+it('names the test in which a silent process hangs', () => {
   watchdog.onTestModuleStart(file);
   watchdog.onTestCaseReady(test('adds'));
   vi.advanceTimersByTime(69_999);

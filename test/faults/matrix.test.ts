@@ -70,12 +70,12 @@ describe('the fault matrix', () => {
     expect([...operationNames].sort()).toEqual(Object.keys(operations).sort());
   });
 
-  test('has in each cell what was to come of it', () => {
+  test('has the expected outcome in each cell', () => {
     const found = cells.map((cell) => `${named(cell)}: ${cellText(cell)}`);
     expect(found).toEqual(cells.map((cell) => `${named(cell)}: ${expected(cell)}`));
   });
 
-  test('calls nothing applied that was not done, and nothing failed that was', () => {
+  test('reports nothing as applied that was not done, and nothing as failed that was', () => {
     const untrue = cells.filter(
       ({ outcome, done }) => (outcome === 'applied' && !done) || (outcome === 'failed' && done),
     );
@@ -95,12 +95,12 @@ describe('the fault matrix', () => {
     expect(Math.max(...posts.map(({ writes }) => writes))).toBe(1);
   });
 
-  test('writes nothing where observing failed', () => {
+  test('writes nothing if observing failed', () => {
     const reads = cells.filter(({ operation }) => operations[operation].method === 'GET');
     expect(reads.filter(({ outcome, writes }) => outcome === 'refused' && writes > 0)).toEqual([]);
   });
 
-  test('says for each failure what was asked and what came', () => {
+  test('names the request and the response of each failure', () => {
     const failures = cells.filter(({ outcome }) => !['applied', 'planned'].includes(outcome));
     for (const cell of failures) {
       const { title, method } = operations[cell.operation];
@@ -109,11 +109,11 @@ describe('the fault matrix', () => {
     }
   });
 
-  test('is mended by the next run without faults, or left to a person', () => {
+  test('is repaired by the next run without faults, or left to a person', () => {
     expect(cells.filter(({ recovered }) => !recovered).map(named)).toEqual([]);
   });
 
-  test('is what the documentation shows; npm run reliability writes it anew', async () => {
+  test('is what the documentation shows (npm run reliability writes it)', async () => {
     const page = await readFile('docs/explanation/reliability.md', 'utf8');
     expect(withTables(page, tables(cells))).toBe(page);
   });

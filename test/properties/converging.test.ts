@@ -22,7 +22,7 @@ function withoutNew(after: SandboxSeed, before: SandboxSeed): SandboxSeed {
   return { ...after, templates: after.templates.filter(({ id }) => known.has(id)) };
 }
 
-it('a plan only reads, apply sends just what it says, the next plan is empty, and nothing else is touched', async () => {
+it('a plan only reads, apply sends exactly the plan, the next plan is empty, and nothing else is touched', async () => {
   await fc.assert(
     fc.asyncProperty(world, fc.integer({ min: 1, max: 4 }), async ({ seed, rounds }, pageSize) => {
       await inPlace({ seed, pageSize }, async (place) => {
@@ -39,7 +39,7 @@ it('a plan only reads, apply sends just what it says, the next plan is empty, an
   );
 });
 
-it('a server that leaves out all that it may, or adds what nobody knows, is converged just so', async () => {
+it('a server that omits optional fields or adds unknown ones converges the same way', async () => {
   await fc.assert(
     fc.asyncProperty(world, fc.boolean(), async ({ seed, rounds: [docs = []] }, omits) => {
       // Where rows come without ids, nothing can be found by name, and absence shows itself as no id.

@@ -143,7 +143,7 @@ function wantedOf(
   );
 }
 
-it('exactly those differences are told as changes of the server that are not what the last run left', async () => {
+it('drift is exactly what differs from the values that the last run left', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom<Profile>('documented', 'boruta'),

@@ -4,7 +4,7 @@ import { applyAll } from '../approving.js';
 import { ids } from '../sandbox/asking.js';
 import { inPlace } from './writing.js';
 
-it('looks at all documents no oftener where each of many changes is planned anew', async () => {
+it('reads all documents no more often if many changes are planned again', async () => {
   const labels = [ids.acme, ids.globex, ids.initech, ids.umbrella];
   // All documents are looked at for what they make of the organizations.
   const looks = vi.spyOn(Catalog.prototype, 'afterPlan');

@@ -7,7 +7,7 @@ import { planned } from './converge.js';
 import { world } from './generating.js';
 import { inPlace } from './writing.js';
 
-it('shards at once send together what the whole would, once, under one run; the next plan of the whole is empty', async () => {
+it('parallel shards send the whole plan once, under one run, and the next plan is empty', async () => {
   await fc.assert(
     fc.asyncProperty(
       world,

@@ -122,7 +122,7 @@ test.each([
   else expect(after).toEqual(before);
 });
 
-test('a password that is changed later has to fit the present hash', async () => {
+test('a password that is changed later must fit the present hash', async () => {
   const asking = await started();
   await patch(asking, second, { password_hashing_opts: { t_cost: 8 } });
   const told = await patch(asking, second, { password_hashing_alg: 'bcrypt' });
@@ -137,7 +137,7 @@ test.each([
   ['no UUID', [{ id: 'x' }], 500],
   ['no id', [{ name: 'member' }], 422],
   ['a text', 'text', 500],
-])('roles are written last, apart: %s empties them', async (_, roles, status) => {
+])('roles are written last, separately: %s empties them', async (_, roles, status) => {
   const asking = await started();
   expect((await patch(asking, second, { name: 'changed', roles })).status).toBe(status);
   expect(await get(asking, second)).toMatchObject({ name: 'changed', roles: [] });
@@ -193,7 +193,7 @@ describe('the default', () => {
     expect(defaults(asking)).toEqual([ids.backend]);
   });
 
-  test('that several are fails every other true, and DELETE', async () => {
+  test('shared by several backends fails every other true, and DELETE', async () => {
     const asking = await started();
     for (const backend of asking.sandbox.data.backends) backend.is_default = true;
     await post(asking, { id: third, name: 'third' });
@@ -201,7 +201,7 @@ describe('the default', () => {
     expect((await asking.ask('DELETE', `/api/backends/${third}`)).status).toBe(500);
   });
 
-  test('is cached by a GET of one: after another took it, the first PATCH changes nothing', async () => {
+  test('is cached by a GET: after another backend took it, the first PATCH changes nothing', async () => {
     const asking = await started();
     await get(asking, ids.backend);
     await patch(asking, second, { is_default: true });
@@ -216,7 +216,7 @@ describe('the default', () => {
 });
 
 describe('DELETE', () => {
-  test('takes email templates along', async () => {
+  test('deletes email templates too', async () => {
     const asking = await started();
     await asking.ask('PATCH', `/api/backends/${second}/email-templates/tx_code`, {
       template: { txt_content: 'a' },
@@ -244,7 +244,7 @@ test.each([{}, { backend: null }, { backend: [] }, { backend: 'text' }])(
   },
 );
 
-test('an id that is no UUID gives 404', async () => {
+test("an id that isn't a UUID gives 404", async () => {
   const { ask } = await boruta();
   expect((await ask('PATCH', '/api/backends/x', { backend: {} })).status).toBe(404);
   expect((await ask('DELETE', '/api/backends/x')).status).toBe(404);

@@ -177,7 +177,7 @@ describe('authorized_scopes', () => {
   test.each([
     ['a list of texts', ['reports:read'], 400],
     ['a text', 'reports:read', 500],
-  ])('%s keeps what was', async (_, authorized_scopes, status) => {
+  ])('%s changes nothing', async (_, authorized_scopes, status) => {
     const asking = await boruta();
     expect((await patch(asking, { name: 'new', authorized_scopes })).status).toBe(status);
     expect(await get(asking)).toMatchObject({
@@ -190,7 +190,7 @@ describe('authorized_scopes', () => {
 test.each([
   ['an unknown identity provider', { identity_provider: { id: ids.nobody } }, 422],
   ['an unknown key pair', { key_pair_id: ids.nobody }, 404],
-])('%s is refused after all else was written', async (_, reference, status) => {
+])('%s is refused after everything else was written', async (_, reference, status) => {
   const asking = await boruta();
   expect((await patch(asking, { name: 'new', ...reference })).status).toBe(status);
   expect(await get(asking)).toMatchObject({
@@ -220,7 +220,7 @@ test('a PATCH that is cut off before its last write keeps the old identity provi
   expect(await get(asking)).toMatchObject({ name: 'new', identity_provider: { id: provider } });
 });
 
-test('a new type of key keeps the key, a new key keeps the DID, and that can be made anew', async () => {
+test('a new type of key keeps the key, a new key keeps the DID, and the DID can be regenerated', async () => {
   const asking = await boruta();
   const before = await get(asking);
   await patch(asking, { key_pair_type: rsa });
@@ -243,7 +243,7 @@ test('jwt_public_key is filled from jwk', async () => {
   expect((await patch(asking, { jwk: { kty: 'x' } })).status).toBe(500);
 });
 
-test("the admin panel's client is write-protected, but for its DID, and in upper case", async () => {
+test("the admin panel's client is write-protected, except its DID, and except in upper case", async () => {
   const admin = ids.portal.replace('6', 'a');
   const asking = await boruta({ adminClient: admin });
   for (const client of asking.sandbox.data.clients) if (client.id === ids.portal) client.id = admin;

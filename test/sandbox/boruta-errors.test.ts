@@ -121,7 +121,7 @@ test.each([
   [ada, 'user', { null: 500, other: 500 }],
   [key, 'key_pair', { null: 400, other: 400 }],
   [template, 'template', { null: 400, other: 400 }],
-])('a wrapper of %s that holds no object', async (path, wrapper, expected) => {
+])('a wrapper of %s that contains no object', async (path, wrapper, expected) => {
   const { ask, user } = await boruta();
   for (const resource of [[], 'text', 5, true]) {
     expect((await ask('PATCH', path, { [wrapper]: resource })).status).toBe(expected.other);
@@ -151,7 +151,7 @@ test.each([
   ['GET', templatePath('tx_code', 'ID'), undefined],
   ['PATCH', templatePath('tx_code', 'ID'), { template: {} }],
   ['DELETE', templatePath('tx_code', 'ID'), undefined],
-])('an id that is no UUID gives 400, one that nothing has 404: %s %s', async (method, path, body) => {
+])("an id that isn't a UUID gives 400, an unknown one 404: %s %s", async (method, path, body) => {
   const { ask } = await boruta();
   const told = await ask(method, path.replace('ID', 'no-uuid'), body);
   expect([told.status, told.body]).toEqual([400, raw]);
@@ -159,7 +159,7 @@ test.each([
   expect([unknown.status, unknown.body]).toEqual([404, path.includes('users') ? ofResource : raw]);
 });
 
-test.each(['acme', ids.nobody])('an organization id that is no UUID gives 404 as well: %s', async (id) => {
+test.each(['acme', ids.nobody])("an organization id that isn't a UUID gives 404 too: %s", async (id) => {
   const { ask } = await boruta();
   expect((await ask('PATCH', `/api/organizations/${id}`, { organization: { name: 'a' } })).status).toBe(404);
 });

@@ -80,7 +80,7 @@ test.each([
   [{ id: ids.nobody, is_default: false }, 201, [true, false, false, false]],
   [{ is_default: 'true' }, 201, [false, false, false, true]],
   [{ is_default: 'x' }, 422, [true, false, false]],
-])('POST of %j makes a key pair of its own', async (key_pair, status, wanted) => {
+])('POST of %j makes a separate key pair', async (key_pair, status, wanted) => {
   const asking = await boruta();
   const told = await asking.ask('POST', '/api/key-pairs', { key_pair });
   expect([told.status, defaults(asking)]).toEqual([status, wanted]);
@@ -96,14 +96,14 @@ test('POST of a default makes an extra key pair if there was none', async () => 
   expect(defaults(asking)).toEqual([false, true]);
 });
 
-test('DELETE takes all but the default', async () => {
+test('DELETE removes any but the default', async () => {
   const asking = await boruta();
   expect((await asking.ask('DELETE', `/api/key-pairs/${ids.firstKey}`)).status).toBe(422);
   expect((await asking.ask('DELETE', `/api/key-pairs/${ids.secondKey}`)).status).toBe(204);
   expect((await asking.ask('DELETE', `/api/key-pairs/${ids.secondKey}`)).status).toBe(404);
 });
 
-test('a client that has the key of a pair gets another one by an update with that pair', async () => {
+test('a client that has the key of a pair gets another key by an update with that pair', async () => {
   const { ask, sandbox } = await boruta();
   const held = async () => {
     const client = { key_pair_id: ids.secondKey };
@@ -113,7 +113,7 @@ test('a client that has the key of a pair gets another one by an update with tha
   expect([await held(), await held(), await held()]).toEqual([true, false, true]);
 });
 
-test('rotation makes a new key under the same id, also for the clients that have the old one', async () => {
+test('rotation makes a new key under the same id, for the clients with the old one too', async () => {
   const { ask, sandbox } = await boruta();
   await ask('PATCH', `/api/clients/${ids.portal}`, { client: { key_pair_id: ids.secondKey } });
   const before = sandbox.snapshot();

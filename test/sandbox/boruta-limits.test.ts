@@ -69,7 +69,7 @@ describe('NUL gives 400', () => {
   });
 });
 
-describe('a list with something wrong in it is emptied, and no other', () => {
+describe('only a list with an invalid member is emptied', () => {
   const lists = ['authorized_scopes', 'organizations', 'roles'] as const;
   const [acme, read, member] = [{ id: ids.acme }, { id: ids.billingRead }, { id: ids.member }];
 
@@ -118,7 +118,7 @@ describe('ids', () => {
     expect((await patch(await boruta(), { ...whole, authorized_scopes })).status).toBe(200);
   });
 
-  test('the server goes by ids alone: a name sent beside an id is ignored', async () => {
+  test('the server uses only ids: a name sent beside an id is ignored', async () => {
     const asking = await boruta();
     const told = await patch(asking, {
       authorized_scopes: [{ id: ids.billingWrite, name: 'openid', label: 'Harmless', public: true }],
@@ -132,7 +132,7 @@ describe('ids', () => {
     });
   });
 
-  test("the protection of the token's own user is passed by in upper case", async () => {
+  test("the protection of the token's own user is bypassed in upper case", async () => {
     const own = { tokens: { own: allScopes }, ownUser: 'abcdef00-0000-4000-8000-000000000001' };
     const { ask, sandbox, user } = await boruta({ ...own });
     const id = own.ownUser;

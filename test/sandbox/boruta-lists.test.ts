@@ -53,7 +53,7 @@ test.each([
   expect((await ask('GET', `/api/${name}/none`)).status).toBe(noUuid);
 });
 
-test('a backend is shown with its passwords, and its roles without telling whether their scopes are public', async () => {
+test('a backend is shown with its passwords, and its roles without the public flag of their scopes', async () => {
   const { ask } = await boruta();
   const shown = {
     smtp_password: 'demo-smtp-password',
@@ -104,7 +104,7 @@ async function withLateScope(staleScopes: boolean) {
   return { ...asking, read: await asking.ask('GET', `/api/users/${ids.grace}`) };
 }
 
-test('nodes that are not clustered hide a later scope in users, and a PATCH of what was read drops it', async () => {
+test("nodes that aren't clustered hide a later scope in users, and a PATCH of what was read drops it", async () => {
   const { ask, user, read } = await withLateScope(true);
   expect(read.body.data?.authorized_scopes).toMatchObject([{ id: ids.reportsRead }]);
   expect(user(ids.grace).authorized_scopes).toHaveLength(2);
@@ -112,7 +112,7 @@ test('nodes that are not clustered hide a later scope in users, and a PATCH of w
   expect(user(ids.grace).authorized_scopes).toMatchObject([{ id: ids.reportsRead }]);
 });
 
-test('nodes that are clustered show a later scope', async () => {
+test('clustered nodes show a later scope', async () => {
   const { read } = await withLateScope(false);
   expect(read.body.data?.authorized_scopes).toHaveLength(2);
 });

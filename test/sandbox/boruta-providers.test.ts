@@ -59,7 +59,7 @@ describe('an identity provider', () => {
     expect(told.body.data).not.toHaveProperty('templates');
   });
 
-  test('whose backend changes answers 500, although that is written', async () => {
+  test('whose backend changes answers 500, although the change is written', async () => {
     const asking = await boruta();
     const [backend] = asking.sandbox.data.backends;
     if (backend !== undefined) asking.sandbox.data.backends.push({ ...backend, id: chosen, name: 'other' });
@@ -187,7 +187,7 @@ describe('a page', () => {
     },
   );
 
-  test('that was dropped or replaced with its provider is shown as it is after the same content came again', async () => {
+  test('that was dropped with its provider is shown as it is only after the same content was sent again', async () => {
     const asking = await boruta();
     await page(asking, 'layout', { content: 'L' });
     await patch(asking, { templates: [] });

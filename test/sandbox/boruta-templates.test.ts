@@ -52,7 +52,7 @@ test.each(['txt_content', 'html_content'])(
   },
 );
 
-test('a PATCH of what is there already loses both halves, but keeps the id', async () => {
+test('a PATCH of the stored bodies loses both halves, but keeps the id', async () => {
   const { ask } = await boruta();
   const before = await ask('GET', customised);
   const told = await ask('PATCH', customised, { template: before.body.data });
@@ -137,7 +137,7 @@ test.each([
 test.each([
   ['\u00a0\u2003\n', 422],
   ['a\0', 400],
-])('a PATCH after a DELETE can be refused, and both halves are gone then: %j', async (text, status) => {
+])('a PATCH after a DELETE can be refused, which loses both halves: %j', async (text, status) => {
   const { ask } = await boruta();
   await ask('DELETE', customised);
   const template = { ...bodies, txt_content: text };

@@ -73,7 +73,7 @@ test.each([
   expect((await ask('POST', '/api/users', { backend_id, user: good })).status).toBe(status);
 });
 
-test('a username is unique in its backend, whatever its case', async () => {
+test('a username is unique in its backend, in any case', async () => {
   const asking = await started();
   expect((await post(asking, { ...good, username: 'ADA@acme.example' })).status).toBe(200);
   const told = await post(asking, { ...good, username: 'ada@ACME.example' });
@@ -98,7 +98,7 @@ describe('lists are written after the user', () => {
     ['an unknown role', { ...lists, organizations: [], roles: [{ id: ids.nobody }] }, 500, 1],
     ['a scope without an id', { authorized_scopes: [{ name: 'billing:read' }] }, 422, 0],
     ['an unknown organization', { organizations: [{ id: ids.nobody }] }, 500, 0],
-  ])('%s leaves the user, and the POST again is refused', async (_, lists, status, scopes) => {
+  ])('%s leaves the user, and a second POST is refused', async (_, lists, status, scopes) => {
     const asking = await started();
     expect((await post(asking, { ...good, ...lists })).status).toBe(status);
     expect(created(asking)).toMatchObject([{ organizations: [], roles: [] }]);

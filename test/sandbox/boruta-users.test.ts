@@ -19,7 +19,7 @@ const whole = {
 const lists = ['authorized_scopes', 'organizations', 'roles'] as const;
 
 describe('reading', () => {
-  test('GET /api/users/:id carries roles beside the documented fields, and no blocked', async () => {
+  test('GET /api/users/:id has roles in addition to the documented fields, and no blocked', async () => {
     const { ask } = await boruta();
     const { data } = (await ask('GET', `/api/users/${ids.ada}`)).body;
     expect(Object.keys(data ?? {}).sort()).toEqual([
@@ -134,7 +134,7 @@ describe('PATCH', () => {
     },
   );
 
-  test('a role of several scopes that the backend gives, too, comes twice', async () => {
+  test('a role of several scopes that the backend grants too is listed twice', async () => {
     const asking = await boruta();
     const [member] = asking.sandbox.data.roles.filter(({ id }) => id === ids.member);
     const [backend] = asking.sandbox.data.backends;

@@ -45,7 +45,7 @@ describe.each(operations)('$method $path', ({ method, path, scope, body }) => {
     expect(told.body).toEqual({ code: expect.any(String), message: expect.any(String) });
   });
 
-  test(`needs ${scope} alone: 403 with code and message without it`, async () => {
+  test(`needs only ${scope}: 403 with code and message without it`, async () => {
     const rest = allScopes.filter((other) => other !== scope);
     const { ask, withoutEffect } = await start({ tokens: { right: [scope], wrong: rest } });
     const told = await withoutEffect(403, method, path, body, { token: 'wrong' });
@@ -97,7 +97,7 @@ test.each([
   ['GET', `/api/organizations/${ids.acme}`, 405],
   ['POST', '/api/organizations', 405],
   ['PUT', templatePath('tx_code'), 405],
-])('there are eight operations and no more: %s %s', async (method, path, status) => {
+])('there are only eight operations: %s %s', async (method, path, status) => {
   const { ask } = await start();
   expect((await ask(method, path)).status).toBe(status);
 });

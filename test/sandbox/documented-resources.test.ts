@@ -4,7 +4,7 @@ import { ids, start, templatePath } from './asking.js';
 describe('users', () => {
   const path = `/api/users/${ids.ada}`;
 
-  test('the answer carries the documented fields, and no password', async () => {
+  test('the response has the documented fields, and no password', async () => {
     const { ask } = await start();
     const { data } = (await ask('PATCH', path, { user: {} })).body;
     expect(Object.keys(data ?? {}).sort()).toEqual([
@@ -83,7 +83,7 @@ describe('users', () => {
     ]);
   });
 
-  test('backend settings are set member by member, and a password is stored but never told', async () => {
+  test('backend settings are set member by member, and a password is stored but never shown', async () => {
     const { ask, sandbox } = await start();
     const before = sandbox.snapshot().backends[0];
     const backend = { smtp_password: 'new-secret', smtp_port: 25 };
@@ -140,7 +140,7 @@ test.each(['txt_content', 'html_content'])(
   },
 );
 
-test('a new default key pair takes the place of the old', async () => {
+test('a new default key pair replaces the old one', async () => {
   const { ask, sandbox } = await start();
   await ask('PATCH', `/api/key-pairs/${ids.secondKey}`, { key_pair: { is_default: true } });
   expect(sandbox.data.keyPairs.map(({ is_default }) => is_default)).toEqual([false, true, false]);

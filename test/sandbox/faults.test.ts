@@ -21,7 +21,7 @@ test('intercept sees each request', async () => {
   ]);
 });
 
-test('answer answers in place of the server, with JSON', async () => {
+test('answer responds instead of the server, with JSON', async () => {
   const headers = { 'Retry-After': '7' };
   const asking = await startWith({ kind: 'answer', status: 429, headers, body: { code: 'SLOW' } });
   const told = await patch(asking);
@@ -33,7 +33,7 @@ test('answer answers in place of the server, with JSON', async () => {
   expect((await patch(asking)).status).toBe(200);
 });
 
-test('replace does the work and answers something else', async () => {
+test('replace does the work and responds with something else', async () => {
   const asking = await startWith({ kind: 'replace', body: 'half of' });
   const told = await patch(asking);
   expect([told.status, told.text]).toEqual([200, 'half of']);
@@ -71,7 +71,7 @@ test.each([
   expect(label(asking)).toBe(expected);
 });
 
-test('an intercept that throws is told as a failure of the sandbox', async () => {
+test('an intercept that throws is reported as a failure of the sandbox', async () => {
   const asking = await start({
     intercept: () => {
       throw new Error('of the test');

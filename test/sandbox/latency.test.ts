@@ -27,13 +27,13 @@ test.each([
   expect(waits.at(-1)).toBeGreaterThan(latency - 1_000_000);
 });
 
-test('an answer of a fault waits too', async () => {
+test('a response of a fault waits too', async () => {
   const { ask } = await start({ latency, intercept: () => ({ kind: 'answer', status: 503 }) });
   expect((await ask('GET', '/api/organizations')).status).toBe(503);
   expect(waits).toEqual([expect.toSatisfy((ms: number) => ms > latency - 1_000_000)]);
 });
 
-test('the answer shows what was read, whatever changes while it waits', async () => {
+test('the response shows what was read, whatever changes while it waits', async () => {
   const { ask, sandbox } = await start({ profile: 'boruta', latency });
   const [first = {}] = sandbox.data.organizations;
   let name = 'when it was read';

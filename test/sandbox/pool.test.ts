@@ -27,7 +27,7 @@ test.each([
   }
 });
 
-test('who waits gets a connection in the order of asking', async () => {
+test('waiting requests get a connection in order', async () => {
   const pool = new Pool(1);
   const give = await pool.acquire(never());
   const order: string[] = [];
@@ -43,7 +43,7 @@ test('who waits gets a connection in the order of asking', async () => {
   expect(order).toEqual(['first', 'second']);
 });
 
-test('a line that grows too long loses who waited longest', async () => {
+test('a queue that grows too long drops the longest wait', async () => {
   const pool = new Pool(1);
   const give = await pool.acquire(never());
   const oldest = pool.acquire(never());
@@ -53,7 +53,7 @@ test('a line that grows too long loses who waited longest', async () => {
   await expect(others[0]).resolves.toEqual(expect.any(Function));
 });
 
-test('who goes away leaves the line', async () => {
+test('a client that disconnects leaves the queue', async () => {
   const pool = new Pool(1);
   const give = await pool.acquire(never());
   const controller = new AbortController();

@@ -18,7 +18,7 @@ test('the same seed gives the same faults', () => {
   expect(draw(faults, 'PATCH')).not.toEqual(draw({ ...faults, seed: 8 }, 'PATCH'));
 });
 
-test('a probability is how often the fault comes', () => {
+test('a probability is how often the fault occurs', () => {
   for (const name of ['cut', 500, 503, 'reset', 'restart'] as const) {
     const { length } = draw({ [name]: 0.25, seed: 3 }, 'PATCH');
     expect(length).toBeGreaterThan(400);
@@ -26,18 +26,18 @@ test('a probability is how often the fault comes', () => {
   }
 });
 
-test('cut comes to PATCH alone, after each of the steps', () => {
+test('cut affects only PATCH, after each of the steps', () => {
   expect(draw({ cut: 1, seed: 1 }, 'GET')).toEqual([]);
   const steps = draw({ cut: 1, seed: 1 }, 'PATCH').map((fault) => (fault.kind === 'cut' ? fault.step : null));
   expect([...new Set(steps)].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
-test('reset comes before the work and after it', () => {
+test('reset happens before the work and after it', () => {
   const resets = draw({ reset: 1, seed: 1 }, 'GET').map((fault) => fault.kind === 'reset' && fault.when);
   expect(new Set(resets)).toEqual(new Set(['before', 'after']));
 });
 
-test('500 and 503 are answered, and 503 does nothing', async () => {
+test('500 and 503 are responses, and 503 does nothing', async () => {
   const failing = await start({ faults: { 500: 1 } });
   expect((await failing.ask('GET', '/api/organizations')).status).toBe(500);
   const away = await start({ faults: { 503: 1 } });
@@ -47,7 +47,7 @@ test('500 and 503 are answered, and 503 does nothing', async () => {
   expect(away.sandbox.snapshot()).toEqual(before);
 });
 
-test('intercept goes before chance', async () => {
+test('intercept precedes random faults', async () => {
   const { ask } = await start({ faults: { 503: 1 }, intercept: () => ({ kind: 'answer', status: 418 }) });
   expect((await ask('GET', '/api/organizations')).status).toBe(418);
 });

@@ -8,7 +8,7 @@ test('listens on the loopback interface, on a free port', async () => {
   expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 });
 
-test('close ends connections that are kept alive, and may be called twice', async () => {
+test('close ends idle connections, and may be called twice', async () => {
   const { sandbox, ask } = await start();
   await ask('GET', '/api/organizations');
   await sandbox.close();
@@ -16,7 +16,7 @@ test('close ends connections that are kept alive, and may be called twice', asyn
   await expect(ask('GET', '/api/organizations')).rejects.toThrow();
 });
 
-test('every sandbox has a token and data of its own', async () => {
+test('every sandbox has its own token and data', async () => {
   const one = await start();
   const other = await start();
   expect(one.sandbox.token).not.toBe(other.sandbox.token);
@@ -30,7 +30,7 @@ test('the empty seed has nothing', async () => {
   expect((await ask('GET', '/api/organizations')).body.data).toEqual([]);
 });
 
-test('a snapshot is a copy, and a sandbox that starts with it has copied it too', async () => {
+test('a snapshot is a copy, and a sandbox that starts with it copies it', async () => {
   const first = await start();
   await first.ask('PATCH', `/api/organizations/${ids.acme}`, { organization: { label: 'Saved' } });
   const seed = first.sandbox.snapshot();
@@ -41,7 +41,7 @@ test('a snapshot is a copy, and a sandbox that starts with it has copied it too'
   expect(first.sandbox.data.organizations).toHaveLength(4);
 });
 
-test('what is written to data is what the server answers', async () => {
+test('the server responds with what was written to data', async () => {
   const { sandbox, ask } = await start();
   sandbox.data.organizations = [{ id: 'x', name: 'written', label: null }];
   expect((await ask('GET', '/api/organizations')).body.data).toEqual([
@@ -69,14 +69,14 @@ test('the log has each request with its status, and no credentials', async () =>
   expect(JSON.stringify(sandbox.requests)).not.toContain(sandbox.token);
 });
 
-test('the log keeps a body as it was sent, whatever becomes of the data', async () => {
+test('the log keeps a body as it was sent, whatever happens to the data', async () => {
   const { sandbox, ask, user } = await start();
   await ask('PATCH', `/api/users/${ids.ada}`, { user: { metadata: { a: 1 } } });
   user(ids.ada).metadata.a = 2;
   expect(sandbox.requests[0]?.body).toEqual({ user: { metadata: { a: 1 } } });
 });
 
-test('omitOptionalFields leaves empty objects inside of data', async () => {
+test('omitOptionalFields leaves empty objects inside data', async () => {
   const { ask } = await start({ omitOptionalFields: true });
   expect((await ask('GET', '/api/organizations')).body).toEqual({ data: [{}, {}, {}, {}] });
   expect((await ask('GET', templatePath('tx_code'))).body).toEqual({ data: {} });
