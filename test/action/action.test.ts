@@ -25,7 +25,7 @@ function plans({ github }: Workspace): string[] {
 const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\n`;
 
 describe('plan on a pull request', () => {
-  it('writes one comment, annotations at file and line, outputs, and the whole into the summary', async () => {
+  it('writes one comment, annotations with file and line, outputs, and the full plan in the summary', async () => {
     const site = await workspace(acme('Renamed'));
     const { code, log, outputs, summary } = await site.run({ environment: 'production' }, pullRequest());
     expect(code).toBe(0);
@@ -50,13 +50,13 @@ describe('plan on a pull request', () => {
     expect(site.writes()).toEqual([]);
   });
 
-  it('stores no plan over what idops reads', async () => {
+  it('refuses a plan-file that idops reads', async () => {
     const site = await workspace(acme('Renamed'));
     await failed(site.run({ 'plan-file': 'idops.yaml' }), 'error[output-is-input]');
     expect(await site.read(join(site.folder, 'idops.yaml'))).toMatch(/^version: 1/);
   });
 
-  it('updates its comment in place, on whatever page it is, and leaves those of others alone', async () => {
+  it('updates its comment on any page, and no comment of another author', async () => {
     const site = await workspace(acme('One'), { pageSize: 3 });
     await site.run({}, pullRequest());
     const [first] = site.github.comments.splice(0);
@@ -72,7 +72,7 @@ describe('plan on a pull request', () => {
     expect(plans(site)).toHaveLength(2);
   });
 
-  it('says in its comment that nothing is declared, and writes none for an empty plan', async () => {
+  it('updates its comment if nothing is declared, and writes none for an empty plan', async () => {
     const site = await planned('One');
     await site.write(nothing);
     const { outputs } = await site.run({}, pullRequest());
@@ -85,13 +85,13 @@ describe('plan on a pull request', () => {
     expect(plans(site)).toHaveLength(2);
   });
 
-  it('writes none where none is wanted', async () => {
+  it('writes no comment with comment: false', async () => {
     const site = await workspace(acme('One'));
     expect(await site.run({ comment: 'false' }, pullRequest())).toMatchObject({ code: 0 });
     expect(site.github.requests).toEqual([]);
   });
 
-  it('says in its comment that a later commit has no plan, so that nobody approves the old one', async () => {
+  it('removes the approval from its comment if a later commit has no plan', async () => {
     const site = await planned('One');
     await site.write({ 'manifests/organizations.yaml': 'kind: Organization\nname: acme\nlable: x\n' });
     const error = '::error file=manifests/organizations.yaml,line=3,col=1,title=idops unknown-field::';
@@ -102,7 +102,7 @@ describe('plan on a pull request', () => {
     expect(plans(site)[0]).not.toContain('digest=');
   });
 
-  it('fails on changes where that is asked for, and where something is blocked', async () => {
+  it('fails on changes with fail-on-changes, and if a change is blocked', async () => {
     const site = await workspace(acme('One'));
     const changed = await failed(site.run({ 'fail-on-changes': 'true' }));
     expect(changed.outputs).toMatchObject({ failed: 'true', 'exit-code': '2' });
@@ -113,7 +113,7 @@ describe('plan on a pull request', () => {
   it.each([
     ['a fork', { from: 'mallory/identity' }, 'fork'],
     ['Dependabot', { sender: 'dependabot[bot]' }, 'Dependabot'],
-  ])('validates alone what comes from %s without a token, and says why', async (_, from, word) => {
+  ])('only validates without a token for %s, and explains why', async (_, from, word) => {
     const site = await workspace(acme('One'));
     const { log, summary, outputs } = await went(site.run({ token: '' }, pullRequest(7, from)));
     for (const text of [log, summary, outputs.summary]) expect(text).toContain(word);
@@ -123,14 +123,14 @@ describe('plan on a pull request', () => {
     await failed(site.run({ token: '' }, pullRequest(7, from)));
   });
 
-  it('fails where the token is missing for another reason', async () => {
+  it('fails if the token is missing for another reason', async () => {
     const site = await workspace(acme('One'));
     await failed(site.run({ token: '' }, pullRequest()), '::error');
   });
 });
 
-describe('what GitHub refuses', () => {
-  it('a comment for is a warning, and the plan stands', async () => {
+describe('a failure of GitHub', () => {
+  it('for a comment is a warning, and the plan succeeds', async () => {
     const site = await workspace(acme('One'));
     site.github.forbid('POST', /comments$/);
     const { log, outputs } = await went(site.run({}, pullRequest()));
@@ -143,7 +143,7 @@ describe('what GitHub refuses', () => {
   it.each([
     [true, 1, 0],
     [false, 0, 1],
-  ])('looks once for a comment after a 502 that created it (%s)', async (done, written, warned) => {
+  ])('with a 502 is followed by one look for the comment (created: %s)', async (done, written, warned) => {
     const site = await workspace(acme('One'));
     const message = 'bad gateway';
     site.github.faults.push({ method: 'POST', path: /comments$/, status: 502, message, done, times: 1 });
@@ -154,7 +154,7 @@ describe('what GitHub refuses', () => {
     expect(asked.map((one) => one.split(' ')[0])).toEqual(['GET', 'POST', 'GET']);
   });
 
-  it("writes no second comment and takes nobody else's where GitHub does not tell whose the token is", async () => {
+  it("to identify the token's user writes no second comment and changes no other", async () => {
     const site = await planned('One');
     const [before] = plans(site);
     site.github.faults.push({ method: 'POST', path: /graphql/, status: 403, message: 'no' });
@@ -166,7 +166,7 @@ describe('what GitHub refuses', () => {
     expect(writes).toHaveLength(1);
   });
 
-  it('writes no second comment where the list of comments breaks off', async () => {
+  it('in the list of comments writes no second comment', async () => {
     const site = await planned('One');
     site.github.faults.push({ method: 'GET', path: /comments$/, status: 'cut', message: '', times: 1 });
     await site.write(acme('Two'));
@@ -186,7 +186,7 @@ describe('what GitHub refuses', () => {
   });
 });
 
-describe('apply of what was approved', () => {
+describe('apply of an approved plan', () => {
   it('applies the plan that the merged pull request showed, and can be repeated', async () => {
     const site = await planned('Approved');
     Object.assign(site.github.merge(99, 'abc123'), { merged_at: null });
@@ -201,7 +201,7 @@ describe('apply of what was approved', () => {
     expect(site.writes()).toHaveLength(1);
   });
 
-  it('shows what became of the changes in html-report, whatever sample data says', async () => {
+  it('shows the results in html-report, even with invalid sample data', async () => {
     const emails = `${template}txt_content: "{{ code }} of {{ account.email }}"\n`;
     const site = await workspace({ ...acme('Renamed'), 'manifests/emails.yaml': emails });
     const before = await site.run({});
@@ -214,7 +214,7 @@ describe('apply of what was approved', () => {
     expect(await site.read(before.outputs['html-report'] ?? '')).toMatch(/<h1>idops plan/);
   });
 
-  it('stops before more destructive changes than are meant', async () => {
+  it('refuses more destructive changes than allowed', async () => {
     const site = await workspace({ 'manifests/emails.yaml': `${template}state: absent\n` });
     const { outputs } = await failed(site.run({ command: 'apply', 'allow-destructive': '0' }));
     const digest = expect.stringMatching(/^sha256:/);
@@ -224,30 +224,27 @@ describe('apply of what was approved', () => {
   });
 });
 
-describe('drift', () => {
+describe('the drift issue', () => {
   const inputs = { 'drift-issue': 'true' };
   const states = ({ github }: Workspace) => github.issues.map(({ state }) => state);
 
-  it.each(['schedule', 'workflow_dispatch'])(
-    'opens one issue, updates it, and closes it again, on %s',
-    async (event) => {
-      const site = await workspace(acme('One'), { pageSize: 2 });
-      const other = { id: 1, number: 1, title: 'x', body: 'x', state: 'open', user: { id: 5, login: 'jo' } };
-      site.github.issues.push(other, { ...other, number: 2 }, { ...other, number: 3 });
-      expect(await site.run(inputs, { event })).toMatchObject({ code: 0, outputs: { 'exit-code': '2' } });
-      await site.write(acme('Two'));
-      await site.run(inputs, { event });
-      expect(site.github.issues).toHaveLength(4);
-      expect(site.github.issues[3]).toMatchObject({ state: 'open', body: expect.stringContaining('Two') });
-      await site.write(nothing);
-      await site.run(inputs, { event });
-      const closed = { state: 'closed', body: expect.stringContaining('no drift') };
-      expect(site.github.issues[3]).toMatchObject(closed);
-      expect(states(site)).toEqual(['open', 'open', 'open', 'closed']);
-    },
-  );
+  it.each(['schedule', 'workflow_dispatch'])('is opened, updated and closed on %s', async (event) => {
+    const site = await workspace(acme('One'), { pageSize: 2 });
+    const other = { id: 1, number: 1, title: 'x', body: 'x', state: 'open', user: { id: 5, login: 'jo' } };
+    site.github.issues.push(other, { ...other, number: 2 }, { ...other, number: 3 });
+    expect(await site.run(inputs, { event })).toMatchObject({ code: 0, outputs: { 'exit-code': '2' } });
+    await site.write(acme('Two'));
+    await site.run(inputs, { event });
+    expect(site.github.issues).toHaveLength(4);
+    expect(site.github.issues[3]).toMatchObject({ state: 'open', body: expect.stringContaining('Two') });
+    await site.write(nothing);
+    await site.run(inputs, { event });
+    const closed = { state: 'closed', body: expect.stringContaining('no drift') };
+    expect(site.github.issues[3]).toMatchObject(closed);
+    expect(states(site)).toEqual(['open', 'open', 'open', 'closed']);
+  });
 
-  it('lists its own issues alone, and reopens the one that it closed, not one that a person did', async () => {
+  it('is found by its author, and reopened if idops closed it, but not if a person did', async () => {
     const site = await workspace(acme('One'));
     const night = { event: 'schedule' };
     for (const files of [acme('One'), nothing, acme('Two')]) {
@@ -264,7 +261,7 @@ describe('drift', () => {
     expect(states(site)).toEqual(['closed', 'open']);
   });
 
-  it('gets an issue from an apply that fails or is refused, which the next plan closes', async () => {
+  it('is opened by an apply that fails or is refused, and closed by the next plan', async () => {
     const site = await workspace(acme('One'));
     const apply = { ...inputs, command: 'apply' };
     await site.run({ ...apply, 'expect-digest': `sha256:${'0'.repeat(64)}` });
@@ -286,9 +283,9 @@ describe('drift', () => {
     ['a pull request', pullRequest()],
     ['a dispatch of a branch', { event: 'workflow_dispatch', env: { GITHUB_REF: 'refs/heads/topic' } }],
     ['a push to a branch', { event: 'push', env: { GITHUB_REF: 'refs/heads/topic' } }],
-    ['a tag', { event: 'push', env: { GITHUB_REF: 'refs/tags/main' } }],
-    ['a run whose event does not name the default branch', { event: 'workflow_dispatch', payload: {} }],
-  ])('opens, changes and closes no issue from %s, and says why', async (_, options) => {
+    ['a push of a tag', { event: 'push', env: { GITHUB_REF: 'refs/tags/main' } }],
+    ['a run whose event lacks the default branch', { event: 'workflow_dispatch', payload: {} }],
+  ])('is neither opened, changed nor closed from %s, with the reason', async (_, options) => {
     const site = await workspace(acme('One'));
     await site.run(inputs, { event: 'schedule' });
     const before = structuredClone(site.github.issues);
@@ -301,7 +298,7 @@ describe('drift', () => {
     expect(site.github.issues).toEqual(before);
   });
 
-  it('says which permission is missing', async () => {
+  it('needs a permission, which a warning names', async () => {
     const site = await workspace(acme('One'));
     site.github.forbid('POST', /issues$/);
     expect((await went(site.run(inputs, { event: 'schedule' }))).log).toContain('issues: write');
@@ -309,14 +306,14 @@ describe('drift', () => {
 });
 
 describe('inputs', () => {
-  it('are checked all at once', async () => {
+  it('are all checked at once', async () => {
     const site = await workspace(acme('One'));
     const wrong = { command: 'destroy', comment: 'maybe', 'expect-digest': 'x', 'allow-destructive': '-1' };
     await failed(site.run({ ...wrong, args: '--evil --target' }), ...Object.keys(wrong), '--evil');
     expect(site.sandbox.requests).toEqual([]);
   });
 
-  it('do not repeat a token that stands in the wrong one', async () => {
+  it('never repeat a token in the wrong input', async () => {
     const site = await workspace(acme('One'));
     const token = `eyJ${'aB3'.repeat(20)}.eyJ${'cD4'.repeat(20)}`;
     const wrong = [{ args: `--${token}` }, { args: token }, { command: token }, { environment: token }];
@@ -329,7 +326,7 @@ describe('inputs', () => {
     expect(plans(site)[0]).toContain('## idops plan for `(a value of 127 characters)`: failed');
   });
 
-  it('args are taken apart as a shell would, and nothing in them is run', async () => {
+  it('args are split as a shell does, and nothing in them runs', async () => {
     const more = { 'manifests/more.yaml': 'kind: Organization\nname: globex\nlabel: X\n' };
     const site = await workspace({ ...acme('One'), ...more });
     const args = '--target "Organization/glo*" --concurrency 2\n--timeout 5 --retries 0';
@@ -338,7 +335,7 @@ describe('inputs', () => {
     await expect(site.read(`${site.folder}/oops`)).rejects.toThrow();
   });
 
-  it('never ends well, nor says that all is as declared, where args leave out what is owed', async () => {
+  it('never succeed or report no drift if args leave out a pending restore', async () => {
     let cuts = true;
     const site = await workspace(
       {
@@ -352,10 +349,10 @@ describe('inputs', () => {
     );
     await failed(site.run({ command: 'apply', args: '--retries 1' }));
     cuts = false;
-    const said = `what an update took away from 1 object that --kind or --target leave out is still to be restored (User/${ids.ada})`;
+    const message = `what an update took away from 1 object that --kind or --target leave out is still to be restored (User/${ids.ada})`;
     const args = '--kind Organization';
     const { log } = await site.run({ args, 'drift-issue': 'true', 'github-token': githubToken });
-    expect(log.replace(/\s+/g, ' ')).toContain(said);
+    expect(log.replace(/\s+/g, ' ')).toContain(message);
     expect(log).not.toContain('Nothing to change.');
     expect(site.github.issues).toEqual([expect.objectContaining({ state: 'open' })]);
     const applied = await failed(site.run({ command: 'apply', args }));
@@ -364,7 +361,7 @@ describe('inputs', () => {
     await went(site.run({ command: 'apply', args }));
   });
 
-  it('validates', async () => {
+  it('can only validate', async () => {
     const site = await workspace(acme('One'));
     const { outputs } = await went(site.run({ command: 'validate', token: '' }));
     expect(outputs).toMatchObject({ summary: '1 object is valid', failed: 'false', changed: 'false' });
@@ -373,7 +370,7 @@ describe('inputs', () => {
 });
 
 describe('secrets', () => {
-  it('are masked before anything, and in nothing that a run leaves behind', async () => {
+  it('are masked first, and appear in no output of a run', async () => {
     const password = 'pa55word-of-the-mail-server';
     const site = await workspace({
       'manifests/users.yaml': `kind: User
@@ -397,7 +394,7 @@ backend: {id: ${ids.backend}, smtp_password: "\${IDOPS_SMTP}"}
     }
   });
 
-  it('of the workflow are not there for manifests', async () => {
+  it('of the workflow are not available to manifests', async () => {
     const site = await workspace({
       'idops.yaml': 'version: 1\nallow_env: [INPUT_TOKEN]\n',
       'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: "${INPUT_TOKEN}"\n',
@@ -407,7 +404,7 @@ backend: {id: ${ids.backend}, smtp_password: "\${IDOPS_SMTP}"}
 });
 
 describe('hostile text', () => {
-  it('comes out as text in comments, logs and outputs', async () => {
+  it('is plain text in comments, logs and outputs', async () => {
     const evil = '"--> <img src=x> @everyone ::set-output name=x::y ##[error]z"';
     const site = await workspace(acme(evil));
     const { log, outputs } = await site.run({}, pullRequest());
@@ -422,7 +419,7 @@ describe('hostile text', () => {
 });
 
 describe('a plan of 2,000 changes', () => {
-  it('gives a comment that GitHub takes, with the destructive ones in it, and a summary within its limit', async () => {
+  it("has a comment within GitHub's limit with all destructive changes, and a summary within its limit", async () => {
     const { all, manifest, seed } = organizations(1990);
     const templates = Array.from({ length: 10 }, (_, index) => ({
       id: `30000000-0000-4000-8000-${String(index).padStart(12, '0')}`,

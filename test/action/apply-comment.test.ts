@@ -41,7 +41,7 @@ function result(site: Workspace): string {
 }
 
 describe('the comment after apply', () => {
-  it('tells the result, how it is undone and where the run is, beside the plan as it was', async () => {
+  it("shows the result, how to undo it and the run, and keeps the plan's comment", async () => {
     const site = await merged(acme('Renamed'), { environment: 'production' });
     const [{ body: planned } = { body: '' }] = site.github.comments;
     const { summary } = await went(apply(site, { environment: 'production', ...approved }));
@@ -57,7 +57,7 @@ describe('the comment after apply', () => {
     expect(site.github.comments[0]?.body).toBe(planned);
   });
 
-  it('is one for each run that did something', async () => {
+  it('is written once for each run that changed something', async () => {
     const site = await merged(acme('Renamed'));
     await apply(site, approved);
     const [first] = results(site);
@@ -68,7 +68,7 @@ describe('the comment after apply', () => {
     expect(results(site)).toEqual([first, expect.stringContaining(': 1 applied\n')]);
   });
 
-  it('tells what failed', async () => {
+  it('reports failures', async () => {
     const site = await merged(
       acme('Renamed'),
       {},
@@ -83,21 +83,21 @@ describe('the comment after apply', () => {
   });
 
   it.each<[string, (site: Workspace) => Promise<unknown>, { readonly [name: string]: string }, string]>([
-    ['another plan than the approved one', (site) => site.write(acme('Another')), approved, 'stale plan'],
-    ['a plan that nobody approved', async () => {}, { 'expect-digest': none }, 'stale plan'],
-    ['a plan with something blocked', (site) => site.write(nobody), {}, 'blocked'],
+    ['a plan other than the approved one', (site) => site.write(acme('Another')), approved, 'stale plan'],
+    ['an unapproved plan', async () => {}, { 'expect-digest': none }, 'stale plan'],
+    ['a plan with a blocked change', (site) => site.write(nobody), {}, 'blocked'],
     ['a broken configuration', (site) => site.write({ 'idops.yaml': 'version: [' }), {}, 'error['],
-  ])('says that nothing was sent of %s', async (_, move, inputs, told) => {
+  ])('reports that nothing was sent for %s', async (_, move, inputs, reason) => {
     const site = await merged(acme('Renamed'));
     await move(site);
     await failed(apply(site, inputs));
     expect(result(site)).toMatch(/## idops apply[^\n]*: not applied\n/);
     expect(result(site)).toContain('Nothing was sent:');
-    expect(result(site)).toContain(told);
+    expect(result(site)).toContain(reason);
     expect(site.writes()).toEqual([]);
   });
 
-  it('is none where none is wanted, nor for a commit that no pull request brought as it is', async () => {
+  it('is not written with comment: false, or for a commit without a merged pull request', async () => {
     const site = await merged(acme('Renamed'));
     await went(apply(site, { comment: 'false' }));
     await site.write(acme('Another'));
@@ -105,7 +105,7 @@ describe('the comment after apply', () => {
     expect(results(site)).toEqual([]);
   });
 
-  it('that may not be written is a warning, and the run stands', async () => {
+  it('that GitHub refuses is a warning, and the run succeeds', async () => {
     const site = await merged(acme('Renamed'));
     site.github.forbid('POST', /comments/);
     const { log } = await went(apply(site));
@@ -114,7 +114,7 @@ describe('the comment after apply', () => {
     expect(log).not.toContain('..');
   });
 
-  it('has no secret in it', async () => {
+  it('contains no secret', async () => {
     const metadata = 'metadata: {note: {value: "${IDOPS_NOTE}", status: valid}}\n';
     const users = { 'manifests/users.yaml': `kind: User\nid: ${ids.ada}\nwhole: [metadata]\n${metadata}` };
     const site = await merged(users, { comment: 'false' });
@@ -125,7 +125,7 @@ describe('the comment after apply', () => {
     for (const secret of [env.IDOPS_NOTE, site.sandbox.token]) expect(sent).not.toContain(secret);
   });
 
-  it('is never longer than GitHub takes', async () => {
+  it("stays within GitHub's limit", async () => {
     const { manifest, seed } = organizations(2000, 'x'.repeat(150));
     const site = await merged({ 'manifests/a.yaml': manifest }, {}, { seed });
     await failed(apply(site, approved), 'pull request #7 approves no plan for this environment');

@@ -16,7 +16,7 @@ const inputs = { command: 'apply', 'expect-digest': 'from-pull-request' };
 const mallory = { id: 5, login: 'mallory' };
 const push: ActionOptions = { sha: 'abc123' };
 
-/** A pull request that was planned, and not merged yet. */
+/** A pull request with a plan, not merged yet. */
 async function shown(): Promise<{ site: Workspace; comment: DoubleRemark }> {
   const site = await planned('Approved');
   const [comment] = site.github.comments;
@@ -24,21 +24,21 @@ async function shown(): Promise<{ site: Workspace; comment: DoubleRemark }> {
   return { site, comment };
 }
 
-/** One that was merged, too. */
+/** The same, merged. */
 async function merged(): ReturnType<typeof shown> {
   const made = await shown();
   made.site.github.merge(7, 'abc123');
   return made;
 }
 
-/** The event of the pull request that was merged as this commit. */
+/** The event of the pull request, merged as this commit. */
 function closed({ github }: Workspace, sha = 'abc123'): ActionOptions {
   github.merge(7, sha);
   return { ...pullRequest(), sha, env: { GITHUB_REF: 'refs/heads/main' } };
 }
 
-async function refused(site: Workspace, told: string | RegExp, options = push): Promise<string> {
-  const { log } = await failed(site.run(inputs, options), told);
+async function refused(site: Workspace, message: string | RegExp, options = push): Promise<string> {
+  const { log } = await failed(site.run(inputs, options), message);
   expect(site.writes()).toEqual([]);
   return log;
 }
@@ -48,7 +48,7 @@ async function applied(site: Workspace, options: ActionOptions = push, given: ob
   expect(site.writes()).toHaveLength(1);
 }
 
-/** Merges the pull request anew, after an approving review. */
+/** Merges the pull request again, after an approving review. */
 async function appliedOnceReviewed(site: Workspace): Promise<void> {
   site.github.pulls.splice(0);
   site.github.review(7);
@@ -56,8 +56,8 @@ async function appliedOnceReviewed(site: Workspace): Promise<void> {
   await applied(site);
 }
 
-describe('what the comment of a pull request approves', () => {
-  it('is nothing where somebody else edited it before the merge, also back to what it was', async () => {
+describe('the comment of a pull request', () => {
+  it('approves nothing if another user edited it before the merge, even back to the original', async () => {
     const { site, comment } = await shown();
     const { body } = comment;
     site.github.edit(comment, mallory, `${body}\nLooks good.`);
@@ -68,14 +68,14 @@ describe('what the comment of a pull request approves', () => {
   });
 
   it.each([
-    ['somebody else', mallory, 'was edited by mallory'],
-    ['somebody of the same name as our bot', { id: 6, login: 'github-actions' }, 'edited by github-actions'],
-    ['somebody whose account is gone', null, 'was edited by an account that GitHub does not name'],
+    ['another user', mallory, 'was edited by mallory'],
+    ['a user with the name of the bot', { id: 6, login: 'github-actions' }, 'edited by github-actions'],
+    ['a deleted user', null, 'was edited by an account that GitHub does not name'],
     ['idops itself', actionsBot, 'the comment with the plan of pull request #7 was changed after the merge'],
-  ])('is nothing where %s edited it after the merge', async (_, by, told) => {
+  ])('approves nothing if %s edited it after the merge', async (_, by, message) => {
     const { site, comment } = await merged();
     site.github.edit(comment, by, comment.body);
-    await refused(site, told);
+    await refused(site, message);
   });
 
   const permissions = 'the job needs the permissions actions: read, contents: read and pull-requests: read';
@@ -97,28 +97,28 @@ describe('what the comment of a pull request approves', () => {
       'approves no plan',
     ],
     [
-      'GitHub does not tell who edited it',
+      'GitHub does not name its editor',
       ({ github }) => github.forbid('POST', /graphql/),
       "what was approved can't be read",
     ],
     ['the token may not read pull requests', ({ github }) => github.forbid('GET', /pulls$/), permissions],
     [
-      'GraphQL says that a permission is missing',
+      'GraphQL reports a missing permission',
       ({ github }) => github.faults.push(unanswered),
       new RegExp(`what was approved can't be read: GitHub answers: .*not accessible[^]*${permissions}`),
     ],
     [
-      'what the plan changes was changed on the server, even if the same would be sent',
+      'the server was changed, even if the plan sends the same',
       (site) => site.setLabel('somebody was here'),
       'and the server was changed since',
     ],
-  ])('is nothing where %s', async (_, happen, told) => {
+  ])('approves nothing if %s', async (_, happen, message) => {
     const { site, comment } = await merged();
     happen(site, comment);
-    await refused(site, told);
+    await refused(site, message);
   });
 
-  it('is what it showed at the merge: a plan that is made later leaves it alone', async () => {
+  it("approves what it showed at the merge: a later plan doesn't change it", async () => {
     const { site, comment } = await merged();
     const { log } = await site.run({}, pullRequest());
     expect(log).toContain('pull request #7 is merged, and its comment stays as it was approved');
@@ -126,7 +126,7 @@ describe('what the comment of a pull request approves', () => {
     await applied(site);
   });
 
-  it('is of the last commit: an old run that is run again leaves it alone', async () => {
+  it("belongs to the last commit: a repeated older run doesn't change it", async () => {
     const { site, comment } = await shown();
     Object.assign(site.github.merge(7, 'abc123'), { merged_at: null });
     const { log } = await went(site.run({}, pullRequest(7, { sha: 'c0ffee' })));
@@ -134,7 +134,7 @@ describe('what the comment of a pull request approves', () => {
     expect(site.github.comments).toEqual([comment]);
   });
 
-  it('stays beside that of a plan that somebody asks for by hand, which approves nothing', async () => {
+  it('is kept next to that of a plan by pr-number, which approves nothing', async () => {
     const { site, comment } = await shown();
     Object.assign(site.github.merge(7, 'abc123'), { merged_at: null, merge_commit_sha: null });
     const pinned = { 'base-url': site.sandbox.url, 'pr-number': '7' };
@@ -145,7 +145,7 @@ describe('what the comment of a pull request approves', () => {
     expect(readMarker(second?.body ?? '')?.kind).toBe('shown');
   });
 
-  it('is what the newest of several says: nothing, where it approves no plan', async () => {
+  it('is the newest of several: it approves nothing if it has no plan', async () => {
     const { site, comment } = await shown();
     const marker = readMarker(comment.body);
     if (marker === null) throw new Error('no marker');
@@ -156,23 +156,23 @@ describe('what the comment of a pull request approves', () => {
   });
 });
 
-describe('the run that planned', () => {
+describe('a planning run', () => {
   it.each([
     [{ path: '.github/workflows/evil.yml' }, 'its workflow is not .github/workflows/idops-pull-request.yml'],
     [{ event: 'push' }, 'its event is not pull_request'],
     [{ head_sha: 'ffff' }, 'it is of the commit ffff, and pull request #7 ends with beadfeed0123'],
     [{ head_repository: { full_name: 'mallory/identity' } }, 'it is of another repository'],
-  ])('approves nothing if it has %j', async (change, told) => {
+  ])('approves nothing if it has %j', async (change, message) => {
     const { site } = await shown();
     Object.assign(site.github.runs[0] ?? {}, change);
     site.github.merge(7, 'abc123');
-    await refused(site, told);
+    await refused(site, message);
   });
 
   it.each<[string, (site: Workspace) => void, string]>([
-    ['kept nothing', ({ github }) => void github.artifacts.splice(0), 'kept no artifact idops-plan…'],
+    ['uploaded nothing', ({ github }) => void github.artifacts.splice(0), 'kept no artifact idops-plan…'],
     [
-      'kept something only after the merge',
+      'uploaded its plan only after the merge',
       ({ github }) => {
         github.artifacts.splice(0);
         github.merge(7, 'abc123');
@@ -181,30 +181,30 @@ describe('the run that planned', () => {
       'kept no artifact',
     ],
     [
-      'kept something that has expired',
+      'uploaded an expired artifact',
       ({ github }) => void Object.assign(github.artifacts[0] ?? {}, { expired: true }),
       'or it has expired',
     ],
     [
-      'kept another plan than the comment has, which another workflow wrote',
+      'uploaded another plan than its comment has, which another workflow wrote',
       ({ github: { comments } }) => {
         for (const comment of comments) comment.body = `${comment.body}\nNothing to see here.`;
       },
       'is not what its run wrote',
     ],
     [
-      'is gone',
+      'was deleted',
       ({ github }) => void github.runs.splice(0),
       "what was approved can't be read: GitHub answers 404",
     ],
-  ])('approves nothing if it %s', async (_, happen, told) => {
+  ])('approves nothing if it %s', async (_, happen, message) => {
     const { site } = await shown();
     happen(site);
     if (site.github.pulls.length === 0) site.github.merge(7, 'abc123');
-    await refused(site, told);
+    await refused(site, message);
   });
 
-  it('may be of a workflow with another name', async () => {
+  it('may belong to the workflow in plan-workflow', async () => {
     const { site } = await shown();
     Object.assign(site.github.runs[0] ?? {}, { path: '.github/workflows/plan.yml@refs/pull/7/merge' });
     site.github.merge(7, 'abc123');
@@ -212,16 +212,16 @@ describe('the run that planned', () => {
   });
 });
 
-describe('a plan that has to be reviewed', () => {
+describe('a required review', () => {
   const nobody = 'nobody who may push approved it before the merge';
   const dependabot = { id: 4, login: 'dependabot[bot]' };
 
   it.each<[string, (site: Workspace) => unknown, string]>([
-    ['was approved by nobody', () => {}, nobody],
-    ['was approved by a bot', ({ github }) => github.review(7, { by: dependabot }), nobody],
-    ['was approved by a stranger', ({ github }) => github.review(7, { mayPush: false }), nobody],
+    ['is missing', () => {}, nobody],
+    ["is a bot's", ({ github }) => github.review(7, { by: dependabot }), nobody],
+    ["is a user's without write access", ({ github }) => github.review(7, { mayPush: false }), nobody],
     [
-      'was approved after the merge',
+      'was submitted after the merge',
       ({ github }) => {
         github.merge(7, 'abc123');
         github.review(7);
@@ -229,23 +229,23 @@ describe('a plan that has to be reviewed', () => {
       nobody,
     ],
     [
-      'was approved at an earlier commit',
+      'is of an earlier commit',
       ({ github }) => github.review(7, { commit: 'ffff' }),
       'jo approved an earlier commit',
     ],
     [
-      'was made again after the review, with the same digest',
+      'is older than the plan, even with the same digest',
       async (site) => {
         site.github.review(7);
         await site.run({}, pullRequest());
       },
       'the plan was made again after jo approved it',
     ],
-  ])('is not applied if it %s', async (_, happen, told) => {
+  ])('prevents apply if it %s', async (_, happen, message) => {
     const { site } = await shown();
     await happen(site);
     if (site.github.pulls.length === 0) site.github.merge(7, 'abc123');
-    await failed(site.run({ ...inputs, approve: 'reviewed' }, push), told);
+    await failed(site.run({ ...inputs, approve: 'reviewed' }, push), message);
     expect(site.writes()).toEqual([]);
   });
 
@@ -260,7 +260,7 @@ describe('a plan that has to be reviewed', () => {
     },
   );
 
-  it('is none if changes are asked for last', async () => {
+  it('is not approving if its author requested changes last', async () => {
     const { site } = await shown();
     site.github.required.byRuleset = 1;
     site.github.review(7);
@@ -270,7 +270,7 @@ describe('a plan that has to be reviewed', () => {
     await appliedOnceReviewed(site);
   });
 
-  it('need not be where the workflow says that the merge approves', async () => {
+  it('is not needed with approve: merged', async () => {
     const { site } = await shown();
     site.github.required.byRuleset = 1;
     site.github.merge(7, 'abc123');
@@ -278,7 +278,7 @@ describe('a plan that has to be reviewed', () => {
   });
 });
 
-describe('the pull request whose comment approves', () => {
+describe('a pull request', () => {
   const none = 'no merged pull request brought the commit abc123';
   const tagged = { ...push, env: { GITHUB_REF: 'refs/tags/v1' } };
   const opened = (github: GithubDouble) => Object.assign(github.merge(7, 'abc123'), { merged_at: null });
@@ -287,7 +287,7 @@ describe('the pull request whose comment approves', () => {
     ['was merged into another branch', (github) => github.merge(7, 'abc123', 'develop'), `${none} to main`],
     ['came with the commit in one push', (github) => github.merge(7, 'fff000').commits.push('abc123'), none],
     ['is not merged', opened, none],
-    ['is not merged, of which the event is', opened, 'pull request #7 is not merged', pullRequest()],
+    ['is not merged, according to the event', opened, 'pull request #7 is not merged', pullRequest()],
     [
       'is one of several',
       (github) => [7, 8].map((number) => github.merge(number, 'abc123')),
@@ -299,13 +299,13 @@ describe('the pull request whose comment approves', () => {
       none,
     ],
     ['was merged for a tag', (github) => github.merge(7, 'abc123'), `${none} to a branch`, tagged],
-  ])('is none that %s', async (_, happen, told, options) => {
+  ])('approves nothing if it %s', async (_, happen, message, options) => {
     const { site } = await shown();
     happen(site.github);
-    await refused(site, told, options);
+    await refused(site, message, options);
   });
 
-  it('shows another plan than two merges in one push have together', async () => {
+  it('approves nothing if two merges in one push have another plan together', async () => {
     const { site } = await shown();
     await site.write({ 'manifests/more.yaml': 'kind: Organization\nname: globex\nlabel: X\n' });
     site.github.merge(7, 'abc123').commits.push('fff000');
@@ -313,7 +313,7 @@ describe('the pull request whose comment approves', () => {
     await refused(site, 'stale plan: pull request #7 approved sha256:');
   });
 
-  it('shows what was pushed over it after the approval, and nothing before', async () => {
+  it('approves nothing if other content was pushed after the approval', async () => {
     const { site } = await shown();
     await site.write(acme('Forced'));
     site.github.merge(7, 'abc123');
@@ -321,7 +321,7 @@ describe('the pull request whose comment approves', () => {
     expect(log).toContain('https://github.example/acme/identity/actions/runs/77 shows what was approved');
   });
 
-  it('is that of the event which closed it', async () => {
+  it('is the one of the event that closed it', async () => {
     const { site } = await shown();
     const options = closed(site);
     site.github.merge(8, 'abc123');
@@ -331,23 +331,23 @@ describe('the pull request whose comment approves', () => {
   it.each<[string, ActionOptions]>([
     ['for another commit', { sha: 'fff000' }],
     ['for another branch', { env: { GITHUB_REF: 'refs/heads/develop' } }],
-  ])('is not that of the event which closed it %s', async (_, change) => {
+  ])('of a closing event %s approves nothing', async (_, change) => {
     const { site } = await shown();
     await refused(site, 'pull request #7 is not merged, or not what brought', { ...closed(site), ...change });
   });
 
-  it('is named by pr-number where the event names none, and held to the same', async () => {
+  it('may be named by pr-number, with the same checks', async () => {
     const { site } = await merged();
     site.github.merge(8, 'abc123');
     site.github.merge(9, 'abc123', 'develop');
     const dispatched: ActionOptions = { event: 'workflow_dispatch', sha: 'abc123' };
     const pinned = { 'base-url': site.sandbox.url };
-    for (const [number, told] of [
+    for (const [number, message] of [
       ['8', 'approves no plan'],
       ['9', 'pull request #9 is not merged, or not what brought'],
       ['10', 'GitHub answers 404'],
     ] as const) {
-      await failed(site.run({ ...inputs, ...pinned, 'pr-number': number }, dispatched), told);
+      await failed(site.run({ ...inputs, ...pinned, 'pr-number': number }, dispatched), message);
     }
     const named = { ...pinned, 'pr-number': '7' };
     const earlier = { ...dispatched, sha: 'fff000', env: { GITHUB_RUN_ID: '70' } };
@@ -357,7 +357,7 @@ describe('the pull request whose comment approves', () => {
     await applied(site, dispatched, named);
   });
 
-  it('gets the comment of a plan whose event names none', async () => {
+  it('named by pr-number gets the comment of the plan', async () => {
     const site = await workspace(acme('Approved'));
     Object.assign(site.github.merge(8, 'abc123'), { merged_at: null, merge_commit_sha: null });
     await site.run({ 'pr-number': '8', 'base-url': site.sandbox.url }, { event: 'workflow_dispatch' });

@@ -15,7 +15,7 @@ import {
   workspace,
 } from './running.js';
 
-/** The one comment that idops wrote, and its heading. */
+/** The only comment of idops, and its heading. */
 function comment({ github }: Workspace): { readonly heading: string; readonly body: string } {
   expect(github.comments).toHaveLength(1);
   const body = github.comments[0]?.body ?? '';
@@ -23,11 +23,11 @@ function comment({ github }: Workspace): { readonly heading: string; readonly bo
   return { heading, body };
 }
 
-/** The server's address as headings show it. */
+/** The host of the server, as headings show it. */
 const host = ({ sandbox }: Workspace): string => sandbox.url.replace('http://', '');
 
 describe('the heading of a comment', () => {
-  it('names the environment and the server, and the configuration where it is not where it is looked for', async () => {
+  it('names environment and server, and the configuration if it is not the default', async () => {
     const site = await workspace(acme('Renamed'));
     await site.run({ environment: 'production' }, pullRequest());
     expect(comment(site).heading).toBe(
@@ -45,7 +45,7 @@ describe('the heading of a comment', () => {
     expect(summary).toContain(heading);
   });
 
-  it('names them in the issue about drift as well', async () => {
+  it('names them in the drift issue too', async () => {
     const site = await workspace(acme('Renamed'));
     const inputs = { 'drift-issue': 'true', environment: 'production' };
     await site.run(inputs, { event: 'schedule' });
@@ -57,10 +57,10 @@ describe('the heading of a comment', () => {
   });
 });
 
-describe('the commit of a plan of a pull request that pr-number names', () => {
+describe('the commit in a comment for pr-number', () => {
   const dispatched: ActionOptions = { event: 'workflow_dispatch', sha: 'c0ffee'.padEnd(40, '0') };
 
-  /** A workspace with the open pull request 8, which ends with `head`. */
+  /** A workspace with the open pull request 8, whose last commit is `head`. */
   async function open(head: string) {
     const site = await workspace(acme('Renamed'));
     const pull = Object.assign(site.github.merge(8, ''), { merged_at: null, merge_commit_sha: null });
@@ -70,7 +70,7 @@ describe('the commit of a plan of a pull request that pr-number names', () => {
     return { site, plan: planned };
   }
 
-  /** Commits all of the workspace, with these parents, and checks it out. */
+  /** Commits the workspace with these parents, and checks the commit out. */
   function commit({ folder }: Workspace, ...parents: readonly string[]): string {
     const git = (...args: string[]): string =>
       execFileSync('git', ['-c', 'user.name=jo', '-c', 'user.email=jo@example.com', ...args], {
@@ -93,7 +93,7 @@ describe('the commit of a plan of a pull request that pr-number names', () => {
       event: 'issue_comment',
       payload: { issue: { number: 8, pull_request: {} }, repository },
     },
-  ])('is the last one of its branch, in links as well ($event)', async (event) => {
+  ])('is the last commit of the branch, also in links ($event)', async (event) => {
     const { site, plan } = await open(head);
     const { summary } = await plan(event, { 'drift-issue': 'true' });
     for (const text of [comment(site).body, summary]) expect(text).toContain(`/blob/${head}/manifests/`);
@@ -102,7 +102,7 @@ describe('the commit of a plan of a pull request that pr-number names', () => {
     expect(site.github.issues).toEqual([]);
   });
 
-  it('is checked out, or merged into what is', async () => {
+  it('must be checked out, or merged into what is checked out', async () => {
     const { site, plan } = await open(head);
     const main = commit(site);
     await failed(plan(), `of the commit ${main.slice(0, 12)}`);
@@ -121,7 +121,7 @@ describe('the commit of a plan of a pull request that pr-number names', () => {
     expect((await plan(target)).log).toContain('other-commit');
   });
 
-  it('is not told as that of a branch that moved on', async () => {
+  it('prevents the comment if the branch has a newer commit', async () => {
     const { site, plan } = await open(head);
     const [pull] = site.github.pulls;
     // The settings of the base are read before the plan is made.
@@ -132,8 +132,8 @@ describe('the commit of a plan of a pull request that pr-number names', () => {
   });
 });
 
-describe('a plan in which nothing is sent', () => {
-  it('says that there is nothing to change', async () => {
+describe('a plan that sends nothing', () => {
+  it('is announced as nothing to change', async () => {
     const site = await workspace({ 'manifests/organizations.yaml': 'kind: Organization\nname: acme\n' });
     for (const run of [1, 2]) {
       await site.run({ comment: 'true' }, pullRequest());
@@ -142,7 +142,7 @@ describe('a plan in which nothing is sent', () => {
     expect(comment(site).body).toMatch(/^<!-- idops-plan [^>]*digest=sha256:/);
   });
 
-  it('says that what is to be adopted is only recorded', async () => {
+  it('is announced as only recorded if it adopts', async () => {
     const site = await workspace(
       {
         'idops.yaml': `version: 1\nserver: {profile: boruta, base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\n`,
@@ -158,14 +158,14 @@ describe('a plan in which nothing is sent', () => {
 });
 
 describe('a comment', () => {
-  it('says that apply refuses what is blocked', async () => {
+  it('warns that apply refuses a blocked plan', async () => {
     const site = await workspace(nobody);
     await site.run({}, pullRequest());
     expect(comment(site).heading).toMatch(/: 1 blocked, 0 unchanged$/);
     expect(comment(site).body).toContain('`apply` refuses the whole plan');
   });
 
-  it('leads to the attempt of the run and to its artifacts, and says what was selected', async () => {
+  it('links the attempt of the run and its artifacts, and names the selection', async () => {
     const site = await workspace(acme('Renamed'));
     const args = `--target 'Organization/*' --kind Organization --only changes --assert`;
     await site.run({ args }, { ...pullRequest(), env: { GITHUB_RUN_ATTEMPT: '3' } });
@@ -176,7 +176,7 @@ describe('a comment', () => {
   });
 });
 
-describe('the end of a comment', () => {
+describe('the last line of a comment', () => {
   const last = (site: Workspace): string | undefined => comment(site).body.trimEnd().split('\n').at(-1);
   const env = { environment: 'production' };
   const ifRequired = 'after a review of the environment if it requires one.';
@@ -186,20 +186,25 @@ describe('the end of a comment', () => {
   const same = { 'manifests/organizations.yaml': 'kind: Organization\nname: acme\n' };
 
   it.each([
-    ['a review is asked for', acme('A'), { approve: 'reviewed' }, reviewed],
-    ['the merge is enough', acme('A'), { approve: 'merged' }, merged],
-    ['nobody knows which', acme('A'), {}, unknown],
-    ['it shows a part', acme('A'), { args: '--kind Organization' }, /^This comment approves nothing, since/],
+    ['a review is required', acme('A'), { approve: 'reviewed' }, reviewed],
+    ['the merge suffices', acme('A'), { approve: 'merged' }, merged],
+    ['it is unknown which', acme('A'), {}, unknown],
+    [
+      'it shows a part of the objects',
+      acme('A'),
+      { args: '--kind Organization' },
+      /^This comment approves nothing, since/,
+    ],
     ['a change is blocked', nobody, {}, /^Merging applies nothing to `production`: `apply` refuses/],
-    ['nothing is to change', same, { comment: 'true' }, /^Merging sends nothing to `production`: /],
-  ])('says what happens next if %s', async (_, files, inputs: { [name: string]: string }, said) => {
+    ['nothing changes', same, { comment: 'true' }, /^Merging sends nothing to `production`: /],
+  ])('explains what happens next if %s', async (_, files, inputs: { [name: string]: string }, line) => {
     const site = await workspace(files);
     await site.run({ ...env, ...inputs }, pullRequest());
-    if (typeof said === 'string') expect(last(site)).toBe(said);
-    else expect(last(site)).toMatch(said);
+    if (typeof line === 'string') expect(last(site)).toBe(line);
+    else expect(last(site)).toMatch(line);
   });
 
-  it('says what the base branch requires', async () => {
+  it('depends on what the base branch requires', async () => {
     const site = await workspace(acme('Renamed'));
     await site.run(env, pullRequest(7, { ref: 'main' }));
     expect(last(site)).toBe(merged);
@@ -209,11 +214,11 @@ describe('the end of a comment', () => {
   });
 });
 
-describe('a comment with a plan of before', () => {
+describe('a comment with an earlier plan', () => {
   it.each<[string, { readonly [path: string]: string }]>([
     ['is broken', { 'idops.yaml': 'version: [' }],
-    ['is of no known version', { 'idops.yaml': 'version: 77\n' }],
-  ])('approves nothing any more where the configuration %s', async (_, files) => {
+    ['has an unknown version', { 'idops.yaml': 'version: 77\n' }],
+  ])('is no approval any more if the configuration %s', async (_, files) => {
     const site = await planned('Renamed');
     await site.write(files);
     await site.run({}, pullRequest());
@@ -221,7 +226,7 @@ describe('a comment with a plan of before', () => {
     expect(comment(site).body).not.toContain('digest=');
   });
 
-  it('approves nothing any more where a commit was validated alone', async () => {
+  it('is no approval any more if a commit was only validated', async () => {
     const site = await planned('Renamed');
     await site.run({ token: '' }, pullRequest(7, { sender: 'dependabot[bot]' }));
     expect(comment(site).heading).toBe('## idops plan: validated only');
@@ -230,7 +235,7 @@ describe('a comment with a plan of before', () => {
     expect(comment(site).body).not.toContain('digest=');
   });
 
-  it('approves nothing any more if a later push takes the manifests back', async () => {
+  it('is no approval any more if a later push reverts the manifests', async () => {
     const paths = 'idops.yaml manifests/**';
     const site = await workspace(acme('Renamed'));
     site.github.files.push('README.md', 'manifests/organizations.yaml');
@@ -245,7 +250,7 @@ describe('a comment with a plan of before', () => {
     expect(site.github.comments).toHaveLength(1);
   });
 
-  it('is no reason to warn of a permission that runs for forks never get', async () => {
+  it('causes no warning about a permission that runs for forks never have', async () => {
     const site = await planned('Renamed');
     site.github.forbid('GET', /comments/);
     const { log } = await site.run({ token: '' }, pullRequest(7, { from: 'mallory/identity' }));

@@ -4,7 +4,7 @@ import { strToU8, zipSync } from 'fflate';
 import { json, type Received, serve } from '../server/serving.js';
 import { answerGraphql, nodeOf } from './github-graphql.js';
 
-/** A comment or an issue, as GitHub keeps it. */
+/** A comment or an issue. */
 export interface DoubleRemark {
   id: number;
   number: number;
@@ -14,17 +14,17 @@ export interface DoubleRemark {
   pull_request?: object;
   user: { id: number; login: string };
   created_at?: string;
-  /** When it was edited last, and by whom: null for an account that is gone. */
+  /** When and by whom it was last edited; null for a deleted account. */
   edited?: { readonly at: string; readonly by: DoubleRemark['user'] | null };
 }
 
-/** A pull request that was merged as a commit, as GitHub keeps it; `commits` belong to it, too. */
+/** A pull request that was merged as a commit; `commits` were merged with it. */
 function newPull(number: number, merge_commit_sha: string | null, ref: string, merged_at: string | null) {
   const base = { ref, repo: { full_name: 'acme/identity' } };
   return { number, base, head: { sha: branchHead }, merged_at, merge_commit_sha, commits: [] as string[] };
 }
 
-/** A run of a workflow, as GitHub keeps it, with how its jobs ended. */
+/** A workflow run, with the conclusions of its jobs. */
 function newRun(
   id: number,
   created_at: string,
@@ -61,7 +61,7 @@ function newArtifact(
   };
 }
 
-/** An approving review, as GraphQL tells it. */
+/** A review, as GraphQL returns it. */
 export interface DoubleReview {
   readonly number: number;
   readonly by: DoubleRemark['user'];
@@ -71,28 +71,28 @@ export interface DoubleReview {
   readonly at: string;
 }
 
-/** What the double answers in the place of what it would. */
+/** A response that replaces the double's own. */
 export interface DoubleFault {
   readonly method: string;
   readonly path: RegExp;
   /**
-   * What it answers with; nothing at all where it is `lost` (the connection goes) or `late` (the answer never comes), and the
-   * beginning of an answer where that is `cut` or `stalled`.
+   * The status; `lost` closes the connection, `late` never responds, `cut` and `stalled` send only the beginning of a
+   * response.
    */
   readonly status: number | 'lost' | 'late' | 'cut' | 'stalled';
   readonly message: string;
-  /** Called once `late` or `stalled` begins. */
+  /** Called when `late` or `stalled` begins. */
   readonly silent?: () => unknown;
-  /** What the answer is in the place of an object with the message. */
+  /** The body, by default an object with the message. */
   readonly body?: string;
-  /** Whether the request is done all the same. */
+  /** Whether the request is carried out first. */
   readonly done?: boolean;
   readonly headers?: { readonly [name: string]: string };
-  /** How many requests get it; all where it isn't given. */
+  /** How many requests get it; by default all. */
   times?: number;
 }
 
-/** What a request asks, beside its path. */
+/** The query and the body of a request. */
 interface Asked {
   readonly sent: { readonly title?: string; readonly body?: string; query?: string };
   readonly query: URLSearchParams;
@@ -101,10 +101,10 @@ interface Asked {
 export type GithubDouble = Awaited<ReturnType<typeof githubDouble>>;
 
 export const actionsBot = { id: 41898282, login: 'github-actions[bot]' };
-/** The last commit of the branch of every pull request. */
+/** The last commit of every pull request's branch. */
 export const branchHead = 'beadfeed0123';
 
-/** As much of GitHub's API as the action asks for: comments and issues in pages, pull requests of a commit. */
+/** The parts of GitHub's API that the action uses. */
 export async function githubDouble({ pageSize = 100 } = {}) {
   const kept = {
     comments: [] as DoubleRemark[],
@@ -119,30 +119,30 @@ export async function githubDouble({ pageSize = 100 } = {}) {
     contents: new Map<string, string>(),
     /** The members of teams, by their slug. */
     teams: new Map<string, readonly string[]>(),
-    /** How many reviews a branch requires, by a ruleset or by its protection. */
+    /** How many reviews a branch requires, by ruleset or by branch protection. */
     required: { byRuleset: 0, byProtection: 0, byCodeOwners: 0 },
     faults: [] as DoubleFault[],
     /** Every request, as `METHOD path?query`. */
     requests: [] as string[],
-    /** Every body that was sent. */
+    /** Every request body. */
     received: [] as string[],
   };
   const { comments, issues, pulls, runs, artifacts, reviews, required, faults } = kept;
   let ids = 1000;
   let clock = Date.parse('2026-01-01T00:00:00Z');
 
-  /** The time, to the second, as GitHub tells it: a minute later each time. */
+  /** The time in GitHub's format, to the second; each call advances it by a minute. */
   const now = (): string => {
     clock += 60_000;
     return new Date(clock).toISOString().replace('.000Z', 'Z');
   };
 
-  /** Edits a comment, as a person can on the page; null is somebody whose account is gone. */
+  /** Edits a comment, as a person can; null is a deleted account. */
   function edit(comment: DoubleRemark, by: DoubleRemark['user'] | null, body: string): void {
     Object.assign(comment, { edited: { at: now(), by }, body });
   }
 
-  /** Merges a pull request: by now, as this commit, into this branch. */
+  /** Merges a pull request now, as this commit, into this branch. */
   function merge(number: number, sha: string, branch = 'main') {
     const pull = newPull(number, sha, branch, now());
     pulls.push(pull);
@@ -159,12 +159,12 @@ export async function githubDouble({ pageSize = 100 } = {}) {
     artifacts.push(newArtifact(ids, run, uploaded, now()));
   }
 
-  /** Answers such requests as where the token lacks a permission. */
+  /** Responds to such requests as if the token lacks a permission. */
   function forbid(method: string, path: RegExp): void {
     faults.push({ method, path, status: 403, message: 'Resource not accessible by integration' });
   }
 
-  /** The run with this id, which begins now if there is none. */
+  /** The run with this id, which is created if it doesn't exist. */
   function runOf(id: number, given: Parameters<typeof newRun>[2]) {
     const known = runs.find((one) => one.id === id);
     if (known !== undefined) return Object.assign(known, { run_attempt: given.run_attempt });
@@ -173,7 +173,7 @@ export async function githubDouble({ pageSize = 100 } = {}) {
     return made;
   }
 
-  /** What GitHub answers to `METHOD path`: lists in pages, a URL as a redirect, nothing with a 404. */
+  /** The responses to `METHOD path`: lists are paged, a URL is a redirect, undefined is a 404. */
   const routes: readonly (readonly [RegExp, (part: string, asked: Asked, last: string) => unknown])[] = [
     [/^POST \/graphql$/, (_, { sent }) => answerGraphql(sent, { comments, reviews, required }, actionsBot)],
     [
@@ -287,7 +287,7 @@ export async function githubDouble({ pageSize = 100 } = {}) {
 
   const { origin: url } = await serve((response, asked) => {
     answer(response, asked).catch((failure: unknown) => {
-      // Who asked would wait for ever.
+      // Otherwise the client waits forever.
       if (!response.headersSent) json(response, 500, { message: `the double failed: ${String(failure)}` });
       else response.end();
     });
@@ -300,7 +300,7 @@ export async function githubDouble({ pageSize = 100 } = {}) {
     const [, zipped] = /^\/zips\/(\d+)$/.exec(pathname) ?? [];
     const artifact = artifacts.find(({ id }) => String(id) === zipped);
     if (artifact !== undefined) {
-      // What an artifact leads to is another host, which takes no token.
+      // An artifact is downloaded from another host, which accepts no token.
       response.writeHead(200, { 'content-type': 'application/zip' });
       return void response.end(artifact.data);
     }

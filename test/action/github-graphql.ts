@@ -7,7 +7,7 @@ export function nodeOf({ id }: Pick<DoubleRemark, 'id'>): string {
 
 let known: GraphQLSchema | undefined;
 
-/** GitHub's own schema: what a query asks for that isn't in it is refused as GitHub would. */
+/** GitHub's own schema, so that invalid queries are refused as GitHub does. */
 async function schemaOfGithub(): Promise<GraphQLSchema> {
   if (known === undefined) {
     const { schema } = await import('@octokit/graphql-schema');
@@ -48,7 +48,7 @@ function reviewNode({ by, mayPush, commit, at, state = 'APPROVED' }: DoubleRevie
   };
 }
 
-/** Answers a query about comments, reviews and branches as GitHub does, with errors where it would. */
+/** Responds to a query about comments, reviews and branches as GitHub does, including errors. */
 export async function answerGraphql(
   sent: { readonly query?: string; readonly variables?: { readonly [name: string]: unknown } },
   {

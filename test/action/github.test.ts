@@ -3,7 +3,7 @@ import { type GithubApi, GithubFailure, type Manner, withGithub } from '../../sr
 import { deadlines } from '../deadlines.js';
 import { actionsBot, type DoubleFault, type GithubDouble, githubDouble } from './github-double.js';
 
-/** A second of waiting is a millisecond here. */
+/** A second of waiting takes a millisecond here. */
 const second = 1;
 
 type Ask = <T>(work: (api: GithubApi) => Promise<T>) => Promise<T>;
@@ -15,7 +15,7 @@ async function opened(
   const github = await githubDouble();
   github.faults.push(...faults);
   const repository = { owner: 'acme', repository: 'identity' };
-  // The toolkit takes the address from its environment, once.
+  // The toolkit reads the URL from its environment, once.
   const { signal } = new AbortController();
   const given = { signal, second, baseUrl: github.url, ...manner };
   return { github, ask: (work) => withGithub('ghs_token', repository, given, work) };
@@ -36,59 +36,65 @@ const reads: [string, typeof list, (api: GithubApi) => Promise<unknown>][] = [
   ['pull requests of a commit', list, (api) => api.pullRequestsOf('abc')],
   ['issues', list, (api) => api.issues(all)],
   ['a pull request', one, (api) => api.pullRequest(7)],
-  ['who wrote comments', asking, histories],
+  ['the editors of comments', asking, histories],
 ];
 
-describe('an answer that tells nothing', () => {
+describe('an unusable response', () => {
   it.each(
     reads.flatMap(([what, fault, read]) =>
       [
-        ['is cut off', { status: 'cut' }],
+        ['is truncated', { status: 'cut' }],
         ['stalls', { status: 'stalled' }],
         ['is empty', { status: 200, body: '' }],
         ['is a broken list', { status: 200, body: '[{"id":1,' }],
-        ['is a page', { status: 200, body: '<html>portal</html>', headers: { 'content-type': 'text/html' } }],
+        [
+          'is an HTML page',
+          { status: 200, body: '<html>portal</html>', headers: { 'content-type': 'text/html' } },
+        ],
       ].map(([how, said]) => [what, how, fault, read, said as Pick<DoubleFault, 'status'>] as const),
     ),
-  )('fails, and is asked for again: %s, of which the answer %s', async (_, __, fault, read, said) => {
+  )('fails after retries: %s, if the response %s', async (_, __, fault, read, said) => {
     const time = deadlines();
     const { github, ask } = await opened([{ ...fault, ...said, silent: time.pass }], {
       timeout: time.seconds,
     });
     await expect(ask(read)).rejects.toThrow(GithubFailure);
-    // Whose issues are listed is asked first.
+    // The user of the token is requested before its issues.
     expect(github.requests.filter((sent) => sent.startsWith(fault.method))).toHaveLength(4);
   });
 
-  it('is read where it comes whole the next time', async () => {
+  it('is replaced by a usable one after a retry', async () => {
     const { github, ask } = await opened([{ ...list, status: 'cut', times: 1 }]);
     github.comments.push({ id: 1, number: 7, body: 'x', user: actionsBot });
     expect(await ask(comments)).toMatchObject([{ id: 1, body: 'x' }]);
   });
 });
 
-describe('what is asked of GitHub', () => {
+describe('a request to GitHub', () => {
   it.each<[string, DoubleFault, (api: GithubApi) => Promise<unknown>]>([
     ['a read after a 502', { ...list, status: 502, times: 3 }, comments],
     ['a read after a lost connection', { ...list, status: 'lost', times: 3 }, comments],
     ['a query after a 502', { ...asking, status: 502, times: 3 }, histories],
     ['a query after a lost connection', { ...asking, status: 'lost', times: 3 }, histories],
-  ])('is asked again: %s', async (_, fault, read) => {
+  ])('is repeated: %s', async (_, fault, read) => {
     const { github, ask } = await opened([fault]);
     await ask(read);
     expect(github.requests).toHaveLength(4);
   });
 
-  it.each([502, 'lost'] as const)('is not written again after %s: it may be there', async (status) => {
-    const { github, ask } = await opened([{ ...writing, status }]);
-    await expect(ask(add)).rejects.toThrow(GithubFailure);
-    expect(github.requests.map((sent) => sent.split('?')[0])).toEqual([
-      'POST /repos/acme/identity/issues/7/comments',
-      'GET /repos/acme/identity/issues/7/comments',
-    ]);
-  });
+  it.each([502, 'lost'] as const)(
+    'is not repeated if it writes, after %s: it may have succeeded',
+    async (status) => {
+      const { github, ask } = await opened([{ ...writing, status }]);
+      await expect(ask(add)).rejects.toThrow(GithubFailure);
+      expect(github.requests.map((sent) => sent.split('?')[0])).toEqual([
+        'POST /repos/acme/identity/issues/7/comments',
+        'GET /repos/acme/identity/issues/7/comments',
+      ]);
+    },
+  );
 
-  it('says on one line what GraphQL refuses, and whether it is a permission', async () => {
+  it('reports GraphQL errors on one line, and whether a permission is missing', async () => {
     const message = 'Resource not accessible by integration';
     const errors = [{ type: 'FORBIDDEN', message }, { message: 'a\nb.' }];
     const body = JSON.stringify({ data: null, errors });
@@ -102,11 +108,11 @@ describe('what is asked of GitHub', () => {
   });
 
   it.each<[string, number, { readonly [name: string]: string }, number]>([
-    ['as long as retry-after says', 429, { 'retry-after': '45' }, 45],
-    ['as long as retry-after says of a secondary limit', 403, { 'retry-after': '45' }, 45],
-    ['a minute where nothing says how long', 429, {}, 60],
+    ['as long as retry-after demands', 429, { 'retry-after': '45' }, 45],
+    ['as long as retry-after demands for a secondary limit', 403, { 'retry-after': '45' }, 45],
+    ['a minute if no header says how long', 429, {}, 60],
     ['until a reset', 403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' }, 1],
-  ])('waits for a limit %s', async (_, status, headers, seconds) => {
+  ])('waits for a rate limit %s', async (_, status, headers, seconds) => {
     const { github, ask } = await opened([{ ...writing, status, headers, times: 1 }]);
     const start = performance.now();
     await ask(add);
@@ -116,13 +122,13 @@ describe('what is asked of GitHub', () => {
 
   it.each<[string, { readonly [name: string]: string }, number]>([
     ['lasts an hour', { 'retry-after': '3600' }, 1],
-    ['comes back again and again', { 'retry-after': '60' }, 4],
+    ['is repeated', { 'retry-after': '60' }, 4],
     [
-      'is reached until in an hour',
+      'resets in an hour',
       { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 3600) },
       1,
     ],
-  ])('is given up where a limit %s', async (_, headers, requests) => {
+  ])('is given up if a rate limit %s', async (_, headers, requests) => {
     const { github, ask } = await opened([{ ...writing, status: 403, message: 'limit', headers }]);
     const failure = { message: 'GitHub answers 403: limit', lacksPermission: false };
     await expect(ask(add)).rejects.toMatchObject(failure);
@@ -130,7 +136,7 @@ describe('what is asked of GitHub', () => {
     expect(github.requests).toHaveLength(requests);
   });
 
-  it('has a time for each request', async () => {
+  it('has a timeout', async () => {
     const time = deadlines();
     const { github, ask } = await opened([{ ...list, status: 'late', silent: time.pass }], {
       timeout: time.seconds,
@@ -141,9 +147,9 @@ describe('what is asked of GitHub', () => {
   });
 
   it.each<[string, DoubleFault]>([
-    ['an answer', { ...list, status: 'late' }],
-    ['a limit', { ...list, status: 429 }],
-  ])('ends where the job is cancelled while it waits for %s', async (_, fault) => {
+    ['a response', { ...list, status: 'late' }],
+    ['a rate limit', { ...list, status: 429 }],
+  ])('ends if the job is cancelled while it waits for %s', async (_, fault) => {
     const controller = new AbortController();
     const { github, ask } = await opened([fault], { signal: controller.signal, second: 1000 });
     const failed = expect(ask(comments)).rejects.toThrow('interrupted');
@@ -157,7 +163,7 @@ describe('what is asked of GitHub', () => {
   it.each([
     [403, true],
     [404, false],
-  ])('lacks a permission where GitHub forbids it: %i', async (status, lacksPermission) => {
+  ])('lacks a permission if GitHub forbids it: %i', async (status, lacksPermission) => {
     const { ask } = await opened([{ ...writing, status }]);
     await expect(ask(add)).rejects.toMatchObject({ lacksPermission });
   });

@@ -25,16 +25,16 @@ interface Note {
 }
 
 interface Broken {
-  /** What is answered in the place of GitLab's own answer; by `METHOD path`. */
+  /** Responses that replace GitLab's own; by `METHOD path`. */
   readonly answers?: {
     readonly [request: string]: { cut?: boolean; status: number; headers?: Texts; body?: string };
   };
-  /** The same for the first such request alone, which may have done its work. */
+  /** The same for the first such request only, which may still write. */
   readonly once?: { readonly [request: string]: { readonly status: number; readonly writes: boolean } };
   readonly pageSize?: number;
 }
 
-/** GitLab as far as its documentation of users and of notes of merge requests goes. */
+/** The parts of GitLab's API that its documentation defines for users and merge request notes. */
 async function gitlab(notes: readonly Partial<Note>[], { answers = {}, once = {}, pageSize }: Broken = {}) {
   const usual = { body: '', system: false, author: { id: me } };
   const kept: Note[] = notes.map((note, index) => ({ id: index + 1, ...usual, ...note }));
@@ -49,7 +49,7 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, once = {}
     if (method !== 'GET') sent.push(given);
     const broken = answers[request];
     if (broken?.cut === true) {
-      // The head promises more than comes.
+      // The content-length is larger than the body.
       response.writeHead(broken.status, { 'content-length': '100' });
       response.write('{"id":', () => response.destroy());
       return;
@@ -109,7 +109,7 @@ const marker = '<!-- idops: production -->';
 const elsewhere = { location: 'http://127.0.0.1:9/' };
 
 describe('the note of a merge request', () => {
-  it('is written, and then written anew in its place', async () => {
+  it('is created, and then updated', async () => {
     const { api, kept, requests } = await gitlab([]);
     expect(await noted(api, '# Plan\n')).toEqual({ code: 0, said: 'idops: a note was written\n' });
     expect(kept.map(({ body }) => body)).toEqual([`${marker}\n# Plan\n`]);
@@ -118,12 +118,12 @@ describe('the note of a merge request', () => {
     expect(kept.map(({ body }) => body)).toEqual([`${marker}\n# Other\n`]);
     const writes = requests.filter((request) => !request.startsWith('GET'));
     expect(writes).toEqual([`POST ${notes}`, `PUT ${notes}/1`]);
-    // Another environment has a note of its own.
+    // Another environment has its own note.
     await noted(api, '# Staging\n', {}, 'staging -->');
     expect(kept.map(({ body }) => body.split('\n')[0])).toEqual([marker, '<!-- idops: staging%20--%3E -->']);
   });
 
-  it('is found on a later page, and is none that others wrote, quoted, or that GitLab did', async () => {
+  it('is found on a later page, and never confused with notes of others, quotes or system notes', async () => {
     const others = [
       { body: `${marker}\nforged`, author: { id: 8 } },
       { body: `> ${marker}\nquoted` },
@@ -136,14 +136,14 @@ describe('the note of a merge request', () => {
     expect(kept.slice(4).map(({ body }) => body)).toEqual([`${marker}\nnew`]);
   });
 
-  it('is written where the earlier one is gone in the meantime', async () => {
+  it('is created again if it was deleted meanwhile', async () => {
     const gone = { [`PUT ${notes}/1`]: { status: 404 } };
     const { api, kept } = await gitlab([{ body: `${marker}\nold` }], { answers: gone });
     expect(await noted(api, 'new')).toEqual({ code: 0, said: 'idops: a note was written\n' });
     expect(kept).toHaveLength(2);
   });
 
-  it('says that there is no plan, in the place of an earlier one', async () => {
+  it('reports a missing plan, in place of the earlier plan', async () => {
     const { api, kept } = await gitlab([{ body: `${marker}\nold plan` }]);
     const url = 'https://gitlab.example.com/p/-/pipelines/3';
     const of = { CI_COMMIT_SHA: '0123456789abcdef', CI_PIPELINE_URL: url };
@@ -154,7 +154,7 @@ describe('the note of a merge request', () => {
     expect(kept[0]?.body).toBe(`${marker}\n**idops: failed**: there is no plan for this commit.\n`);
   });
 
-  it('is written once if the answer does not say that it was, and again if it was not', async () => {
+  it('is not created twice if a response is lost, and created again if it failed', async () => {
     for (const writes of [true, false]) {
       const once = { [`POST ${notes}`]: { status: 502, writes } };
       const { api, kept, requests } = await gitlab([], { once });
@@ -164,7 +164,7 @@ describe('the note of a merge request', () => {
     }
   });
 
-  it('takes no page twice', async () => {
+  it('requests no page twice', async () => {
     const again = { status: 200, body: '[]', headers: { 'x-next-page': '1' } };
     const { api, requests } = await gitlab([], { answers: { [`GET ${notes}`]: again } });
     const said = expect.stringContaining('the page after 1 is no later one');
@@ -172,7 +172,7 @@ describe('the note of a merge request', () => {
     expect(requests).toEqual(['GET /api/v4/user', `GET ${notes}`]);
   });
 
-  it('gives GitLab no command', async () => {
+  it('contains no quick action', async () => {
     const { api, kept } = await gitlab([]);
     await noted(api, 'a\n/merge\n  /approve\n\n```\n/close\n```\n');
     expect(kept[0]?.body).not.toMatch(/^\s*\//m);
@@ -183,25 +183,21 @@ describe('the note of a merge request', () => {
 
   it.each([
     ['an expired token', { status: 401, body: `{"message":"${token}"}` }, 'GET /user: 401'],
+    ['a redirect, which gets no token', { status: 302, headers: elsewhere }, 'GET /user: the request failed'],
     [
-      'a redirect, to which no token goes',
-      { status: 302, headers: elsewhere },
-      'GET /user: the request failed',
-    ],
-    [
-      'an answer that is none',
+      'an invalid response',
       { status: 200, body: `<html>${token}` },
       'something that idops does not understand',
     ],
-    ['an account without a number', { status: 200, body: '{}' }, 'GET /user: the answer names no account'],
-    ['an answer that breaks off', { status: 200, cut: true }, 'GET /user: the answer broke off'],
-  ])('says what failed and writes nothing after %s', async (_, answer, message) => {
+    ['an account without an id', { status: 200, body: '{}' }, 'GET /user: the answer names no account'],
+    ['a truncated response', { status: 200, cut: true }, 'GET /user: the answer broke off'],
+  ])('reports the failure and writes nothing after %s', async (_, answer, message) => {
     const { api, kept, requests } = await gitlab([], { answers: { 'GET /api/v4/user': answer } });
     expect(await noted(api, 'new')).toEqual({ code: 1, said: expect.stringContaining(message) });
     expect([kept, requests]).toEqual([[], ['GET /api/v4/user']]);
   });
 
-  it('says what is missing, and what is too long', async () => {
+  it('is refused if a variable is missing, or if it is too long', async () => {
     const { api, requests } = await gitlab([]);
     const missing = await noted(api, 'new', { CI_MERGE_REQUEST_IID: '' });
     expect(missing).toEqual({ code: 1, said: expect.stringContaining('CI_MERGE_REQUEST_IID not set') });
@@ -228,7 +224,7 @@ const storedPlan = (digest: string, ...objects: ReturnType<typeof row>[]): strin
     apply: { objects },
   });
 
-/** A project whose merge request 5 was merged as this commit, and what its pipelines kept. */
+/** A project whose merge request 5 was merged as this commit, and the artifacts of its pipelines. */
 function merged(
   plan: string,
   { kept = plan, request = {}, pipeline = {}, job = {}, later = 'drift', forbids = false } = {},
@@ -252,7 +248,7 @@ function merged(
   };
 }
 
-describe('what approves on GitLab', () => {
+describe('the approval on GitLab', () => {
   const own = storedPlan('sha256:1', row('a'), row('b', 'adopt'));
   const approved = async (
     answers: Broken['answers'] = {},
@@ -271,7 +267,7 @@ describe('what approves on GitLab', () => {
     return ran;
   };
 
-  it('is the plan that the merge request kept before it was merged', async () => {
+  it('is the plan that the merge request showed before the merge', async () => {
     const said = `5 ${head} 21 2026-02-02T08:59:00.000Z\nidops: merge request !5 showed this plan: sha256:1\n`;
     const kept = merged(storedPlan('sha256:1', row('c', 'adopt'), row('a')));
     expect(await approved(kept)).toEqual({ code: 0, said });
@@ -283,21 +279,21 @@ describe('what approves on GitLab', () => {
       { kept: storedPlan('sha256:2', row('a')) },
       '(it showed sha256:2, and this is sha256:1)',
     ],
-    ['another reading', { kept: storedPlan('sha256:1', row('e')) }, '(the server was changed since)'],
-    ['a commit of no merge request', { request: { merge_commit_sha: null } }, 'no merge request brought'],
+    ['another server state', { kept: storedPlan('sha256:1', row('e')) }, '(the server was changed since)'],
+    ['a commit without a merge request', { request: { merge_commit_sha: null } }, 'no merge request brought'],
     ['a merge into another branch', { request: { target_branch: 'other' } }, 'no merge request brought'],
     ['a plan of an earlier commit', { pipeline: { sha: 'e'.repeat(40) } }, 'no pipeline of its last commit'],
     ['a pipeline of another branch', { pipeline: { ref: 'main' } }, 'no pipeline of its last commit'],
     ['a job after the merge', { job: { finished_at: '2026-02-02T10:00:01Z' } }, 'showed no plan'],
     ['a job that has not ended', { job: { finished_at: null } }, 'showed no plan'],
-    ['GitLab, if it forbids to look', { forbids: true }, '403'],
+    ['readable if GitLab forbids it', { forbids: true }, '403'],
   ])('is not %s', async (_, change, message) => {
     const { code, said } = await approved(merged(own, change));
     expect([code, said]).toEqual([1, expect.stringMatching(/^idops: error\[not-approved\]: /)]);
     expect(said).toContain(message);
   });
 
-  it('is none that no note showed before the merge', async () => {
+  it('is missing if no note showed the plan before the merge', async () => {
     const note = async (plan: string) => {
       const { api, kept } = await gitlab([]);
       await noted(api, '# Plan', {}, 'production', { 'plan.json': plan });
@@ -317,7 +313,7 @@ describe('what approves on GitLab', () => {
     }
   });
 
-  it('is none, not even a digest by hand, once a later pipeline of the branch has planned', async () => {
+  it('is refused once a later pipeline of the branch has planned, even with a digest', async () => {
     const said = expect.stringContaining(
       'error[approval-used]: a later pipeline ran its plan: https://gitlab/p/42',
     );
@@ -325,14 +321,14 @@ describe('what approves on GitLab', () => {
       expect(await approved(merged(own, { later: 'plan' }), { IDOPS_DIGEST })).toEqual({ code: 1, said });
   });
 
-  it('is the digest that a person gives, and nothing has to approve what sends nothing', async () => {
+  it('is the digest that a person gives, and not needed if nothing is sent', async () => {
     const byHand = await approved(merged(own), { IDOPS_DIGEST: 'sha256:1' });
     expect(byHand).toEqual({ code: 0, said: 'idops: IDOPS_DIGEST approves sha256:1\n' });
     expect(await approved({}, { IDOPS_DIGEST: 'sha256:2' })).toMatchObject({ code: 1 });
     expect(await approved({}, {}, storedPlan('sha256:1', row('b', 'adopt')))).toMatchObject({ code: 0 });
   });
 
-  it('gets what apply came to as a note of the merge request', async () => {
+  it('is followed by a note with the result of apply', async () => {
     const { api, kept } = await gitlab([], { answers: merged(own) });
     const env = { CI_COMMIT_SHA: commit, CI_COMMIT_BRANCH: 'main', CI_MERGE_REQUEST_IID: '' };
     for (const text of ['# Applied\n', undefined])
@@ -359,11 +355,11 @@ describe('the issue about drift', () => {
   const title = 'Identity server is not as declared: production';
 
   it.each([
-    ['opens one', [], '2', 'POST', '', { title, description }],
-    ['updates the open one', [issue(3, 'opened')], '2', 'PUT', '/3', { description }],
-    ['reopens the closed one', [issue(3, 'closed')], '1', 'PUT', '/3', reopened],
-    ['closes it when there is none', [issue(3, 'opened')], '0', 'PUT', '/3', { state_event: 'close' }],
-    ['leaves a closed one', [issue(3, 'closed')], '0', null, '', null],
+    ['is opened', [], '2', 'POST', '', { title, description }],
+    ['is updated if it is open', [issue(3, 'opened')], '2', 'PUT', '/3', { description }],
+    ['is reopened if it is closed', [issue(3, 'closed')], '1', 'PUT', '/3', reopened],
+    ['is closed if there is no drift', [issue(3, 'opened')], '0', 'PUT', '/3', { state_event: 'close' }],
+    ['stays closed without drift', [issue(3, 'closed')], '0', null, '', null],
   ])('%s', async (_, there, code, method, path, body) => {
     const { api, requests, sent } = await gitlab([], {
       answers: {
@@ -393,7 +389,7 @@ describe('apply of a stored plan in a pipeline', () => {
   });
   const { IDOPS_APPROVAL } = approvedBy(5, '2999-01-01');
 
-  it('is refused in another pipeline that the same merge request approves', async () => {
+  it('is refused in another pipeline with the same approval', async () => {
     const at = await project(acme('New'));
     await succeeded(at.idops('plan --out 1.json'));
     await succeeded(at.idops('apply 1.json', pipeline(1, { IDOPS_APPROVAL })));
@@ -405,7 +401,7 @@ describe('apply of a stored plan in a pipeline', () => {
       'error[approval-used]: the approval of merge request !5 was used by https://gitlab/g/p/-/pipelines/1',
     );
     expect(at.writes()).toHaveLength(before);
-    // Whoever gives the digest wants it again.
+    // A digest by hand allows it again.
     await succeeded(at.idops('apply 2.json', pipeline(2, { IDOPS_APPROVAL: '' })));
   });
 
@@ -416,12 +412,12 @@ describe('apply of a stored plan in a pipeline', () => {
     await succeeded(at.idops('apply --yes --target Organization/globex'));
     await at.write(acme('New'));
     const began = (CI_PIPELINE_CREATED_AT: string) => pipeline(1, { CI_PIPELINE_CREATED_AT });
-    const said = /error\[approval-used\]: run \S+ was applied since/;
-    await failed(at.idops('apply 1.json', began('2020-01-01T00:00:00Z')), said);
+    const message = /error\[approval-used\]: run \S+ was applied since/;
+    await failed(at.idops('apply 1.json', began('2020-01-01T00:00:00Z')), message);
     await succeeded(at.idops('apply 1.json', began('2999-01-01T00:00:00Z')));
   });
 
-  it('is refused if another merge request was applied since its own planned', async () => {
+  it('is refused if another merge request was applied since its pipeline planned', async () => {
     const globex = acme('New')['manifests/o.yaml'].replace('acme', 'globex');
     const at = await project(acme('New'));
     await succeeded(at.idops('plan --out 2.json'));
@@ -438,8 +434,8 @@ describe('apply of a stored plan in a pipeline', () => {
   });
 
   it.each([
-    ['the state goes with the job', { IDOPS_APPROVAL, CI_DISPOSABLE_ENVIRONMENT: 'true' }, 'throws away'],
-    ['what approves is not readable', { IDOPS_APPROVAL: '5' }, 'IDOPS_APPROVAL'],
+    ['the state is lost with the job', { IDOPS_APPROVAL, CI_DISPOSABLE_ENVIRONMENT: 'true' }, 'throws away'],
+    ['the approval is not readable', { IDOPS_APPROVAL: '5' }, 'IDOPS_APPROVAL'],
   ])('is refused if %s', async (_, env, message) => {
     const at = await project(acme('New'));
     await succeeded(at.idops('plan --out 1.json'));
@@ -447,7 +443,7 @@ describe('apply of a stored plan in a pipeline', () => {
     expect(at.writes()).toEqual([]);
   });
 
-  it('finishes what failed in part when the job is retried, and no more then', async () => {
+  it('finishes a partly failed apply when the job is retried, and nothing more', async () => {
     const globex = { 'manifests/p.yaml': 'kind: Organization\nname: globex\nlabel: New\n' };
     let failing = true;
     const at = await project(
@@ -469,7 +465,7 @@ describe('apply of a stored plan in a pipeline', () => {
 });
 
 describe('--format gitlab', () => {
-  it('counts, with regenerated DIDs as updates, and tells nothing else', () => {
+  it('counts changes, regenerated DIDs as updates', () => {
     const actions = ['update', 'update', 'regenerate', 'delete', 'adopt', 'blocked', 'unchanged'] as const;
     expect(planGitlab(planOf(actions.map((action) => changeOf({ action }))))).toEqual({
       create: 0,
@@ -479,7 +475,7 @@ describe('--format gitlab', () => {
     expect(planGitlab(planOf([]))).toEqual({ create: 0, update: 0, delete: 0 });
   });
 
-  it('is what GitLab takes, of a plan alone', async () => {
+  it("is GitLab's report format, and only for plans", async () => {
     const { idops, read } = await project(acme('New'));
     expect((await idops('plan --format gitlab=tfplan.json')).stdout).toContain('Organization/acme');
     for (const report of [await read('tfplan.json'), (await idops('plan --format gitlab')).stdout])
@@ -493,7 +489,7 @@ describe('examples/gitlab', () => {
   const { plan, note, apply, drift } = jobs;
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-  it('applies by hand, one at a time, the plan that was stored', () => {
+  it('applies the stored plan manually, one pipeline at a time', () => {
     expect(Object.keys(jobs)).toEqual(['validate', 'plan', 'note', 'apply', 'ended', 'drift']);
     expect(usual.image).toEqual({ name: `ghcr.io/idops/idops:${version}`, entrypoint: [''] });
     const name = { resource_group: 'idops-production', environment: 'production' };
@@ -506,7 +502,7 @@ describe('examples/gitlab', () => {
     expect(plan.script.join('\n')).toContain('--out plan.json');
   });
 
-  it('keeps and reports what it writes, and pins the address in each job', () => {
+  it('keeps and reports its files, and pins the URL in each job', () => {
     const [command = ''] = plan.script;
     const written = [...command.matchAll(/(?:--out |=)(\w+\.\w+)/g)].map(([, file]) => file);
     const { paths, reports } = plan.artifacts;
@@ -515,7 +511,7 @@ describe('examples/gitlab', () => {
       expect(script.join('\n')).toContain('--base-url "$IDOPS_BASE_URL"');
   });
 
-  it('gives the token that can write to the jobs that apply, and none to a fork', () => {
+  it('gives the write token only to jobs that apply, and no token to a fork', () => {
     const fork = '$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID';
     for (const { rules } of [plan, note]) {
       for (const rule of rules) if (rule.if.includes('merge_request_event')) expect(rule.if).toContain(fork);
@@ -525,7 +521,7 @@ describe('examples/gitlab', () => {
     const inImage = '/usr/local/lib/node_modules/idops/examples/gitlab/gitlab.mjs';
     expect(note.script.join('\n')).toContain(`${inImage} note plan.md`);
     expect(stages).toEqual(['check', 'plan', 'note', 'apply']);
-    // A plan that failed is told as well.
+    // The note is also written after a failed plan.
     expect(note.rules.map(({ when }: { when?: string }) => when)).toEqual(['always']);
   });
 });

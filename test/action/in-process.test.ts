@@ -8,7 +8,7 @@ import {
   workspace,
 } from './running.js';
 
-/** What differs from run to run: addresses, folders, times, and what is made of them. */
+/** The run without what differs from run to run: URLs, folders and times. */
 function comparable(run: ActionRun, { folder, sandbox, github }: Workspace): unknown {
   const text = JSON.stringify(run)
     .replaceAll(folder.replace(/\/repository$/, ''), 'FOLDER')
@@ -32,7 +32,7 @@ const steps: readonly Step[] = [
   [{ command: 'nothing' }],
 ];
 
-it('a run in the process of a test prints and does what one of its own does', async () => {
+it("a run in the test's process prints and does the same as in its own process", async () => {
   const here = await workspace(acme('Renamed'));
   const apart = await workspace(acme('Renamed'));
   for (const [inputs, options] of steps) {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inSurroundings, type Surroundings } from '../e2e/in-process.js';
 
-/** What a run of the action printed, and how it ended. */
+/** The output and the exit code of the action. */
 export interface Printed {
   readonly code: number | null;
   readonly text: string;
@@ -11,12 +11,12 @@ export interface Printed {
 
 type Action = typeof import('../../src/action/run.js');
 
-/** The same code as the action's, bundled the same way, but for the lines that call `run` and listen to signals. */
+/** The action's code, bundled the same way, except for the lines that call `run` and listen to signals. */
 const action = pathToFileURL(resolve('node_modules/.in-process/action.mjs')).href;
-/** The summary of each run in this process: the toolkit keeps the first path that it gets. */
+/** The summary file of all runs in this process: the toolkit keeps the first path. */
 export const summaryFile = join(tmpdir(), `idops-summary-${process.pid}`);
 
-/** Runs the action in this process; undefined where that can't be told from one of its own. */
+/** Runs the action in this process; undefined if that would differ from a new process. */
 export function runActionInProcess(surroundings: Surroundings): Promise<Printed> | undefined {
   return inSurroundings(surroundings, async () => {
     const { run } = (await import(/* @vite-ignore */ action)) as Action;

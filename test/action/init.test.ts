@@ -12,7 +12,7 @@ describe('idops init', () => {
   it.each([
     ['github', workflows],
     ['gitlab', ['.gitlab-ci.yml']],
-  ])('writes a project that is valid, and the workflows for %s', async (ci, workflows) => {
+  ])('writes a valid project, and the workflows for %s', async (ci, workflows) => {
     const { idops, files, folder } = await project({});
     const { stdout } = await succeeded(idops(`init new --ci ${ci}`));
     const all = Object.keys(await files()).filter((path) => path.startsWith('new/'));
@@ -25,28 +25,25 @@ describe('idops init', () => {
     expect(written.filter((path) => path.includes('.yml'))).toHaveLength(workflows.length);
     const run = { cwd: `${folder}/new` };
     expect((await succeeded(idops('validate', run))).stdout).toMatch(/objects are valid/);
-    // Nothing is invented: what was written is what is there.
+    // The manifests match the server.
     await succeeded(idops('plan --detailed-exitcode', run));
     await succeeded(idops('plan --detailed-exitcode --env production', run));
   });
 
-  it.each(['github', 'gitlab'])(
-    'keeps the state in git, if there is a remote to push it to: %s',
-    async (ci) => {
-      const { idops, read, folder } = await project({});
-      execFileSync('git', ['init', '-q', `${folder}/new`]);
-      execFileSync('git', ['init', '-q', '--bare', `${folder}/bare`]);
-      execFileSync('git', ['-C', `${folder}/new`, 'remote', 'add', 'origin', `${folder}/bare`]);
-      await idops(`init new --ci ${ci}`);
-      expect(await read('new/idops.yaml')).toMatch(/ {2}production:\n {4}#.*\n {4}state: \{git: \{\}\}\n$/);
-      const run = { cwd: `${folder}/new` };
-      expect(await idops('plan --env production', run)).toMatchObject({ code: 0 });
-      await idops('init other');
-      expect(await read('other/idops.yaml')).toContain('  production: {}\n');
-    },
-  );
+  it.each(['github', 'gitlab'])('keeps the state in git if there is a remote: %s', async (ci) => {
+    const { idops, read, folder } = await project({});
+    execFileSync('git', ['init', '-q', `${folder}/new`]);
+    execFileSync('git', ['init', '-q', '--bare', `${folder}/bare`]);
+    execFileSync('git', ['-C', `${folder}/new`, 'remote', 'add', 'origin', `${folder}/bare`]);
+    await idops(`init new --ci ${ci}`);
+    expect(await read('new/idops.yaml')).toMatch(/ {2}production:\n {4}#.*\n {4}state: \{git: \{\}\}\n$/);
+    const run = { cwd: `${folder}/new` };
+    expect(await idops('plan --env production', run)).toMatchObject({ code: 0 });
+    await idops('init other');
+    expect(await read('other/idops.yaml')).toContain('  production: {}\n');
+  });
 
-  it('writes the workflows of the examples, as they are', async () => {
+  it('writes the workflows of the examples unchanged', async () => {
     const { idops, read } = await project({});
     await idops('init new');
     expect(await read('new/.github/workflows/idops-merge.yml')).toBe(
@@ -55,18 +52,18 @@ describe('idops init', () => {
   });
 
   it.each([
-    ['without an address', { IDOPS_BASE_URL: undefined }],
+    ['without a URL', { IDOPS_BASE_URL: undefined }],
     ['without a token', { IDOPS_TOKEN: undefined }],
-    ['with a token that is refused', { IDOPS_TOKEN: 'wrong-token-0123456789' }],
-    ['with nobody at the address', { IDOPS_BASE_URL: 'http://127.0.0.1:9' }],
-  ])('%s writes the document and says who finds out more', async (_, env) => {
+    ['with a rejected token', { IDOPS_TOKEN: 'wrong-token-0123456789' }],
+    ['with an unreachable server', { IDOPS_BASE_URL: 'http://127.0.0.1:9' }],
+  ])('%s writes the documented profile and mentions idops doctor', async (_, env) => {
     const { idops, read } = await project({}, { profile: 'boruta' });
     const { stderr } = await succeeded(idops('init new', { env }));
     expect(await read('new/idops.yaml')).toMatch(/# .*idops doctor.*\n {2}profile: documented\n/);
     expect(stderr).not.toContain('wrong-token');
   });
 
-  it('never overwrites, and says what it left', async () => {
+  it('never overwrites files, and lists those that it kept', async () => {
     const mine = { 'idops.yaml': 'mine', '.github/workflows/idops-merge.yml': 'mine too' };
     const { idops, read } = await project(mine);
     const { stdout, stderr } = await succeeded(idops('init'));
@@ -77,13 +74,13 @@ describe('idops init', () => {
   });
 
   it.each(['documented', 'boruta'] as const)(
-    'writes the profile that it found and what the server holds, and a plan right after it is empty (%s)',
+    "writes the detected profile and the server's objects, and then the plan is empty (%s)",
     async (profile) => {
       const { idops, files, read, reads, writes, sandbox, folder } = await project({}, { profile });
       const { stderr } = await succeeded(idops('init new --ci none'));
       expect(stderr).toContain(`The profile ${profile} fits ${sandbox.url}`);
       expect(await read('new/idops.yaml')).toContain(`  profile: ${profile}\n`);
-      // What is there already needs no look at the server.
+      // An existing project doesn't need the server.
       const asked = reads().length;
       await idops('init new --ci none');
       expect(reads()).toHaveLength(asked);
@@ -94,26 +91,26 @@ describe('idops init', () => {
       expect(written.some((path) => path.endsWith('.html'))).toBe(profile === 'boruta');
       const run = { cwd: `${folder}/new` };
       expect(await idops('validate', run)).toMatchObject({ code: 0, stderr: '' });
-      // It is what a pull would write.
+      // The manifests are what a pull would write.
       for (const command of ['plan --detailed-exitcode', 'pull --check', 'apply --yes'])
         await succeeded(idops(command, run));
       expect(writes()).toEqual([]);
     },
   );
 
-  it('declares nothing where there is no server yet, and says what is to be done', async () => {
+  it('declares nothing without a server, and lists what to do', async () => {
     const { idops, read, folder } = await project({});
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
     const { stderr } = await succeeded(idops('init new', { env }));
     expect(stderr).not.toContain('fits');
-    for (const said of [
+    for (const text of [
       'The server was not read, since no address is given',
       "write the server's address into idops.yaml",
       'set IDOPS_TOKEN to a token',
       'create the secrets IDOPS_TOKEN, IDOPS_PLAN_TOKEN in CI',
       'Next: cd new && idops doctor',
     ])
-      expect(stderr).toContain(said);
+      expect(stderr).toContain(text);
     const examples = await read('new/manifests/examples.yaml');
     expect(examples).toContain('# kind: Organization\n');
     expect(examples.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
@@ -121,7 +118,7 @@ describe('idops init', () => {
     expect(validated).toMatchObject({ code: 0, stdout: '0 objects are valid.\n', stderr: '' });
   });
 
-  it('takes the address, the profile, the token and the CI from options', async () => {
+  it('reads the URL, the profile, the token and the CI from options', async () => {
     const { idops, read, sandbox, folder } = await project({ 'secrets/token': '' });
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined, MY_TOKEN: sandbox.token };
     const address = `--base-url ${sandbox.url}/`;
@@ -131,7 +128,7 @@ describe('idops init', () => {
       expect(one).toContain(line);
     expect(one).not.toContain('environments');
     await succeeded(idops('plan --detailed-exitcode', { env, cwd: `${folder}/one` }));
-    // The address is pinned where it is known, and asked for where it isn't.
+    // Workflows contain the URL if it is known, or a variable.
     const github = await idops(`init pinned ${address} --token-env MY_TOKEN`, { env });
     expect(github.stderr).not.toContain('IDOPS_BASE_URL in CI');
     for (const name of ['pull-request', 'merge', 'drift']) {
@@ -141,21 +138,21 @@ describe('idops init', () => {
     }
     const asked = await idops('init asked', { env: { ...env, IDOPS_TOKEN: undefined } });
     expect(asked.stderr).toContain('create the variable IDOPS_BASE_URL in CI');
-    const said = await idops(`init two ${address} --profile boruta --ci gitlab`, { env });
-    expect(said.stderr).toContain('IDOPS_TOKEN is not set');
+    const two = await idops(`init two ${address} --profile boruta --ci gitlab`, { env });
+    expect(two.stderr).toContain('IDOPS_TOKEN is not set');
     const secrets = 'create the secrets IDOPS_PLAN_TOKEN, IDOPS_NOTE_TOKEN, IDOPS_APPLY_TOKEN in CI';
-    expect(said.stderr).toContain(secrets);
+    expect(two.stderr).toContain(secrets);
     const pipeline = await read('two/.gitlab-ci.yml');
     expect(pipeline).toContain('IDOPS_PLAN_TOKEN ');
     expect(pipeline).not.toContain('$IDOPS_BASE_URL');
     expect(await read('two/idops.yaml')).toContain('  profile: boruta\n');
-    // A profile that doesn't fit is written where somebody wants it.
+    // A requested profile is written even if it doesn't fit.
     const other = await idops(`init three ${address} --profile boruta --token-env MY_TOKEN`, { env });
     expect(other.stderr).toContain(`The profile documented fits ${sandbox.url}`);
     expect(await read('three/idops.yaml')).toContain('  profile: boruta\n');
   });
 
-  it('keeps a token file in the project out of git, and the token out of everything', async () => {
+  it('adds a token file in the project to .gitignore, and shows the token nowhere', async () => {
     const { idops, read, write, sandbox, files, folder } = await project({});
     await write({ 'new/token': sandbox.token });
     const env = { IDOPS_TOKEN: undefined };
@@ -195,7 +192,7 @@ describe('idops init', () => {
     expect(await files()).toEqual(before);
   });
 
-  it('adds lines that git needs to what is there, once', async () => {
+  it('adds lines to existing git files, once', async () => {
     const ignored = 'node_modules/\r\n/.idops\r\n*.log';
     const attributes = '*.png binary';
     const { idops, read } = await project({ 'new/.gitignore': ignored, 'new/.gitattributes': attributes });
@@ -206,14 +203,14 @@ describe('idops init', () => {
     expect((await idops('init new --ci none')).stdout).toBe('');
   });
 
-  it('adds no manifest to those that are there', async () => {
+  it('adds no manifest to existing ones', async () => {
     const { idops, files } = await project({ 'new/manifests/mine.yaml': '' });
     await idops('init new --ci none');
     const written = Object.keys(await files()).filter((path) => path.startsWith('new/manifests/'));
     expect(written).toEqual(['new/manifests/mine.yaml']);
   });
 
-  it('follows no link out of the folder, and says what is in the way', async () => {
+  it('follows no link out of the folder, and reports what is in the way', async () => {
     const { idops, files, folder } = await project({ 'victim/kept': '', 'two/.github': 'a file' });
     await mkdir(join(folder, 'one'));
     await symlink('../victim', join(folder, 'one/manifests'));
@@ -229,13 +226,13 @@ describe('idops init', () => {
     expect(left).not.toContain('two/idops.yaml');
   });
 
-  it('says how CI finds the workflows of a folder below the root of a repository', async () => {
+  it("explains where CI expects the workflows if the folder is not the repository's root", async () => {
     const { idops, folder } = await project({});
     await mkdir(join(folder, '.git'));
     expect((await idops('init below')).stderr).toContain('move the workflows to the root of the repository');
   });
 
-  it('writes workflows beside the configuration that is there, and lists what is to be done', async () => {
+  it('writes workflows next to an existing configuration, and lists what to do', async () => {
     const { idops, read } = await project({ 'idops.yaml': config });
     const { stderr } = await succeeded(idops('init'));
     expect(await read('idops.yaml')).toBe(config);
@@ -243,7 +240,7 @@ describe('idops init', () => {
     expect(stderr).toContain('check the branch (main), the environment (production) and the paths');
     expect(stderr).toContain('create the secrets IDOPS_TOKEN, IDOPS_PLAN_TOKEN in CI');
     expect(stderr).not.toContain('move the workflows');
-    // What was left as it was is nobody's to edit.
+    // Unchanged files need no edits.
     expect((await idops('init')).stderr).not.toContain('To do:');
   });
 
@@ -261,7 +258,7 @@ describe('idops init', () => {
     expect(stderr).toContain(`set ${name}, here and in CI`);
   });
 
-  it('says which scope a token lacks, and that a pull writes down the rest later', async () => {
+  it('names the scope that the token lacks, and suggests a later pull', async () => {
     const tokens = { 'token-with-few-scopes': ['users:manage:all'] as const };
     const { idops, files } = await project({}, { profile: 'boruta', tokens });
     const env = { IDOPS_TOKEN: 'token-with-few-scopes' };
@@ -272,13 +269,13 @@ describe('idops init', () => {
     expect(written).toEqual(['new/manifests/examples.yaml']);
   });
 
-  it('writes schemas that an editor finds from each file', async () => {
+  it('writes schemas that editors find from each file', async () => {
     const { idops, read, files, folder } = await project({}, { profile: 'boruta' });
     await idops('init new --ci none');
     const yaml = async () => Object.entries(await files()).filter(([path]) => /^new\/.*\.yaml$/.test(path));
     const first = (await yaml()).length;
     expect(first).toBeGreaterThan(3);
-    // Those that a later pull makes begin in the same way.
+    // Files of a later pull begin the same way.
     const cwd = join(folder, 'new');
     await rm(join(cwd, 'manifests/users.yaml'));
     await idops('pull', { cwd });

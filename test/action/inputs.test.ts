@@ -12,7 +12,7 @@ function inputsOf(args: string, others: { readonly [name: string]: string } = {}
   return readInputs((name) => ({ args, ...others })[name] ?? '');
 }
 
-/** What is wrong with `args`: each message and what to do. */
+/** The messages and hints about `args`. */
 function wrong(args: string): string[] {
   try {
     inputsOf(args);
@@ -23,8 +23,8 @@ function wrong(args: string): string[] {
   return [];
 }
 
-/** What the command says to the same words. */
-async function said(words: readonly string[]): Promise<string> {
+/** The command's error for the same words. */
+async function commandError(words: readonly string[]): Promise<string> {
   const stderr = new Kept();
   const stdout = new Kept();
   const code = await run(['plan', ...words], { stdin: Readable.from([]), stdout, stderr });
@@ -33,7 +33,7 @@ async function said(words: readonly string[]): Promise<string> {
 }
 
 describe('the options in args', () => {
-  test('are those that the action and its page name', async () => {
+  test('are those that action.yml and its page name', async () => {
     const names = argsOptions().map(({ long }) => String(long));
     expect(names).toHaveLength(14);
     const action = await readFile('action.yml', 'utf8');
@@ -44,7 +44,7 @@ describe('the options in args', () => {
     for (const name of names) expect(row).toContain(`\`${name}\``);
   });
 
-  test('are read as the command line reads them', () => {
+  test('are parsed as on the command line', () => {
     expect(inputsOf('').args).toEqual({ target: [], kind: [] });
     const { args } = inputsOf(
       `--target 'a b' --target=c ${kindNames.map((kind) => `--kind ${kind}`).join(' ')} --prune --assert --rate 0.5
@@ -83,14 +83,14 @@ describe('the options in args', () => {
     ['--token-file'],
     ['--prunes'],
     ['--prune=yes'],
-  ])('%s %s is refused in the words of the command line', async (...words) => {
+  ])("%s %s is refused with the command line's message", async (...words) => {
     const [message = ''] = wrong(words.map((word) => (word === '' ? '""' : word)).join(' '));
     expect(message).toMatch(/^args: /);
-    const text = (await said(words)).replaceAll(/\s+(\| )?/g, ' ');
+    const text = (await commandError(words)).replaceAll(/\s+(\| )?/g, ' ');
     expect(text).toContain(message.slice('args: '.length).replace('\n', ' '));
   });
 
-  test('are no arguments, no commands and none of the options that the inputs stand for', () => {
+  test('are neither arguments, nor commands, nor options that have their own input', () => {
     const others = ['--config x', '--env x', '--base-url x', '--yes', '--help'];
     for (const args of ['plan', '-- --prune', '"', ...others]) expect(wrong(args), args).not.toEqual([]);
     expect(wrong('plan it')).toEqual([
@@ -108,17 +108,17 @@ describe('the options in args', () => {
     ]);
   });
 
-  test('show a share of the changes with plan alone: apply would apply the others too', () => {
+  test('accept --only only for plan: apply would apply the rest too', () => {
     expect(inputsOf('--only drift').args.only).toBe('drift');
     for (const command of ['apply', 'validate'])
       expect(() => inputsOf('--only drift', { command })).toThrow('--only works only with the command plan');
   });
 
-  test('name a part of the objects, as its own input does', () => {
+  test('select a shard, as the input shard does', () => {
     expect(inputsOf('').shard).toBeUndefined();
     expect(inputsOf('--shard 2/4').shard).toEqual({ index: 2, count: 4 });
     expect(inputsOf('', { shard: ' 2/4 ' }).shard).toEqual({ index: 2, count: 4 });
-    // One part of one is all of it.
+    // One shard of one is everything.
     expect(inputsOf('', { shard: '1/1' }).shard).toBeUndefined();
     for (const shard of ['5/4', '0/4', '2', '2 of 4', 'automatic'])
       expect(() => inputsOf('', { shard }), shard).toThrow(`the input shard is "${shard}"`);
@@ -136,7 +136,7 @@ describe('the options in args', () => {
       expect(() => inputsOf(args, { ...stored, shard })).toThrow("don't go with a plan file");
   });
 
-  test('find out by the variables of the job which part is meant', () => {
+  test('read the shard from the variables of the job', () => {
     afterwards(() => vi.unstubAllEnvs());
     for (const name of ['IDOPS_SHARD_INDEX', 'IDOPS_SHARD_COUNT', 'JOB_COMPLETION_INDEX', 'CI_NODE_INDEX'])
       vi.stubEnv(name, undefined);
@@ -147,7 +147,7 @@ describe('the options in args', () => {
     expect(inputsOf('--shard auto').shard).toEqual({ index: 3, count: 4 });
   });
 
-  test('take a number of destructive changes as the command does', () => {
+  test('validate allow-destructive as the command does', () => {
     expect(inputsOf('', { 'allow-destructive': '12' }).allowDestructive).toBe(12);
     for (const number of ['-1', '1.5', 'all', '99999999999999999999'])
       expect(() => inputsOf('', { 'allow-destructive': number })).toThrow('allow-destructive');

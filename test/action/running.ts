@@ -8,15 +8,15 @@ import type { Surroundings } from '../e2e/in-process.js';
 import { type GithubDouble, githubDouble } from './github-double.js';
 import { type Printed, runActionInProcess, summaryFile } from './in-process.js';
 
-/** What the runner starts. */
+/** The bundle that the runner starts. */
 const bundle = resolve('dist/action.js');
-/** The search path, which a run in this process may have been told otherwise. */
+/** The original PATH, because a run in this process may change it. */
 const searchPath = process.env.PATH;
 export const githubToken = 'ghs_0123456789abcdefTOKEN';
 
 export interface ActionRun {
   readonly code: number | null;
-  /** The log as a person gets to see it, and what the runner was told to mask in it. */
+  /** The log without mask commands, and the values that they mask. */
   readonly log: string;
   readonly masked: readonly string[];
   readonly outputs: { readonly [name: string]: string };
@@ -28,9 +28,9 @@ export interface ActionOptions {
   readonly payload?: object;
   readonly sha?: string;
   readonly env?: { readonly [name: string]: string };
-  /** Whether it gets a process of its own, as the runner gives it one; else where that makes a difference alone. */
+  /** Whether to start a new process, as the runner does; default: only if that makes a difference. */
   readonly apart?: boolean;
-  /** When its job is cancelled, where it is; it has a process of its own then. */
+  /** Resolves when the job is cancelled; the run then has its own process. */
   readonly cancelled?: Promise<unknown>;
 }
 
@@ -51,14 +51,14 @@ environments:
 /** Manifests that declare nothing. */
 export const nothing = { 'manifests/organizations.yaml': '' };
 
-/** Manifests with an organization that the server hasn't. */
+/** Manifests with an organization that doesn't exist on the server. */
 export const nobody = { 'manifests/organizations.yaml': 'kind: Organization\nname: nobody\nlabel: x\n' };
 
 export const acme = (label: string): { [path: string]: string } => ({
   'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
 });
 
-/** So many organizations of a server that has nothing else, and a manifest that gives each a label with this text. */
+/** The given number of organizations as the only data of a server, and a manifest that sets each label with this text. */
 export function organizations(count: number, text = '') {
   const all = Array.from({ length: count }, (_, index) => ({
     id: `10000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
@@ -72,10 +72,10 @@ export function organizations(count: number, text = '') {
   return { all, manifest: manifests.join('---\n'), seed: { ...none, organizations: all } };
 }
 
-/** The repository that workflows run in, as events tell it. */
+/** The repository of the workflows, as events describe it. */
 export const repository = { id: 1, full_name: 'acme/identity', default_branch: 'main' };
 
-/** A repository on a runner, with a server to manage and a GitHub to talk to. */
+/** A repository on a runner, with a server to manage and a GitHub double. */
 export async function workspace(
   files: { readonly [path: string]: string },
   { pageSize, ...options }: SandboxOptions & { readonly pageSize?: number } = {},
@@ -90,14 +90,14 @@ export async function workspace(
   await write({ 'idops.yaml': config, ...files });
   let runs = 0;
   const workflowRuns = new Map<string, number>();
-  /** Everything for one event, and one pull request or commit, is one run of a workflow. */
+  /** All runs for one event and one pull request or commit are attempts of one workflow run. */
   const runIdOf = (...parts: readonly (string | number)[]): number => {
     const key = parts.join(' ');
     workflowRuns.set(key, workflowRuns.get(key) ?? 77 + workflowRuns.size);
     return workflowRuns.get(key) ?? 0;
   };
 
-  /** Runs the action with inputs, as the runner does. `token` is the sandbox's where it isn't given. */
+  /** Runs the action with inputs, as the runner does. Default token: the sandbox's. */
   const run = async (inputs: Inputs, of: ActionOptions = {}): Promise<ActionRun> => {
     const { event = 'push', payload = { repository }, sha = 'c0ffee', env = {}, apart, cancelled } = of;
     runs += 1;
@@ -147,11 +147,11 @@ export async function workspace(
     const lines = text.split('\n');
     const summary = await readFile(summaryFile, 'utf8');
     await file('summary', summary);
-    // The runner takes these lines for itself.
+    // The runner removes these lines from the log.
     const mask = '::add-mask::';
     const outputs = readOutputs(await readFile(output, 'utf8'));
     workflowRun.jobs.push({ conclusion: code === 0 ? 'success' : 'failure' });
-    // As the workflow does in its next step.
+    // The workflow's next step.
     if ((outputs['comment-file'] ?? '') !== '') await uploadPlan(github, workflowRun.id, outputs);
     return {
       code,
@@ -169,7 +169,7 @@ export async function workspace(
     write,
     read: (path: string) => readFile(path, 'utf8'),
     run,
-    /** All that runs left behind: every file but the project's own. */
+    /** All files that runs left, except the project's own. */
     async leftovers() {
       const found: string[] = [];
       for (const root of [runner, join(checkout, '.idops')]) {
@@ -180,7 +180,7 @@ export async function workspace(
       }
       return found.join('\n');
     },
-    /** The requests that are no GETs, as `METHOD path`. */
+    /** The requests other than GETs, as `METHOD path`. */
     writes() {
       const writes = sandbox.requests.filter(({ method }) => method !== 'GET');
       return writes.map(({ method, path }) => `${method} ${path}`);
@@ -192,14 +192,14 @@ export async function workspace(
   };
 }
 
-/** What a run came to that has to go well. */
+/** The result of a run that must succeed. */
 export async function went(running: Promise<ActionRun>): Promise<ActionRun> {
   const ran = await running;
   expect(ran.code, ran.log).toBe(0);
   return ran;
 }
 
-/** What a run came to that has to fail, and to say all of this. */
+/** The result of a run that must fail, with all of this in its log. */
 export async function failed(
   running: Promise<ActionRun>,
   ...said: readonly (string | RegExp)[]
@@ -213,14 +213,14 @@ export async function failed(
   return ran;
 }
 
-/** A workspace whose pull request 7 was planned with such a label. */
+/** A workspace with a plan for pull request 7, which sets this label. */
 export async function planned(label: string, inputs: Inputs = {}): Promise<Workspace> {
   const site = await workspace(acme(label));
   await site.run(inputs, pullRequest());
   return site;
 }
 
-/** Uploads what a plan left, as one artifact. */
+/** Uploads the files of a plan as one artifact. */
 async function uploadPlan(github: GithubDouble, run: number, outputs: ActionRun['outputs']): Promise<void> {
   const paths = ['plan-file', 'html-report', 'comment-file'].flatMap((name) => outputs[name] || []);
   const files = paths.map(async (path) => [basename(path), await readFile(path, 'utf8')] as const);
@@ -241,7 +241,7 @@ async function started({ cwd, env }: Surroundings, cancelled?: Promise<unknown>)
   return { code, text: Buffer.concat(chunks).toString('utf8') };
 }
 
-/** Reads the file of outputs as the runner does: a name, a mark, lines, the mark. */
+/** Parses the outputs file as the runner does: a name, a delimiter, lines, the delimiter. */
 function readOutputs(text: string): { [name: string]: string } {
   const outputs: { [name: string]: string } = {};
   const lines = text.split('\n');
@@ -261,7 +261,7 @@ export interface Step {
   readonly with?: { readonly [input: string]: string };
 }
 
-/** What the step that uses an action gives to it, with what GitHub would put in; `more` by expression. */
+/** The inputs of the step that uses an action, with expressions replaced; `more` by expression. */
 export function inputsOf(
   steps: readonly Step[] = [],
   action: string,
@@ -280,7 +280,7 @@ export function inputsOf(
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, filled(value)]));
 }
 
-/** The event of a pull request from a branch of the same repository, or of another one. */
+/** The event of a pull request from a branch of the same repository, or from a fork. */
 export function pullRequest(
   number = 7,
   {

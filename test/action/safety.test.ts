@@ -14,7 +14,7 @@ id: 40000000-0000-4000-8000-000000000001
 authorized_scopes: [{id: all, name: "users:manage:all", label: All}]
 `;
 
-/** A pull request that grants a scope, under these settings; `before` are those of its base. */
+/** A pull request that grants a scope, with these settings; `before` are the settings of its base. */
 async function planned(safety: string, before = safety, users = grant) {
   const site = await workspace({ 'idops.yaml': configOf(safety), 'manifests/users.yaml': users });
   site.github.contents.set('ba5e:idops.yaml', configOf(before));
@@ -27,7 +27,7 @@ async function planned(safety: string, before = safety, users = grant) {
 
 const push: ActionOptions = { sha: 'abc123', payload: { before: 'ba5e' } };
 
-/** What the apply after the merge says; null if it was done. */
+/** The log of the apply after the merge, if it failed; null if it succeeded. */
 async function applied(site: Workspace, given: object = inputs, options = push): Promise<string | null> {
   if (site.github.pulls.length === 0) site.github.merge(7, 'abc123');
   const { code, log } = await site.run({ command: 'apply', ...given }, options);
@@ -36,38 +36,38 @@ async function applied(site: Workspace, given: object = inputs, options = push):
 }
 
 describe('a pull request that changes safety', () => {
-  it('is told before anything else, and the stricter of both versions holds', async () => {
+  it('is announced first, and the stricter of both versions applies', async () => {
     const { site, comment } = await planned('{max_privileged: 1}', '{max_privileged: 0}');
-    const told = comment.indexOf('**This changes `safety`:** `max_privileged: 0 → 1`');
-    expect(told).toBeGreaterThan(0);
-    expect(told).toBeLessThan(comment.indexOf('privileged change**'));
+    const notice = comment.indexOf('**This changes `safety`:** `max_privileged: 0 → 1`');
+    expect(notice).toBeGreaterThan(0);
+    expect(notice).toBeLessThan(comment.indexOf('privileged change**'));
     expect(await applied(site)).toContain('too-privileged');
   });
 
-  it('counts from the next one on', async () => {
+  it('takes effect with the next pull request', async () => {
     const { site } = await planned('{max_privileged: 1}');
     expect(await applied(site)).toBeNull();
   });
 
-  it('blocks what it takes out of protect', async () => {
+  it("can't change what it removes from protect", async () => {
     const { comment } = await planned('{max_privileged: 1}', `{max_privileged: 1, protect: [${user}]}`);
     expect(comment).toContain('no plan changes it');
   });
 
-  it('applies nothing if the former version can not be read', async () => {
+  it("applies nothing if the former version can't be read", async () => {
     const { site } = await planned('{max_privileged: 1}');
     site.github.forbid('GET', /contents/);
     expect(await applied(site)).toContain('idops.yaml before this change');
   });
 });
 
-describe('access that ends', () => {
+describe('access with an end', () => {
   const until = grant.replace('label: All}', 'label: All, until: 2090-01-02}');
   afterEach(() => vi.useRealTimers());
 
   it.each<[string, string, string | null]>([
     ['before its end is granted as approved', '2090-01-01', null],
-    ['after its end is not granted, since another plan was approved', '2090-01-03', 'stale-plan'],
+    ['after its end is not granted, because another plan was approved', '2090-01-03', 'stale-plan'],
   ])('%s', async (_, day, refusal) => {
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2089-12-31') });
     const { site } = await planned('{max_privileged: 1}', '{max_privileged: 1}', until);
@@ -91,7 +91,7 @@ describe('safety.approvers', () => {
   const settings = '{max_privileged: 1, approvers: [{for: privileged, users: [Ada], teams: [security]}]}';
   const by = (login: string) => ({ by: { id: 11, login } });
 
-  it('are named in the comment, and mentioned nowhere', async () => {
+  it('are named in the comment, but not mentioned', async () => {
     const { comment } = await planned(settings);
     const by = 'an approving review of this plan by `Ada` or a member of the team `security`';
     expect(comment).toContain(`${by} for privileged changes`);
@@ -100,8 +100,8 @@ describe('safety.approvers', () => {
 
   it.each<[string, (site: Workspace) => void, boolean]>([
     ['without a review', () => {}, false],
-    ['with a review of somebody else', ({ github }) => github.review(7, by('jo')), false],
-    ['with a review of one of them', ({ github }) => github.review(7, by('ada')), true],
+    ["with another user's review", ({ github }) => github.review(7, by('jo')), false],
+    ['with a review of an approver', ({ github }) => github.review(7, by('ada')), true],
     [
       'with a review of a member of the team',
       ({ github }) => {
@@ -116,26 +116,28 @@ describe('safety.approvers', () => {
       false,
     ],
     [
-      'with a review from before the plan',
+      'with a review older than the plan',
       ({ github }) => github.review(7, { ...by('ada'), at: '2026-01-01T00:00:00Z' }),
       false,
     ],
     [
-      'after one of them asked for changes',
+      'after an approver requested changes',
       ({ github }) => {
         github.review(7, by('ada'));
         github.review(7, { ...by('ada'), state: 'CHANGES_REQUESTED' });
       },
       false,
     ],
-  ])('let a plan be applied %s or not', async (_, review, isApplied) => {
+  ])('decide whether a plan is applied: %s', async (_, review, isApplied) => {
     const { site } = await planned(settings);
     review(site);
-    const told = expect.stringContaining('privileged changes need an approving review of this plan by Ada');
-    expect(await applied(site, { ...inputs, approve: 'merged' })).toEqual(isApplied ? null : told);
+    const refusal = expect.stringContaining(
+      'privileged changes need an approving review of this plan by Ada',
+    );
+    expect(await applied(site, { ...inputs, approve: 'merged' })).toEqual(isApplied ? null : refusal);
   });
 
-  it('start the workflow themselves, if it is started by hand', async () => {
+  it('must start the workflow if it is started by hand', async () => {
     const { site } = await planned(settings);
     const options = (actor: string): ActionOptions => ({
       sha: 'abc123',
@@ -146,7 +148,7 @@ describe('safety.approvers', () => {
     expect(await applied(site, {}, options('ada'))).toBeNull();
   });
 
-  it('of protected objects let these be changed', async () => {
+  it('for protected objects allow changes of them', async () => {
     const guarded = `{max_privileged: 1, protect: [${user}], approvers: [{for: protected, users: [ada]}]}`;
     const { site, comment } = await planned(guarded);
     expect(comment).toContain('for changes of protected objects');
@@ -176,13 +178,13 @@ describe('the stricter of two versions', () => {
     approvers: [{ for: 'protected', users: ['mallory'] }],
   };
 
-  it('has the lower limits, and what either guards; only both can open what is protected', () => {
+  it('has the lower limits and all guards; only approvers of both open protected objects', () => {
     const both = { ...one, maxDestructive: 1, maxChanges: 3, privileged: ['a', 'b'] };
     expect(stricter(one, other)).toEqual(both);
     expect(stricter(other, other)).toEqual(other);
   });
 
-  it('is told by what differs', () => {
+  it('is described by its differences', () => {
     expect(safetyChanges(one, { ...one, maxChanges: 3, protect: [] })).toEqual([
       'max_changes: none → 3',
       'protect: ["User/a"] → []',

@@ -17,14 +17,14 @@ import {
 
 const sha = 'abc123';
 const parts = ['1/4', '2/4', '3/4', '4/4'] as const;
-/** Two objects that the same halves and other quarters have. */
+/** Two objects of the same half, but of different quarters. */
 const names = ['acme', 'globex'] as const;
 const organizations = (label: string): { [path: string]: string } => ({
   'manifests/organizations.yaml': names
     .map((name) => `kind: Organization\nname: ${name}\nlabel: ${label} ${name}\n`)
     .join('---\n'),
 });
-/** The quarters that have something to do, and those that haven't. */
+/** The shards with an object, and those without. */
 const busy = parts.filter((_, index) =>
   names.some((name) => shardIndex(`Organization/${name}`, 4) === index + 1),
 );
@@ -38,7 +38,7 @@ async function planAll(site: Workspace, inputs: Inputs = {}): Promise<ActionRun[
   return runs;
 }
 
-/** The comment with the plan of a part, or with what apply came to; undefined where it has none. */
+/** The comment with a shard's plan or result; undefined if there is none. */
 function commentOf({ github }: Workspace, shard: string, command = 'plan'): string | undefined {
   const heading = new RegExp(`^## idops ${command} in shard ${shard}[ :]`, 'm');
   return github.comments.find(({ body }) => heading.test(body))?.body;
@@ -48,8 +48,8 @@ function bodies({ github }: Workspace): string[] {
   return github.comments.map(({ body }) => body);
 }
 
-describe('a part of the objects', () => {
-  it('has a plan, a comment, a summary and files of its own', async () => {
+describe('a shard', () => {
+  it('has its own plan, comment, summary and files', async () => {
     expect([busy.length, idle.length]).toEqual([2, 2]);
     const site = await workspace(organizations('Renamed'));
     const runs = await planAll(site, { environment: 'production' });
@@ -71,7 +71,7 @@ describe('a part of the objects', () => {
     }
     const keys = bodies(site).map((body) => /^<!-- idops-plan key=(\w+)/.exec(body)?.[1]);
     expect(new Set(keys).size).toBe(busy.length);
-    // Planned anew, each brings its own up to date and leaves the others.
+    // A new plan updates the shard's own comment, and no other.
     await site.write(organizations('Another'));
     const [first = '', second = ''] = busy;
     const before = commentOf(site, second);
@@ -81,7 +81,7 @@ describe('a part of the objects', () => {
     expect(commentOf(site, second)).toBe(before);
   });
 
-  it('is said in args as well, or by the variables of the job, and that is the same part', async () => {
+  it('is the same shard by input, by args or by variables of the job', async () => {
     const site = await workspace(organizations('Renamed'));
     const [first = ''] = busy;
     const [index = ''] = first.split('/');
@@ -91,14 +91,14 @@ describe('a part of the objects', () => {
     await site.run({ shard: 'auto' }, { ...pullRequest(), env });
     expect(site.github.comments).toHaveLength(1);
     expect(bodies(site)[0]).not.toContain('--shard');
-    // All of it has another comment, and so has the one part of a whole.
+    // The whole plan has another comment, also as shard 1/1.
     await site.run({}, pullRequest());
     await site.run({ shard: '1/1' }, pullRequest());
     expect(site.github.comments).toHaveLength(2);
     expect(bodies(site)[1]).toMatch(/## idops plan at .*: 2 to update/);
   });
 
-  it('tells in its own comment that a commit has no plan', async () => {
+  it('reports in its own comment that a commit has no plan', async () => {
     const site = await workspace(organizations('Renamed'));
     const [first = '', second = ''] = busy;
     await planAll(site);
@@ -110,7 +110,7 @@ describe('a part of the objects', () => {
     expect(site.github.comments).toHaveLength(2);
   });
 
-  it('is not approved by its comment, which shows a part; what became of it is told', async () => {
+  it('is not approved by its comment; its result is reported', async () => {
     const site = await workspace(organizations('Renamed'));
     await planAll(site);
     const [first = ''] = busy;
@@ -132,7 +132,7 @@ describe('a part of the objects', () => {
     }
   });
 
-  it('comes with a stored plan, whatever becomes of that', async () => {
+  it('is read from a stored plan, in every outcome', async () => {
     const site = await workspace(organizations('Renamed'));
     const [first = '', second = ''] = busy;
     const one = await site.run({ shard: first }, pullRequest());
@@ -145,7 +145,7 @@ describe('a part of the objects', () => {
     await went(apply(file));
     expect(site.writes()).toHaveLength(1);
     expect(commentOf(site, first, 'apply')).toMatch(/## idops apply in shard .*: 1 applied\n/);
-    // What fails before there is a plan again, and what is refused, is told of the same part.
+    // A failure or refusal is reported for the shard of the stored plan.
     await site.write(organizations('Another'));
     expect((await apply(other.outputs['plan-file'])).log).toContain('stale-plan');
     expect(commentOf(site, second, 'apply')).toMatch(/## idops apply in shard .*: not applied\n/);
@@ -180,7 +180,7 @@ describe('a part of the objects', () => {
     expect((await went(apply('3'))).log).toContain('0 to update');
   });
 
-  it('has an issue of its own', async () => {
+  it('has its own drift issue', async () => {
     const site = await workspace(organizations('Renamed'));
     const [first = '', second = ''] = busy;
     for (const shard of [first, second, first])
@@ -201,7 +201,7 @@ interface Jobs {
 
 const { jobs } = parse(await readFile('examples/github/shards.yml', 'utf8')) as { jobs: Jobs };
 
-/** What a step of a job gives, in one cell of the matrix. */
+/** The inputs of a step of a job, in one cell of the matrix. */
 function stepOf(job: string, action: string, cell: number, site: Workspace, temporary: string): Inputs {
   const { strategy, steps } = jobs[job] ?? { strategy: { matrix: { shard: [] } }, steps: [] };
   const total = String(strategy.matrix.shard.length);
@@ -210,7 +210,7 @@ function stepOf(job: string, action: string, cell: number, site: Workspace, temp
 }
 
 describe('the jobs of shards.yml', () => {
-  it('apply exactly the plans of their parts, as one run', async () => {
+  it('apply exactly the plans of their shards, as one run', async () => {
     const site = await workspace(organizations('Renamed'));
     const cells = jobs.plan?.strategy.matrix.shard ?? [];
     expect(jobs.apply?.strategy.matrix.shard).toEqual(cells);

@@ -8,8 +8,8 @@ const inputs = { workingDirectory: '.' };
 const hide = (text: string): string => text.replaceAll('s3cret', '***');
 const evil = '`</code><img src=x> @everyone [a](b) s3cret\n# x';
 
-describe('what a comment is about', () => {
-  it('is text, whatever it is called, and without what is masked', () => {
+describe('the subject of a comment', () => {
+  it('is plain text, with any names, and without masked values', () => {
     const subject = subjectOf(
       { ...inputs, config: `${evil}.yaml` },
       { ...nothing, target: [evil], prune: true },
@@ -28,7 +28,7 @@ describe('what a comment is about', () => {
     expect(aboutPlain('x', subject)).not.toContain('\n');
   });
 
-  it('is one part of the objects, where it is', () => {
+  it('names the shard', () => {
     const subject = subjectOf({ ...inputs, shard: { index: 2, count: 4 } }, nothing, hide, {
       environment: 'production',
       server: 'https://id.example.com',
@@ -39,7 +39,7 @@ describe('what a comment is about', () => {
     expect(subject.narrowed).toBe(true);
   });
 
-  it('is short, however long names are', () => {
+  it('is short, even with long names', () => {
     const long = 'x'.repeat(5_000);
     const subject = subjectOf(inputs, { ...nothing, target: Array(1_000).fill(long) }, hide, {
       environment: long,

@@ -2,7 +2,7 @@ import { build } from 'esbuild';
 
 type Parser = typeof import('./parser-exports.js');
 
-// GitHub's parser imports JSON in a way that Node doesn't take as it is.
+// GitHub's parser imports JSON in a way that Node refuses.
 const { outputFiles } = await build({
   entryPoints: ['test/action/parser-exports.ts'],
   bundle: true,
@@ -16,12 +16,12 @@ const [{ text } = { text: '' }] = outputFiles;
 const address = `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`;
 const parser = (await import(/* @vite-ignore */ address)) as Parser;
 
-/** What is wrong with a workflow by the schema that GitHub itself uses. */
+/** The errors in a workflow, according to GitHub's own schema. */
 export function workflowErrors(name: string, content: string): string[] {
   return errorsOf(parser.parseWorkflow({ name, content }, new parser.NoOperationTraceWriter()));
 }
 
-/** What is wrong with an `action.yml` by the schema that GitHub itself uses. */
+/** The errors in an `action.yml`, according to GitHub's own schema. */
 export function actionErrors(content: string): string[] {
   return errorsOf(parser.parseAction({ name: 'action.yml', content }, new parser.NoOperationTraceWriter()));
 }

