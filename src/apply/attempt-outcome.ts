@@ -2,7 +2,7 @@ import { ProblemsError } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import type { Fields } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
-import { namesOfLost } from '../kinds/loss.js';
+import { describeLoss } from '../kinds/loss.js';
 import type { Change } from '../plan/plan.js';
 import type { Judgement } from './outcome.js';
 import type { ChangeResult, Status } from './result.js';
@@ -124,7 +124,7 @@ export function openOutcome(
         : [];
     return outcomeOf(open, { status: 'applied', after: live.fields, error: null, notes });
   }
-  const names = namesOfLost(lost);
+  const names = describeLoss(lost);
   const found = action === 'delete' ? ['it is still there'] : [...different];
   if (names !== '') found.push(`lost: ${names}, which the next apply that includes it restores`);
   // The object may have had the declared values before, and somebody changed it since.

@@ -1,8 +1,8 @@
 import { assign, type Fields } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
-import { namesOfLost, seenLoss } from '../kinds/loss.js';
+import { describeLoss, observedLoss } from '../kinds/loss.js';
 import { listRead } from '../kinds/references.js';
-import { shownFields } from '../kinds/rules.js';
+import { answerFields } from '../kinds/rules.js';
 import { betterProfile, betterProfileByReset } from '../kinds/traits.js';
 import type { Change } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
@@ -141,7 +141,7 @@ export class Attempt {
         const before = index === 0 ? earlierAttempts : undefined;
         const answer = await writer.send(request, permit(fresh === undefined), fresh, before);
         attempts += answer.attempts;
-        const { fields } = shownFields(this.#kind, answer.data, profile);
+        const { fields } = answerFields(this.#kind, answer.data, profile);
         last = { status: answer.status, data: fields };
         if (!isLast) await recorder.answered(change, answer.status, answer.attempts);
       } catch (failure) {
@@ -162,7 +162,8 @@ export class Attempt {
   #handleFailure(failure: ServerFailure, attempts: number, begun: boolean): SendResult {
     const { profile, onFailure } = this.#options;
     onFailure(failure);
-    const mayBeProtected = failure.kind === 'forbidden' && this.#kind.traits[profile.name].protects === true;
+    const mayBeProtected =
+      failure.kind === 'forbidden' && this.#kind.traits[profile.name].protectsObjects === true;
     this.#suspectedProfile ??= betterProfileByError(profile, failure);
     const notes = mayBeProtected ? [`or this ${this.#kind.noun} is protected, like the token's own`] : [];
     const ambiguous = failure.open;
@@ -176,7 +177,7 @@ export class Attempt {
       refused,
       inProgress: failure.kind === 'lost' || failure.doubt === true,
     };
-    const mayBePartial = failure.kind === 'refused' && this.#kind.traits[profile.name].piecemeal === true;
+    const mayBePartial = failure.kind === 'refused' && this.#kind.traits[profile.name].notAtomic === true;
     if ((ambiguous || mayBePartial || begun) && this.#readable) return { open };
     return { closed: outcomeWithoutReadBack(open, ambiguous) };
   }
@@ -246,11 +247,11 @@ export class Attempt {
       Object.entries(before).filter(([field]) => !Object.hasOwn(expected, field) && field in kind.fields),
     );
     const { different } = verify(kind, unsent, answer);
-    const { signs, whole = [] } = kind.traits[better.name];
+    const { signs, resetUnlessSent = [] } = kind.traits[better.name];
     const losesSilently = signs?.losesSilently === true;
     const hasDifference = verify(kind, expected, answer).different.length > 0;
     if (!losesSilently && !hasDifference) return [];
-    const empty = emptied(whole, change.apply, answer);
+    const empty = emptied(resetUnlessSent, change.apply, answer);
     return [
       ...different.map((what) => `${what}, although it was not sent`),
       ...(empty.length === 0
@@ -265,12 +266,12 @@ export class Attempt {
   /** Sends the declared values again, unless the server refused them. If that fails too, sends the values from before the update. */
   async #repair(change: Change, open: OpenFailure, judgement: Judgement, live: Live): Promise<AttemptResult> {
     const { replan } = this.#options;
-    const names = namesOfLost(judgement.lost);
+    const names = describeLoss(judgement.lost);
     let current = { judgement, live };
     let { attempts } = open;
     let sent = change;
     for (const aim of open.refused ? (['before'] as const) : (['asked', 'before'] as const)) {
-      const restore = seenLoss('', current.judgement.lost, current.live.fields);
+      const restore = observedLoss('', current.judgement.lost, current.live.fields);
       const repair = replan.repair(change, restore, current.live, aim);
       if (repair === undefined) continue;
       sent = repair;

@@ -381,7 +381,7 @@ class Execution {
     if (failure.kind === 'unauthorized') this.#stopReason = 'not sent: the credentials were refused (401)';
     if (failure.kind !== 'forbidden') return;
     // The server may protect only this object.
-    if (written !== undefined && written.traits[this.#options.profile.name].protects === true) return;
+    if (written !== undefined && written.traits[this.#options.profile.name].protectsObjects === true) return;
     this.#forbiddenScopes.set(
       failure.scope,
       `not sent: the credentials lack the scope ${failure.scope} (403)`,

@@ -1,5 +1,5 @@
 import type { Fields } from '../base/values.js';
-import { keyOf } from '../kinds/fields.js';
+import { elementKey } from '../kinds/fields.js';
 import type { Grant } from '../kinds/holdings.js';
 import { kindOf } from '../kinds/index.js';
 import { asOne, type Found } from './find-runs.js';
@@ -13,7 +13,7 @@ export interface Given {
 
 /** What identifies a grant of an object: the elements that give it. */
 export function grantKey(key: string, { path }: Pick<Grant, 'path'>): string {
-  return [key, ...path.map(({ field, element }) => `${field}/${keyOf(element)}`)].join('/');
+  return [key, ...path.map(({ field, element }) => `${field}/${elementKey(element)}`)].join('/');
 }
 
 /**

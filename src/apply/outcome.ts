@@ -1,7 +1,7 @@
 import type { Fields, Value } from '../base/values.js';
-import { asElements, type Contrast, contrast, matchSets, membersAmong, value } from '../kinds/fields.js';
+import { asElements, type Comparison, compareField, matchSets, pickMembers, value } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
-import { namesOfLost } from '../kinds/loss.js';
+import { describeLoss } from '../kinds/loss.js';
 import type { Action, Change } from '../plan/plan.js';
 import { sentenceOf, valuesOf } from './verify.js';
 
@@ -112,14 +112,14 @@ function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: Ai
   const shown = [
     ...(begun ? [`as asked: ${paths(wished.filter(({ part }) => part.verdict === 'same'))}`] : []),
     ...(neither.length > 0 ? [`neither as asked nor as before: ${paths(neither)}`] : []),
-    ...(isWhole ? [] : [`lost: ${namesOfLost(lost)}`]),
+    ...(isWhole ? [] : [`lost: ${describeLoss(lost)}`]),
   ];
   return { ...found, verdict: 'part', sentence: `was not done as a whole, ${SHOWN} (${shown.join('; ')})` };
 }
 
 interface AimPart {
   /** What was asked against what is there. */
-  readonly part: Contrast;
+  readonly part: Comparison;
   /** Whether the request was meant to change it, as far as is known. */
   readonly changes: boolean;
   /** Whether it still has the value from before. */
@@ -131,17 +131,17 @@ type Maybe = Value | undefined;
 /** Of a set as it was asked for, was before and is now: the members that were to be added or removed. */
 function changedMembers(asked: Value, before: Maybe, now: Maybe): [asked: Value, before: Maybe, now: Maybe] {
   const { added, removed } = matchSets(asElements(asked), asElements(before ?? null));
-  const among = (set: Maybe) => (Array.isArray(set) ? membersAmong(set, [...added, ...removed]) : set);
-  return [membersAmong(asked, added), among(before), among(now)];
+  const among = (set: Maybe) => (Array.isArray(set) ? pickMembers(set, [...added, ...removed]) : set);
+  return [pickMembers(asked, added), among(before), among(now)];
 }
 
 function partsOf(kind: Kind, field: string, asked: Value, before: Maybe, now: Maybe): AimPart[] {
   const type = kind.fields[field] ?? value;
-  const was = new Map(contrast(type, field, asked, before).map((part) => [part.path, part]));
+  const was = new Map(compareField(type, field, asked, before).map((part) => [part.path, part]));
   const since = new Map(
-    before === undefined ? [] : contrast(type, field, before, now).map((part) => [part.path, part]),
+    before === undefined ? [] : compareField(type, field, before, now).map((part) => [part.path, part]),
   );
-  return contrast(type, field, asked, now).map((part) => {
+  return compareField(type, field, asked, now).map((part) => {
     const first = was.get(part.path);
     // Somebody else added a map key that was neither asked for nor there before.
     const changes = first === undefined ? part.type.type !== 'map' : first.verdict !== 'same';

@@ -1,5 +1,5 @@
 import { kindOf } from '../kinds/index.js';
-import { type PendingRestore, seenLoss } from '../kinds/loss.js';
+import { observedLoss, type PendingRestore } from '../kinds/loss.js';
 import { Hasher, restoreFields, storeFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord, State } from '../state/state.js';
@@ -81,7 +81,7 @@ export function pendingRestoreAfter(
   if (kind.lostFields === undefined || !readable) return 'as before';
   if (after !== undefined) {
     const lost = kind.lostFields({ before, asked: expected, now: after });
-    return Object.keys(lost).length === 0 ? undefined : seenLoss(run, lost, after);
+    return Object.keys(lost).length === 0 ? undefined : observedLoss(run, lost, after);
   }
   // If nothing was seen and nothing is open, nothing was sent.
   if (!ambiguous) return 'as before';

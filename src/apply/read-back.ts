@@ -3,7 +3,7 @@ import { noProgress } from '../base/progress.js';
 import { same } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
-import { type ObserveOptions, observe, type Wanted } from '../plan/observe.js';
+import { type ObjectRef, type ObserveOptions, observe } from '../plan/observe.js';
 import type { OpenChange } from './attempt-outcome.js';
 import { aimOf, judge } from './outcome.js';
 
@@ -29,7 +29,7 @@ export interface ReadBack<T> {
  * Reads objects after requests without a usable answer. Objects that the server may still be working on are read until two
  * readings are equal. Throws what the reader throws.
  */
-export async function readBack<T extends Wanted>(
+export async function readBack<T extends ObjectRef>(
   objects: readonly T[],
   isUnsteady: (object: T, live: Live) => boolean,
   { pause = sleep, ...options }: ReadBackOptions,

@@ -10,8 +10,8 @@ import {
 } from '../base/values.js';
 import {
   comparedMembers,
-  eachWith,
   type FieldType,
+  mapWithCounterparts,
   normalForm,
   value,
   withoutForeignSecrets,
@@ -55,7 +55,9 @@ export function shownFields({ kind, expected, before }: AskedFields, after: Fiel
     const compared = concealSecretKeys(type, comparedMembers(type, normalForm(type, got)));
     shown[name] = [expected[name], before?.[name]].reduce<Value>((now, asked) => {
       const known = asked && withoutForeignSecrets(type, asked);
-      return type.type === 'list' ? eachWith(type.by, now, known, concealKnown) : concealKnown(now, known);
+      return type.type === 'list'
+        ? mapWithCounterparts(type.by, now, known, concealKnown)
+        : concealKnown(now, known);
     }, compared);
   }
   return shown;
@@ -98,7 +100,8 @@ export function askedSecrets(asked: AskedFields): Fields {
 /** A value of the server with those parts hidden that are secret in what was asked. */
 export function concealAsked(type: FieldType, got: Value, asked: Value | undefined): Value {
   if (asked === undefined || !holdsSensitive(asked)) return got;
-  if (type.type === 'list' && Array.isArray(got)) return eachWith(type.by, got, asked, hideSecrets);
+  if (type.type === 'list' && Array.isArray(got))
+    return mapWithCounterparts(type.by, got, asked, hideSecrets);
   return hideSecrets(comparedMembers(type, got), comparedMembers(type, asked));
 }
 

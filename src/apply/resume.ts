@@ -3,7 +3,7 @@ import { parsePartName, type Shard, sameShard } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
-import { missingElements, namesOfLost } from '../kinds/loss.js';
+import { describeLoss, missingElements } from '../kinds/loss.js';
 import type { ReadLists } from '../kinds/references.js';
 import { Hasher, restoreFields, storeFields } from '../secrets/hash.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
@@ -251,7 +251,7 @@ function goneForGood(
     ([field]) => !Object.hasOwn(pending, field),
   );
   if (gone.length === 0) return '';
-  return `; ${namesOfLost(Object.fromEntries(gone))} went missing, and somebody has set that since, so it isn't restored: declare it if it is needed`;
+  return `; ${describeLoss(Object.fromEntries(gone))} went missing, and somebody has set that since, so it isn't restored: declare it if it is needed`;
 }
 
 /** The outcome of a request without an answer, also in words. */

@@ -1,8 +1,8 @@
 import { type Fields, holdsSensitive, isMap, mapValues } from '../base/values.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Kind } from '../kinds/kind.js';
-import { neverKept } from '../kinds/lifecycle.js';
-import { undocumented } from '../plan/subjects.js';
+import { unrecordedField } from '../kinds/lifecycle.js';
+import { placeholderDocument } from '../plan/subjects.js';
 import type { Entry } from './journal-entries.js';
 
 export const SECRET_BEFORE = 'the old value was a secret, which no journal holds';
@@ -55,7 +55,7 @@ export function createdAgain(
   const { noun, creation, deletion, fields: types } = kind;
   const { id = '' } = sending.identity;
   const before = withoutDeleted(given, deleted);
-  const lacking = neverKept(kind);
+  const lacking = unrecordedField(kind);
   if (lacking !== undefined) {
     const reason = `the ${noun} isn't created again, since no journal holds the ${lacking}: declare it with "create: true"`;
     return { document: undefined, left: [{ path: null, reason }] };
@@ -71,7 +71,7 @@ export function createdAgain(
     text === undefined ? [] : [[part, text] as const],
   );
   return {
-    document: undocumented(
+    document: placeholderDocument(
       sending.kind,
       Object.fromEntries(parts),
       { fields, creates: true, remembered: true, ...(keepsId ? {} : { replaces: id }) },

@@ -1,10 +1,10 @@
 import { assign, type Fields, holdsSensitive, isMap, mapValues, same, type Value } from '../base/values.js';
 import {
   asElements,
-  contrast,
-  eachWith,
+  compareField,
   type FieldType,
   isByMember,
+  mapWithCounterparts,
   markSecrets,
   matchSets,
   value,
@@ -12,7 +12,7 @@ import {
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { UntilChanges } from '../plan/plan.js';
-import { undocumented } from '../plan/subjects.js';
+import { placeholderDocument } from '../plan/subjects.js';
 import { type Dates, withoutEnd } from '../plan/until.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
@@ -327,8 +327,8 @@ function undoField(
   }
   const nothing = { value: undefined, left: [] };
   if (type.type === 'list' && Array.isArray(was) && Array.isArray(became)) {
-    const back = eachWith(type.by, was, became, withoutSame);
-    if (contrast(type, path, back, became).every(({ verdict }) => verdict === 'same')) return nothing;
+    const back = mapWithCounterparts(type.by, was, became, withoutSame);
+    if (compareField(type, path, back, became).every(({ verdict }) => verdict === 'same')) return nothing;
     return holdsSensitive(back)
       ? { ...nothing, left: [{ path, reason: SECRET_BEFORE }] }
       : { value: back, left: [] };
@@ -336,7 +336,7 @@ function undoField(
   if (was === undefined) return { ...nothing, left: [{ path, reason: UNKNOWN_BEFORE }] };
   if (holdsSensitive(was))
     return same(was, became) ? nothing : { ...nothing, left: [{ path, reason: SECRET_BEFORE }] };
-  if (contrast(type, path, was, became).every(({ verdict }) => verdict === 'same')) return nothing;
+  if (compareField(type, path, was, became).every(({ verdict }) => verdict === 'same')) return nothing;
   if (type.type === 'map' && isMap(was) && isMap(became)) return { value: mapPatch(was, became), left: [] };
   return { value: type.type === 'set' ? asElements(was) : was, left: [] };
 }
@@ -368,7 +368,7 @@ function documentOf(
   // The id identifies it, whatever its name is now.
   const deciding = kindOf(kind).identifyingParts?.((part) => identity[part] !== undefined);
   const parts = Object.entries(identity).filter(([part]) => deciding?.includes(part) ?? true);
-  return undocumented(kind, Object.fromEntries(parts), { fields, absent, remembered: true }, source);
+  return placeholderDocument(kind, Object.fromEntries(parts), { fields, absent, remembered: true }, source);
 }
 
 /** Removes conflicts: values that are neither those after the run nor those before it. */
@@ -428,5 +428,5 @@ function withoutConflict(
 }
 
 function agrees(type: FieldType, wanted: Value, present: Value): boolean {
-  return contrast(type, '', wanted, present).every(({ verdict }) => verdict !== 'different');
+  return compareField(type, '', wanted, present).every(({ verdict }) => verdict !== 'different');
 }

@@ -1,7 +1,7 @@
 import { sameIdentifier } from '../base/identifiers.js';
 import { stringifyJson } from '../base/json.js';
 import { type Fields, holdsSensitive, isMap, reveal, type Value } from '../base/values.js';
-import { type Contrast, contrast, value } from '../kinds/fields.js';
+import { type Comparison, compareField, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
 
 /** What the server shows, compared with what was asked for. */
@@ -23,7 +23,7 @@ interface Known {
 /** Compares an answer with everything that was declared or sent along. */
 export function verify(kind: Kind, expected: Fields, answer: Fields): Verification {
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
-    contrast(kind.fields[field] ?? value, field, asked, answer[field]),
+    compareField(kind.fields[field] ?? value, field, asked, answer[field]),
   );
   const off = parts.filter(({ verdict }) => verdict === 'different');
   return {
@@ -64,12 +64,12 @@ function isEmpty(shown: Value): boolean {
 }
 
 /** The difference between the asked and the shown value, as a sentence. */
-export function sentenceOf(part: Contrast): string {
+export function sentenceOf(part: Comparison): string {
   return `${part.path}: ${valuesOf(part)}`;
 }
 
 /** The part of the sentence that holds the object's own values. */
-export function valuesOf({ wanted, got }: Contrast): string {
+export function valuesOf({ wanted, got }: Comparison): string {
   return `asked ${brief(wanted, got)}, the server has ${brief(got ?? null, wanted)}`;
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
 import { lazy } from '../base/values.js';
-import { type FieldTypes, listBy, plain, secret, set, value } from './fields.js';
+import { type FieldTypes, listBy, secret, set, value, valueType } from './fields.js';
 import { anyObject, referenceSet, text } from './schema.js';
 import { backend as userBackend } from './user-schema.js';
 
@@ -26,7 +26,7 @@ export const backendFields: FieldTypes = {
       ...['name', 'type', 'is_default', 'create_default_organization', ...hashFields],
       ...['smtp_ssl', 'smtp_tls', 'smtp_port', 'ldap_pool_size', ...backendTexts, 'metadata_fields'],
       ...['verifiable_credentials', 'verifiable_presentations'],
-    ].map((name) => [name, plain(name)]),
+    ].map((name) => [name, valueType(name)]),
   ),
   roles: set(),
   federated_servers: listBy('name', {

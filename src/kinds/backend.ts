@@ -1,14 +1,21 @@
 import { type Fields, isMap } from '../base/values.js';
 import type { WriteRequest } from '../server/operations.js';
 import { backendFields, backendShape, backendTexts, hashFields, LDAP } from './backend-schema.js';
-import { asElements, carried, isCleared } from './fields.js';
+import { asElements, isNullOrEmpty, sendableFields } from './fields.js';
 import { holdingsOf } from './holdings.js';
 import type { Kind, PlanInput, Update } from './kind.js';
 import { lostElements } from './loss.js';
-import { byServer, DEFAULTS, defaultsOf, oneDefault, severalDefaults, twoDefaults } from './one-default.js';
+import {
+  DEFAULTS,
+  defaultsOf,
+  nothingSent,
+  oneDefault,
+  severalDefaults,
+  twoDefaults,
+} from './one-default.js';
 import { resource } from './resource.js';
-import { unknownWhole } from './rules.js';
-import { existing } from './user-references.js';
+import { unknownFieldsReason } from './rules.js';
+import { onlyExisting } from './user-references.js';
 
 /** A backend: where users are stored, and how mail is sent to them. */
 export const backend: Kind = resource(
@@ -25,20 +32,20 @@ export const backend: Kind = resource(
     traits: {
       emptyIsNull: backendTexts,
       nullBecomes: { roles: [] },
-      piecemeal: true,
+      notAtomic: true,
       limits: {
         characters: Object.fromEntries(['name', ...backendTexts].map((name) => [name, 255])),
-        filled: { name: null },
+        nonBlank: { name: null },
       },
     },
     sets: { roles: 'roles' },
     cached: true,
     body: ({ is_default: _, ...rest }) => rest,
-    beside: (list) => ({ [DEFAULTS]: defaultsOf(list.all()) }),
+    listValues: (list) => ({ [DEFAULTS]: defaultsOf(list.all()) }),
     problems: (declared) => twoDefaults(declared, 'backend'),
-    creation: { refuses: (fields) => refusal(fields, {}), followUps: moveDefault },
+    creation: { refusal: (fields) => refusal(fields, {}), followUps: moveDefault },
     deletes: ' with its email templates',
-    keeps: ({ id, is_default }, list) =>
+    deletionRefusal: ({ id, is_default }, list) =>
       is_default !== true || defaultsOf(list?.all() ?? []).some((other) => other !== id)
         ? undefined
         : 'it is the default: declare "is_default: true" on another backend',
@@ -51,7 +58,7 @@ export const backend: Kind = resource(
     ...oneDefault('backend'),
     update,
     lostFields: (traces) => lostElements(['roles'], traces),
-    restorable: existing,
+    restorable: onlyExisting,
     grants: ({ roles = null }, references) => holdingsOf({ roles }, references),
   },
 );
@@ -71,7 +78,10 @@ function moveDefault(id: string, { is_default, roles = [] }: Fields): WriteReque
 function update({ present, desired, changed }: PlanInput): Update {
   const { id = '' } = present.identity;
   const isHash = hashFields.some((field) => changed.has(field));
-  const expected = { ...carried(present.fields, ['roles', ...(isHash ? hashFields : [])]), ...desired };
+  const expected = {
+    ...sendableFields(present.fields, ['roles', ...(isHash ? hashFields : [])]),
+    ...desired,
+  };
   const reason = troubleOf(expected, present, changed);
   if (reason !== undefined) return { requests: [], expected, reason };
   const { is_default: asked, ...body } = expected;
@@ -81,16 +91,16 @@ function update({ present, desired, changed }: PlanInput): Update {
     : [];
   if (!changed.has('is_default')) return { requests: first, expected };
   if (asked === true) return { requests: [...first, ...moveDefault(id, expected)], expected };
-  return { requests: first, expected, warnings: [byServer('backend')] };
+  return { requests: first, expected, warnings: [nothingSent('backend')] };
 }
 
 function troubleOf(body: Fields, { fields: now }: PlanInput['present'], changed: ReadonlySet<string>) {
-  const unknown = unknownWhole('backend', ['roles'], body);
+  const unknown = unknownFieldsReason('backend', ['roles'], body);
   if (unknown !== undefined) return unknown;
   const several = changed.has('is_default') && severalDefaults(now, 'backend', 'in its database');
   if (several) return several;
   const [alg, options] = hashFields;
-  if (changed.has(alg) && !changed.has(options) && !isCleared(now[options] ?? null))
+  if (changed.has(alg) && !changed.has(options) && !isNullOrEmpty(now[options] ?? null))
     return `its ${options} are those of ${String(now[alg])}, and the server checks them against ${alg}: declare ${options} too`;
   return refusal(Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name))), now);
 }
@@ -111,7 +121,7 @@ const directory = ['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn'];
 /** Why the server refuses new values of fields, and what to do. */
 function refusal(given: Fields, now: Fields): string | undefined {
   const next = { ...now, ...given };
-  const lacks = directory.filter((name) => isCleared(next[name] ?? null));
+  const lacks = directory.filter((name) => isNullOrEmpty(next[name] ?? null));
   if (next.type === LDAP && lacks.length > 0 && ['type', ...directory].some((name) => name in given))
     return `an LDAP backend needs ${lacks.join(' and ')}: declare ${lacks.length === 1 ? 'it' : 'them'}`;
   const { password_hashing_alg: alg = 'argon2', password_hashing_opts: options = null } = next;

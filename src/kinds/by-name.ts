@@ -13,7 +13,7 @@ export const userByName: ByName = {
   find({ username = '', backend }, references) {
     const { users } = references;
     if (users == null) return `the server offers no list of users to find "${username}" in: use the id`;
-    const home = homeOf(backend, references);
+    const home = backendOf(backend, references);
     if (typeof home === 'string') return home;
     const found = users.byName(username).filter(isIn(home));
     const ids = found.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
@@ -28,34 +28,34 @@ export const userByName: ByName = {
     const other = users.byNameIgnoringCase(username).find(isIn(home));
     if (other !== undefined)
       return `the server has the user "${String(other.username)}"${within}, and doesn't tell "${username}" apart from it: write it so`;
-    return `${noUser(username, within)}${users.suggestion(username)}`;
+    return `${noSuchUser(username, within)}${users.suggestion(username)}`;
   },
   missing({ username = '', backend }, references) {
     const { users } = references;
-    const home = homeOf(backend, references);
+    const home = backendOf(backend, references);
     if (users == null || users.isIncomplete || typeof home === 'string') return undefined;
     if (users.byNameIgnoringCase(username).some(isIn(home))) return undefined;
     return { username, ...(home === undefined ? {} : { backend: home.id }) };
   },
 };
 
-export function noUser(username: string, within = ''): string {
+export function noSuchUser(username: string, within = ''): string {
   return `the server has no user "${username}"${within}: correct the name, or declare the user with "create: true"`;
 }
 
-function homeOf(backend: string | undefined, references: References): Home | string {
-  return backend === undefined ? undefined : findIn('backend', backend, references);
+function backendOf(backend: string | undefined, references: References): BackendId | string {
+  return backend === undefined ? undefined : findReference('backend', backend, references);
 }
 
 /** Whether a user is in a backend, if one is named. */
-function isIn(home: Home): (row: Fields) => boolean {
+function isIn(home: BackendId): (row: Fields) => boolean {
   return (row) => home === undefined || idOf(row.backend) === home.id;
 }
 
-type Home = { readonly id: string } | undefined;
+type BackendId = { readonly id: string } | undefined;
 
 /** Names that find this object and no other; undefined if none of the candidates do. */
-export function onlyNames(
+export function uniqueNames(
   byName: ByName,
   id: string | undefined,
   candidates: readonly Identity[],
@@ -77,7 +77,7 @@ export function isOwnerGone(identity: Identity, references: References): boolean
 }
 
 /** Finds one by a text, `{id}` or `{name}` in the list of its noun. */
-export function findIn(noun: string, wanted: Value, references: References): { id: string } | string {
+export function findReference(noun: string, wanted: Value, references: References): { id: string } | string {
   const list = references[listOfNoun(noun) ?? 'organizations'];
   const { id, name } = isMap(wanted) ? wanted : isUuid(textOf(wanted)) ? { id: wanted } : { name: wanted };
   const byId = typeof id === 'string';
@@ -89,11 +89,11 @@ export function findIn(noun: string, wanted: Value, references: References): { i
   if (row === undefined) return list.noSuchId(text);
   const only = String(row.id);
   const isRight = name === undefined || list.checkName(only, String(name)) !== 'wrong';
-  return isRight ? { id: only } : wrongName(noun, only, String(row.name), String(name));
+  return isRight ? { id: only } : wrongNameMessage(noun, only, String(row.name), String(name));
 }
 
 /** The problem of a name beside the id of something that is called otherwise. */
-export function wrongName(noun: string, id: string, called: string, name: string): string {
+export function wrongNameMessage(noun: string, id: string, called: string, name: string): string {
   return `the ${noun} with the id ${id} is called "${called}" on the server, not "${name}": correct the id or the name`;
 }
 

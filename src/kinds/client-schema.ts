@@ -3,16 +3,16 @@ import { nullish, optional } from '../base/members.js';
 import { lazy } from '../base/values.js';
 import { counter } from './regeneration.js';
 import {
-  absentAlone,
   anyObject,
   document,
   identifier,
   lifecycle,
-  noneTwice,
+  noFieldsIfAbsent,
   reference,
   referenceSet,
   text,
   UUID,
+  uniqueItems,
 } from './schema.js';
 
 const grantTypes = [
@@ -51,7 +51,7 @@ const listOnce = (item: z.ZodType) =>
   z
     .array(item)
     .refine((list) => new Set(list).size === list.length, 'must not contain a value twice')
-    .meta(noneTwice);
+    .meta(uniqueItems);
 
 const algorithms = (...families: string[]) =>
   z.enum(families.flatMap((family) => [256, 384, 512].map((size) => `${family}${size}`)));
@@ -182,6 +182,6 @@ export const clientSchema = lazy(() => {
       ...fields,
       ...lifecycle('client'),
     },
-    absentAlone(['did_generation', ...Object.keys(fields)]),
+    noFieldsIfAbsent(['did_generation', ...Object.keys(fields)]),
   );
 });

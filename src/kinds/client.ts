@@ -6,15 +6,15 @@ import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, idOf, namedReference } from './by-name.js';
 import { Catalog, readRows } from './catalog.js';
 import { clientSchema } from './client-schema.js';
-import { findingOf, foundIn, idsOf, missing, observeEach, readOne } from './discovery.js';
+import { discoverInList, foundObject, idsOf, missing, observeEach, readOne } from './discovery.js';
 import {
   asElements,
-  carried,
   type FieldTypes,
-  firstText,
+  firstNonBlank,
   membersOf,
   reference,
   secret,
+  sendableFields,
   set,
   value,
 } from './fields.js';
@@ -35,7 +35,7 @@ import { absentProblems, creationOf, deletionOf, onlyBoruta, unsupportedLifecycl
 import { listRead } from './references.js';
 import { decideRegeneration, presentValue } from './regeneration.js';
 import { SetResolver } from './resolve-sets.js';
-import { profileProblems, unknownWhole } from './rules.js';
+import { profileProblems, unknownFieldsReason } from './rules.js';
 import type { ProfileTraits } from './traits.js';
 
 const traits: ProfileTraits = {
@@ -44,13 +44,13 @@ const traits: ProfileTraits = {
     read: { title: 'show a client', path: '/api/clients/:client_id', scope: 'clients:manage:all' },
     emptyIsNull: ['name', 'public_client_id', 'logo_uri', 'jwks_uri', 'jwt_public_key'],
     // A refused identity provider leaves all else written.
-    piecemeal: true,
+    notAtomic: true,
     // The admin panel's own client.
-    protects: true,
+    protectsObjects: true,
     limits: {
       ids: { authorized_scopes: null },
       characters: { name: 255, public_client_id: 255, secret: 255, logo_uri: 255, jwks_uri: 255 },
-      filled: {
+      nonBlank: {
         secret: 'leave it out to keep the present one; the server would leave the client without one',
       },
     },
@@ -114,12 +114,12 @@ export const client: Kind = {
       ...undocumentedFields(one, profile),
       ...absentProblems(one, 'client'),
       ...unsupportedLifecycle(one, 'client', profile),
-      ...unfitAlgorithms(one),
+      ...unsupportedAlgorithms(one),
     ]),
     ...profileProblems(declared, profile, traits),
   ],
   addressPart: ({ id }) => id ?? '',
-  displayName: ({ name }) => firstText(name),
+  displayName: ({ name }) => firstNonBlank(name),
   readable: ({ name }) => traits[name].read !== undefined,
   async observe(objects, context) {
     const { read } = traits[context.profile.name];
@@ -142,7 +142,7 @@ export const client: Kind = {
     // An update with the pair whose key the client has would give it a new key, and so would a repeated update.
     createOnly: ['key_pair_id'],
     body: sent,
-    refuses: refusal,
+    refusal,
   }),
   deletion: deletionOf('deleteClient', 'client_id', 'deletes the client, with its secret and its keys'),
   regeneration: didRegeneration,
@@ -165,17 +165,17 @@ function undocumentedFields(declared: Declared, { name }: Profile): Problem[] {
 }
 
 /** The problems of signature algorithms that the declared type of key can't sign with. */
-function unfitAlgorithms(declared: Declared): Problem[] {
+function unsupportedAlgorithms(declared: Declared): Problem[] {
   const { fields: given } = declared;
   const { key_pair_type: key } = given;
   if (!isMap(key)) return [];
-  return unfitFields(given, key).map(({ field, message, hint }) =>
+  return unsupportedFields(given, key).map(({ field, message, hint }) =>
     error('profile-limit', message, [declared.places.of(field)], hint),
   );
 }
 
 /** The algorithms among some fields that a type of key can't sign with. */
-function unfitFields(given: Fields, { type }: Fields) {
+function unsupportedFields(given: Fields, { type }: Fields) {
   const [wrong, right] = type === 'ec' ? ['RS', 'ES'] : ['ES', 'RS'];
   return ['id_token_signature_alg', 'userinfo_signed_response_alg'].flatMap((field) => {
     const { [field]: algorithm } = given;
@@ -186,8 +186,8 @@ function unfitFields(given: Fields, { type }: Fields) {
 }
 
 /** Why a client's key can't sign with a new algorithm; undefined if it can. */
-function unfitTrouble(given: Fields, key: Value): string | undefined {
-  const [unfit] = isMap(key) ? unfitFields(given, key) : [];
+function unsupportedAlgorithm(given: Fields, key: Value): string | undefined {
+  const [unfit] = isMap(key) ? unsupportedFields(given, key) : [];
   return unfit && `${unfit.message}: ${unfit.hint}`;
 }
 
@@ -197,7 +197,7 @@ const MODULUS = 2048;
 /** Why the server refuses a new client. It signs with RS512 unless something else is sent, also if the key is an EC key. */
 function refusal(given: Fields): string | undefined {
   const { key_pair_type: key = { type: 'rsa' }, id_token_signature_alg: algorithm } = given;
-  const unfit = unfitTrouble(given, key);
+  const unfit = unsupportedAlgorithm(given, key);
   if (unfit !== undefined || !isMap(key)) return unfit;
   if (Number(key.modulus_size ?? MODULUS) < MODULUS)
     return `the server takes a modulus_size of ${MODULUS} or more for a new key`;
@@ -222,8 +222,8 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const given =
     provider === undefined || provider === null ? rest : { ...rest, identity_provider: [provider] };
   const resolver = new SetResolver(given, context, true);
-  resolver.takeFrom('authorized_scopes', 'scopes');
-  resolver.takeFrom('identity_provider', 'identityProviders');
+  resolver.resolveFromList('authorized_scopes', 'scopes');
+  resolver.resolveFromList('identity_provider', 'identityProviders');
   const { fields: resolved, reasons, confirmed, ...result } = resolver.result;
   const [found] = asElements(resolved.identity_provider);
   const id = typeof found?.id === 'string' ? found.id : undefined;
@@ -257,7 +257,7 @@ const MOST_UPDATED = 300;
 
 /** An update without `authorized_scopes` empties them. */
 function update({ present, desired, changed }: PlanInput): Update {
-  const expected = { ...carried(present.fields, ['authorized_scopes']), ...desired };
+  const expected = { ...sendableFields(present.fields, ['authorized_scopes']), ...desired };
   const params = { client_id: present.identity.id ?? '' };
   const message =
     'the client keeps its present key until its key pair is regenerated, which idops does not do';
@@ -265,12 +265,12 @@ function update({ present, desired, changed }: PlanInput): Update {
   const unfit =
     lifetime > MOST_UPDATED
       ? `the server takes an access_token_ttl of ${lifetime} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`
-      : unfitTrouble(carried(desired, [...changed]), present.fields.key_pair_type ?? null);
+      : unsupportedAlgorithm(sendableFields(desired, [...changed]), present.fields.key_pair_type ?? null);
   return {
     requests: [{ operation: 'updateClient', params, body: sent(expected) }],
     expected,
     ...(changed.has('key_pair_type') ? { warnings: [{ code: 'keeps-key', message }] } : {}),
-    reason: unknownWhole('client', ['authorized_scopes'], expected) ?? unfit,
+    reason: unknownFieldsReason('client', ['authorized_scopes'], expected) ?? unfit,
   };
 }
 
@@ -279,7 +279,7 @@ async function find(context: DiscoverContext): Promise<DiscoveryResult> {
   const { filters, profile, reader } = context;
   const all = listRead('clients', profile);
   const rows = all === undefined ? null : await readRows('clients', all, pages.client, reader);
-  if (rows !== null) return foundIn(new Catalog(rows), 'clients', asFinding);
+  if (rows !== null) return discoverInList(new Catalog(rows), 'clients', asFinding);
   const { read } = traits[profile.name];
   if (read === undefined) return { found: [], notes: [] };
   const ids = idsOf('Client', 'client', context);
@@ -297,5 +297,5 @@ async function find(context: DiscoverContext): Promise<DiscoveryResult> {
 function asFinding(client: Fields): FoundObject {
   // No list or file shows it.
   const { secret: _, ...fields } = shownClient(client);
-  return findingOf(client.id, client.name, fields);
+  return foundObject(client.id, client.name, fields);
 }

@@ -1,12 +1,12 @@
 import { holdsHashed, isMap, type Value } from '../base/values.js';
 import {
   asElements,
-  type Contrast,
-  carried,
-  eachWith,
+  type Comparison,
   type FieldType,
+  mapWithCounterparts,
   matchSets,
-  membersAmong,
+  pickMembers,
+  sendableFields,
   setParts,
 } from './fields.js';
 
@@ -19,7 +19,7 @@ export function desired(type: FieldType, declared: Value, present: Value | undef
   if (type.type === 'list' && Array.isArray(declared)) {
     const merged = (element: Value, live: Value | undefined): Value =>
       isMap(element) && isMap(live) ? { ...live, ...element } : element;
-    return eachWith(type.by, declared, present, merged);
+    return mapWithCounterparts(type.by, declared, present, merged);
   }
   if (type.type !== 'map' || !isMap(declared)) return declared;
   const kept = Object.entries(declared).filter(([, member]) => member !== null);
@@ -34,7 +34,7 @@ export function desired(type: FieldType, declared: Value, present: Value | undef
  * The wanted value as the server will show it: of an existing element of a set only its inner sets change, since the server decides
  * everything else by the id.
  */
-export function asItWillBe({ type, wanted, got }: Pick<Contrast, 'type' | 'wanted' | 'got'>): Value {
+export function expectedValue({ type, wanted, got }: Pick<Comparison, 'type' | 'wanted' | 'got'>): Value {
   if (type.type !== 'set' || !Array.isArray(wanted) || !Array.isArray(got)) return wanted;
   const { nested } = type;
   const there = new Map(
@@ -45,9 +45,11 @@ export function asItWillBe({ type, wanted, got }: Pick<Contrast, 'type' | 'wante
     if (known === undefined) return element;
     const sets = Object.entries(element).flatMap(([key, member]): [string, Value][] => {
       const inner = nested[key];
-      return inner === undefined ? [] : [[key, asItWillBe({ type: inner, wanted: member, got: known[key] })]];
+      return inner === undefined
+        ? []
+        : [[key, expectedValue({ type: inner, wanted: member, got: known[key] })]];
     });
-    return { ...carried(element, ['id', 'name']), ...known, ...Object.fromEntries(sets) };
+    return { ...sendableFields(element, ['id', 'name']), ...known, ...Object.fromEntries(sets) };
   });
 }
 
@@ -55,9 +57,9 @@ export function asItWillBe({ type, wanted, got }: Pick<Contrast, 'type' | 'wante
 function desiredSet(declared: Value, present: Value | undefined): Value | undefined {
   const { whole, add, remove, stay } = setParts(declared);
   if (whole === undefined && present === undefined) return undefined;
-  const kept = membersAmong(present ?? null, asElements(stay));
+  const kept = pickMembers(present ?? null, asElements(stay));
   const base = whole === undefined ? asElements(present) : [...asElements(whole), ...kept];
-  const going = new Set(membersAmong(base, asElements(remove)));
+  const going = new Set(pickMembers(base, asElements(remove)));
   const staying = base.filter((element) => !going.has(element));
   const wanted = [...staying, ...matchSets(asElements(add), staying).added];
   if (present === undefined) return wanted;

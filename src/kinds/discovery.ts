@@ -17,7 +17,7 @@ import type {
 } from './kind.js';
 
 /** Whether options ask for an object; without what the server shows, whether they may. */
-export function isAsked(
+export function matchesFilters(
   discovery: Discovery,
   identity: Identity,
   asked: DiscoveryFilters,
@@ -37,7 +37,11 @@ export function isAsked(
 }
 
 /** Whether an option names this object. */
-export function isAskedByName({ options }: Discovery, identity: Identity, asked: DiscoveryFilters): boolean {
+export function isNamedByFilter(
+  { options }: Discovery,
+  identity: Identity,
+  asked: DiscoveryFilters,
+): boolean {
   return Object.entries(options).some(([option, part]) => asked[option]?.includes(identity[part] ?? ''));
 }
 
@@ -52,25 +56,25 @@ export function idsOf(kind: KindName, option: string, { filters, known }: Discov
 }
 
 /** An object that was found. */
-export function findingOf(id: Value | undefined, called: Value | undefined, fields: Fields): FoundObject {
+export function foundObject(id: Value | undefined, called: Value | undefined, fields: Fields): FoundObject {
   const identity = { id: String(id) };
   const live = { exists: true, identity, fields };
   return { identity, displayName: typeof called === 'string' ? called : null, live };
 }
 
 /** The objects of a list. */
-export function foundIn(
+export function discoverInList(
   list: Catalog | null,
   nouns: string,
   find: (row: Fields) => FoundObject,
 ): DiscoveryResult {
   if (list === null) return { found: [], notes: [`the server offers no list of ${nouns}`] };
   const found = list.rows().map(find);
-  return { found, notes: withoutIds(list.rowsWithoutId, nouns) };
+  return { found, notes: noteOnMissingIds(list.rowsWithoutId, nouns) };
 }
 
 /** A note about rows without an id. */
-export function withoutIds(count: number, nouns: string): string[] {
+export function noteOnMissingIds(count: number, nouns: string): string[] {
   if (count === 0) return [];
   return [
     `${count} of the server's ${nouns} ${count === 1 ? 'has' : 'have'} no id, so idops can't list or pull ${count === 1 ? 'it' : 'them'}`,

@@ -5,7 +5,7 @@ import type { Profile } from '../server/profiles.js';
 import { idOf } from './by-name.js';
 import type { PlanWarning } from './change.js';
 import { observeEach } from './discovery.js';
-import { body, carried, isBlank, textOf, value } from './fields.js';
+import { body, isBlank, sendableFields, textOf, value } from './fields.js';
 import type {
   Declared,
   Deletion,
@@ -22,8 +22,8 @@ import type {
 import { absentProblems } from './lifecycle.js';
 import { ownedBy, ownerProblems } from './owned.js';
 import { listRead, unlisted } from './references.js';
-import { profileProblems, unknownWhole, wholeFields } from './rules.js';
-import { absentAlone, document, identifier, ignorable, state, text, UUID } from './schema.js';
+import { fieldsToSend, profileProblems, unknownFieldsReason } from './rules.js';
+import { document, identifier, ignorable, noFieldsIfAbsent, state, text, UUID } from './schema.js';
 import { decideTemplate, findTemplates, shownTemplate, templateDeletion } from './template.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
@@ -43,12 +43,12 @@ const traits: ProfileTraits<TemplateTraits> = {
   boruta: {
     halvesFallBack: true,
     allBuiltIn: true,
-    whole: ['txt_content', 'html_content'],
+    resetUnlessSent: ['txt_content', 'html_content'],
     // A rewritten template gets a new id.
     ignored: ['id'],
     limits: {
       identity: { type: { known: knownTypes, otherwise: 'this server has no email template of this type' } },
-      filled: { txt_content: BUILT_IN, html_content: BUILT_IN },
+      nonBlank: { txt_content: BUILT_IN, html_content: BUILT_IN },
     },
     signs: { null: ['id'], resets: true },
     unsafe: true,
@@ -78,7 +78,10 @@ const schema = lazy(() =>
       state: state('absent deletes the template, so the server uses its built-in text.'),
       ignored: ignorable(traits),
     },
-    { ...absentAlone(['id', ...halves]), oneOf: [{ required: ['backend_id'] }, { required: ['backend'] }] },
+    {
+      ...noFieldsIfAbsent(['id', ...halves]),
+      oneOf: [{ required: ['backend_id'] }, { required: ['backend'] }],
+    },
   ),
 );
 
@@ -106,7 +109,7 @@ export const emailTemplate: Kind = {
   scope: 'identity-providers:manage:all',
   traits,
   check: (declared, profile) => [
-    ...declared.flatMap((template) => unidentified(template, profile)),
+    ...declared.flatMap((template) => ownerOrProfileProblems(template, profile)),
     ...declared.flatMap((template) => absentProblems(template, 'template')),
     ...declared.flatMap((template) => halves.flatMap((half) => bodyProblem(template, half) ?? [])),
     // Blank bodies are reported above.
@@ -132,7 +135,7 @@ export const emailTemplate: Kind = {
     if (traits[input.profile.name].halvesFallBack) return rewrite(input);
     const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
-    const known = carried(present.fields, ['id', 'txt_content', 'html_content']);
+    const known = sendableFields(present.fields, ['id', 'txt_content', 'html_content']);
     // A built-in template has no id, and a missing body can't be sent.
     const there = Object.fromEntries(Object.entries(known).filter(([, half]) => half !== null));
     const template = { ...there, ...desired };
@@ -158,7 +161,7 @@ export const emailTemplate: Kind = {
   },
 };
 
-function unidentified(template: Declared, profile: Profile): Problem[] {
+function ownerOrProfileProblems(template: Declared, profile: Profile): Problem[] {
   const { backend_id, backend } = template.identity;
   if (backend === undefined || backend_id !== undefined || listRead('backends', profile) !== undefined)
     return ownerProblems(template, owned.kind.byName);
@@ -180,12 +183,12 @@ function notThere({ backend_id = '', type = '' }: Identity, next: string): strin
 function rewrite({ present, desired, profile }: PlanInput): Update {
   const { backend_id = '', type = '' } = present.identity;
   const params = paramsOf(present.identity);
-  const fields = wholeFields(desired, present.fields, traits[profile.name]);
-  const reason = unknownWhole('email template', halves, fields);
+  const fields = fieldsToSend(desired, present.fields, traits[profile.name]);
+  const reason = unknownFieldsReason('email template', halves, fields);
   if (reason !== undefined) return { requests: [], expected: fields, reason };
   const kept = Object.keys(fields).some((half) => same(fields[half] ?? null, present.fields[half] ?? null));
   const deletes = typeof present.fields.id === 'string' && kept;
-  const from = deletes ? { id: null } : carried(present.fields, ['id', 'txt_content', 'html_content']);
+  const from = deletes ? { id: null } : sendableFields(present.fields, ['id', 'txt_content', 'html_content']);
   const patch = {
     operation: 'updateTemplate',
     params,

@@ -44,7 +44,7 @@ export type FieldTypes = { readonly [field: string]: FieldType };
 export const value: FieldType = { type: 'value' };
 export const secret: FieldType = { type: 'value', secret: true };
 /** The type of a single value, secret if its name says so. */
-export function plain(name: string): FieldType {
+export function valueType(name: string): FieldType {
   return isSecretField(name) ? secret : value;
 }
 
@@ -66,24 +66,29 @@ export function listBy(by: string, types: FieldTypes): FieldType {
 }
 
 /** The comparison of a part of a field; `got` is undefined if unknown. */
-export interface Contrast {
+export interface Comparison {
   readonly path: string;
   readonly type: FieldType;
   readonly verdict: 'same' | 'different' | 'unknown';
   readonly wanted: Value;
   readonly got: Value | undefined;
   /** For a key of a map: the side that doesn't have it. */
-  readonly lacks?: 'wanted' | 'got';
+  readonly absentFrom?: 'wanted' | 'got';
 }
 
 /**
  * Compares a wanted with a live value: a map by its keys, `members` by its members, everything else as a whole. Used before a
  * change to plan and after it to verify.
  */
-export function contrast(type: FieldType, path: string, wanted: Value, got: Value | undefined): Contrast[] {
-  const whole = (verdict: Contrast['verdict']): Contrast[] => [{ path, type, verdict, wanted, got }];
+export function compareField(
+  type: FieldType,
+  path: string,
+  wanted: Value,
+  got: Value | undefined,
+): Comparison[] {
+  const whole = (verdict: Comparison['verdict']): Comparison[] => [{ path, type, verdict, wanted, got }];
   if (got === undefined) {
-    if (type.type === 'members' && isMap(wanted)) return memberContrasts(type.members, path, wanted, {});
+    if (type.type === 'members' && isMap(wanted)) return compareMembers(type.members, path, wanted, {});
     return whole('unknown');
   }
   // A hashed secret can only be compared as a whole, in the form in which it was recorded.
@@ -95,7 +100,7 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
   switch (type.type) {
     case 'members':
       if (!isMap(wanted)) return whole(same(wanted, got) ? 'same' : 'different');
-      return memberContrasts(type.members, path, wanted, isMap(got) ? got : null);
+      return compareMembers(type.members, path, wanted, isMap(got) ? got : null);
     case 'map': {
       if (!isMap(wanted) || !isMap(got)) return whole(same(wanted ?? {}, got ?? {}) ? 'same' : 'different');
       const keys = [...new Set([...Object.keys(wanted), ...Object.keys(got)])];
@@ -109,45 +114,45 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
           verdict: same(asked, there) && isWanted === isThere ? 'same' : 'different',
           wanted: asked,
           got: there,
-          ...(isWanted ? (isThere ? {} : { lacks: 'got' as const }) : { lacks: 'wanted' as const }),
+          ...(isWanted ? (isThere ? {} : { absentFrom: 'got' as const }) : { absentFrom: 'wanted' as const }),
         };
       });
     }
     case 'list':
-      return listContrasts(type, path, asElements(wanted), asElements(got));
+      return compareLists(type, path, asElements(wanted), asElements(got));
     case 'reference':
       return whole(same(idIn(wanted), idIn(got)) ? 'same' : 'different');
     case 'set':
-      return whole(contrastSets(type.nested, asElements(wanted), got));
+      return whole(compareSets(type.nested, asElements(wanted), got));
     case 'instant':
       return whole(same(instantOf(wanted) ?? wanted, instantOf(got) ?? got) ? 'same' : 'different');
     default:
-      return whole(same(wanted, got) || (isCleared(wanted) && isCleared(got)) ? 'same' : 'different');
+      return whole(same(wanted, got) || (isNullOrEmpty(wanted) && isNullOrEmpty(got)) ? 'same' : 'different');
   }
 }
 
 /** Whether a live value is as wanted. */
 export function matches(type: FieldType | undefined, wanted: Value, got: Value | undefined): boolean {
-  return contrast(type ?? value, '', wanted, got).every(({ verdict }) => verdict === 'same');
+  return compareField(type ?? value, '', wanted, got).every(({ verdict }) => verdict === 'same');
 }
 
-export function lackOf({ lacks }: Contrast): { was?: 'absent'; becomes?: 'removed' } {
-  if (lacks === undefined) return {};
-  return lacks === 'got' ? { was: 'absent' } : { becomes: 'removed' };
+export function absenceOf({ absentFrom }: Comparison): { was?: 'absent'; becomes?: 'removed' } {
+  if (absentFrom === undefined) return {};
+  return absentFrom === 'got' ? { was: 'absent' } : { becomes: 'removed' };
 }
 
-function memberContrasts(types: FieldTypes, path: string, wanted: Fields, got: Fields | null): Contrast[] {
+function compareMembers(types: FieldTypes, path: string, wanted: Fields, got: Fields | null): Comparison[] {
   return Object.entries(wanted).flatMap(([name, member]) => {
     const there = got === null ? null : Object.hasOwn(got, name) ? got[name] : undefined;
-    return contrast(types[name] ?? value, partPath(path, name), member, there);
+    return compareField(types[name] ?? value, partPath(path, name), member, there);
   });
 }
 
 /** The members of each element, and the elements of which one side has none. */
-function listContrasts({ by, members }: ListType, path: string, wanted: Fields[], got: Fields[]) {
+function compareLists({ by, members }: ListType, path: string, wanted: Fields[], got: Fields[]) {
   const keyed = (list: readonly Fields[]) => new Map(list.map((one) => [textOf(one[by]), one]));
   const [goals, there] = [keyed(wanted), keyed(got)];
-  return [...new Set([...goals.keys(), ...there.keys()])].flatMap((key): Contrast[] => {
+  return [...new Set([...goals.keys(), ...there.keys()])].flatMap((key): Comparison[] => {
     const at = partPath(path, key);
     const [goal, live] = [goals.get(key), there.get(key)];
     if (goal === undefined)
@@ -160,12 +165,12 @@ function listContrasts({ by, members }: ListType, path: string, wanted: Fields[]
         got: member,
         lacks: 'wanted',
       }));
-    return memberContrasts(members, at, goal, live ?? null);
+    return compareMembers(members, at, goal, live ?? null);
   });
 }
 
 /** Each element of a list, changed with that of the same key in another one. */
-export function eachWith(
+export function mapWithCounterparts(
   by: string,
   list: Value,
   other: Value | undefined,
@@ -180,7 +185,7 @@ function idIn(reference: Value): Value {
 }
 
 /** A server may show null as an empty list or object. */
-export function isCleared(field: Value): boolean {
+export function isNullOrEmpty(field: Value): boolean {
   if (Array.isArray(field)) return field.length === 0;
   return field === null || (isMap(field) && Object.keys(field).length === 0);
 }
@@ -216,14 +221,14 @@ export function membersOf(declared: Value | undefined): Value[] {
 }
 
 /** The same with their paths in a document. */
-export function membersAt(field: string, declared: Value | undefined) {
+export function membersWithPaths(field: string, declared: Value | undefined) {
   return listsOf(declared).flatMap(({ path, list }) =>
     list.map((member, index) => ({ member, at: [field, ...path, index] })),
   );
 }
 
 /** The id or the name by which a declared element is known. */
-export function memberKey(element: Value): string | undefined {
+export function idOrName(element: Value): string | undefined {
   const key = isMap(element) ? (element.id ?? element.name) : element;
   return typeof key === 'string' ? key : undefined;
 }
@@ -236,7 +241,7 @@ export function instantOf(until: Value | undefined): string | undefined {
 }
 
 /** A text is an id if it is a UUID, otherwise a name. */
-export function referenceOf(element: Value): Fields {
+export function asReference(element: Value): Fields {
   if (isMap(element)) return element;
   return isUuid(textOf(element)) ? { id: element } : { name: element };
 }
@@ -247,7 +252,7 @@ export function isByMember({ type }: FieldType, declared: Value | undefined): bo
 }
 
 /** The elements of a set that are among the named ones. */
-export function membersAmong(set: Value, named: readonly Fields[]): Fields[] {
+export function pickMembers(set: Value, named: readonly Fields[]): Fields[] {
   const { removed } = matchSets(named, asElements(set));
   const others = new Set(removed);
   return asElements(set).filter((element) => !others.has(element));
@@ -259,7 +264,7 @@ export function membersAmong(set: Value, named: readonly Fields[]): Fields[] {
  */
 export function matchSets(wanted: readonly Fields[], got: readonly Fields[]) {
   const left = new Set(got);
-  const found = { id: queuesBy('id', got), name: queuesBy('name', got) };
+  const found = { id: elementsByKey('id', got), name: elementsByKey('name', got) };
   const keyless = {
     id: got.filter(({ id }) => typeof id !== 'string').length,
     name: got.filter(({ name }) => typeof name !== 'string').length,
@@ -290,13 +295,13 @@ export function matchSets(wanted: readonly Fields[], got: readonly Fields[]) {
 }
 
 /** Elements by a key, in reverse order. */
-function queuesBy(key: 'id' | 'name', elements: readonly Fields[]): Map<Value | undefined, Fields[]> {
+function elementsByKey(key: 'id' | 'name', elements: readonly Fields[]): Map<Value | undefined, Fields[]> {
   const queues = new Map<Value | undefined, Fields[]>();
   for (const element of elements.toReversed()) appendTo(queues, element[key], element);
   return queues;
 }
 
-function contrastSets(nested: FieldTypes, wanted: readonly Fields[], got: Value): Contrast['verdict'] {
+function compareSets(nested: FieldTypes, wanted: readonly Fields[], got: Value): Comparison['verdict'] {
   if (got !== null && !Array.isArray(got)) return 'different';
   const there = asElements(got);
   const match = matchSets(wanted, there);
@@ -305,7 +310,7 @@ function contrastSets(nested: FieldTypes, wanted: readonly Fields[], got: Value)
   const inner = match.pairs.flatMap((pair) =>
     Object.entries(nested)
       .filter(([name]) => Object.hasOwn(pair.wanted, name))
-      .flatMap(([name, type]) => contrast(type, name, pair.wanted[name] ?? null, pair.got[name])),
+      .flatMap(([name, type]) => compareField(type, name, pair.wanted[name] ?? null, pair.got[name])),
   );
   if (inner.some((part) => part.verdict === 'different')) return 'different';
   return inner.some((part) => part.verdict === 'unknown') ? 'unknown' : 'same';
@@ -328,7 +333,7 @@ export function withoutForeignSecrets(type: FieldType, field: Value): Value {
 }
 
 /** The named fields that are known and can be sent, which a hashed secret can't. */
-export function carried(fields: Fields, names: readonly string[]): Fields {
+export function sendableFields(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(
     names.flatMap((name) => {
       const field = fields[name];
@@ -346,7 +351,7 @@ export function normalForm(type: FieldType, field: Value): Value {
         return inner === undefined ? member : normalForm(inner, member);
       }),
     );
-    return elements.sort((a, b) => compareText(elementKey(a), elementKey(b)));
+    return elements.sort((a, b) => compareText(sortKey(a), sortKey(b)));
   }
   if (type.type === 'reference' && isMap(field)) {
     const { id = null, name = null } = field;
@@ -359,17 +364,17 @@ export function normalForm(type: FieldType, field: Value): Value {
   return field;
 }
 
-function elementKey(element: Fields): string {
+function sortKey(element: Fields): string {
   return `${String(element.id ?? '')}\0${String(element.name ?? '')}`;
 }
 
 /** The key of an element of a set. */
-export function keyOf({ id, name }: Fields): string {
+export function elementKey({ id, name }: Fields): string {
   return typeof id === 'string' ? `id ${id}` : `name ${String(name)}`;
 }
 
 /** An element for messages, after a space: with its id, unless a list confirmed the name. */
-export function elementName(element: Fields, confirmed: boolean): string {
+export function displayElement(element: Fields, confirmed: boolean): string {
   if (holdsSensitive(element)) return ' (sensitive)';
   const { id, name } = element;
   const beside = !confirmed && typeof name === 'string' && typeof id === 'string' && id !== name;
@@ -418,11 +423,11 @@ function unwrapped(value: Value | undefined): Json | Value | undefined {
 }
 
 /** The first non-blank text that is no secret. */
-export function firstText(...values: readonly (Value | undefined)[]): string | undefined {
+export function firstNonBlank(...values: readonly (Value | undefined)[]): string | undefined {
   return values.find((value): value is string => typeof value === 'string' && value.trim() !== '');
 }
 
 /** The length in code points, as databases count. */
-export function characters(text: string): number {
+export function characterCount(text: string): number {
   return [...text].length;
 }

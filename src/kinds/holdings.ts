@@ -1,7 +1,7 @@
 import { type Fields, reveal, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
-import { asElements, keyOf } from './fields.js';
+import { asElements, elementKey } from './fields.js';
 import type { ListName, References } from './references.js';
 
 /** A scope or a role that an object has, or will have. */
@@ -37,14 +37,14 @@ export function holdingsOf(fields: Fields, { scopes, roles }: References): Holdi
       const role = holding('role', element, path, roles);
       const row = role.id === undefined ? undefined : roles?.byId(role.id);
       const inner = row?.scopes ?? element.scopes;
-      return [role, ...scopesIn(inner, `${path}/${keyOf(element)}`).map((one) => ({ ...one, role }))];
+      return [role, ...scopesIn(inner, `${path}/${elementKey(element)}`).map((one) => ({ ...one, role }))];
     });
   return [
     ...scopesIn(fields.authorized_scopes, 'authorized_scopes'),
     ...rolesIn(fields.roles, 'roles'),
     ...rolesIn(fields['backend.roles'], 'backend.roles'),
     ...asElements(fields.organizations).flatMap((membership) =>
-      rolesIn(membership.roles, `organizations/${keyOf(membership)}`),
+      rolesIn(membership.roles, `organizations/${elementKey(membership)}`),
     ),
   ];
 }

@@ -45,9 +45,9 @@ export const identityProvider: Kind = resource({
       Object.entries(flags).map(([name, about]) => [name, optional(z.boolean(), about, true)]),
     ),
   }),
-  traits: { protects: true, limits: { characters: { name: 255 }, filled: { name: null } } },
+  traits: { protectsObjects: true, limits: { characters: { name: 255 }, nonBlank: { name: null } } },
   creation: { required: [['backend', 'backend_id']] },
-  refers: { backend: 'backends' },
+  references: { backend: 'backends' },
   body: ({ backend, ...rest }) => {
     const id = idOf(backend);
     return id === undefined ? rest : { ...rest, backend_id: id };

@@ -7,7 +7,7 @@ import { answers } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
-import { findingOf, foundIn, missing, observeEach, readOne } from './discovery.js';
+import { discoverInList, foundObject, missing, observeEach, readOne } from './discovery.js';
 import { value } from './fields.js';
 import type {
   Declared,
@@ -21,11 +21,11 @@ import type {
 } from './kind.js';
 import { onlyBoruta } from './lifecycle.js';
 import {
-  byServer,
   DEFAULTS,
-  defaultsAmong,
   defaultsOf,
+  nothingSent,
   oneDefault,
+  recordedDefaults,
   severalDefaults,
   twoDefaults,
 } from './one-default.js';
@@ -78,12 +78,12 @@ const regeneration: Regeneration = {
   movedCode: 'key-moved',
   request: (id) => ({ operation: 'rotateKeyPair', params: { key_pair_id: id } }),
   destruction: (present, shown, references) =>
-    `rotates the key${presentValue(regeneration, present, shown)}: ${heirs(present, references?.clients)}`,
+    `rotates the key${presentValue(regeneration, present, shown)}: ${rotationEffect(present, references?.clients)}`,
   unchangedMessage: () => 'the key is the same as before',
 };
 
 /** Which clients get the new key, as far as the server shows who holds the present one. */
-function heirs({ public_key: key }: Fields, clients: Catalog | null | undefined): string {
+function rotationEffect({ public_key: key }: Fields, clients: Catalog | null | undefined): string {
   if (clients == null || typeof key !== 'string') return 'the clients that hold it get the new one';
   const holders = clients.rows().filter(({ public_key: held }) => held === key);
   if (holders.length === 0) return 'no client holds it';
@@ -163,8 +163,8 @@ function move({ present, desired }: PlanInput): Update {
   const reason = severalDefaults(present.fields, 'key pair', 'by hand, with is_default: false');
   if (reason !== undefined) return { requests: [], expected, reason };
   // Sending `false` would leave the server without a default; the other pair's `true` has the same effect.
-  if (!asked) return { requests: [], expected, warnings: [byServer('key pair')] };
-  const isFirst = (defaultsAmong(present.fields) ?? []).length === 0;
+  if (!asked) return { requests: [], expected, warnings: [nothingSent('key pair')] };
+  const isFirst = (recordedDefaults(present.fields) ?? []).length === 0;
   const requests = [request(present.identity, expected)];
   return { requests, expected, warnings: isFirst ? [EXTRA_PAIR] : [] };
 }
@@ -187,8 +187,8 @@ function shownPair({ is_default, ...rest }: Fields, defaults: readonly string[])
 async function find({ list }: DiscoverContext): Promise<DiscoveryResult> {
   const pairs = await list('keyPairs');
   const defaults = defaultsOf(pairs?.all() ?? []);
-  return foundIn(pairs, 'key pairs', (pair) => ({
-    ...findingOf(pair.id, null, shownPair(pair, defaults)),
+  return discoverInList(pairs, 'key pairs', (pair) => ({
+    ...foundObject(pair.id, null, shownPair(pair, defaults)),
     ...(pair.is_default === true ? { remark: 'the default' } : {}),
   }));
 }

@@ -4,25 +4,25 @@ import { firstFew, withArticle } from '../base/words.js';
 import type { WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { idOf } from './by-name.js';
-import { firstText } from './fields.js';
+import { firstNonBlank } from './fields.js';
 import type { Creation, Declared, Deletion, Kind } from './kind.js';
 import { type ListName, nounOf, type References } from './references.js';
 
 /** How objects are created by a request with the declared fields. */
-export interface Creating extends Omit<Creation, 'request' | 'prepare'> {
+export interface CreationOptions extends Omit<Creation, 'request' | 'prepare'> {
   /** The fields as the request has them. */
   readonly body?: (fields: Fields) => Fields;
   /** Why the server would refuse to create an object. */
-  readonly refuses?: (fields: Fields) => string | undefined;
+  readonly refusal?: (fields: Fields) => string | undefined;
 }
 
 /** The creation of objects by a request with the declared fields, and with the id if the server takes it. */
-export function creationOf(operation: WriteOperation, creating: Creating): Creation {
-  const { body = (fields) => fields, refuses, ...rest } = creating;
+export function creationOf(operation: WriteOperation, creating: CreationOptions): Creation {
+  const { body = (fields) => fields, refusal, ...rest } = creating;
   return {
     ...rest,
     prepare(_, fields) {
-      const reason = refuses?.(fields);
+      const reason = refusal?.(fields);
       return reason === undefined ? { fields } : { fields, reason };
     },
     request: ({ id }, fields) => ({
@@ -34,7 +34,7 @@ export function creationOf(operation: WriteOperation, creating: Creating): Creat
 }
 
 /** The field that a creation needs and no journal holds, so that no undo creates such objects again. */
-export function neverKept({ creation }: Pick<Kind, 'creation'>): string | undefined {
+export function unrecordedField({ creation }: Pick<Kind, 'creation'>): string | undefined {
   return creation?.required.flat().find((field) => creation.createOnly?.includes(field));
 }
 
@@ -91,12 +91,12 @@ export function usesOf(
     const rows = [...(references[list]?.all() ?? [])].filter(
       (row) => idOf(row[field]) === id && !isDeleted(list, String(row.id)),
     );
-    const names = rows.map((row) => firstText(row.username, row.name) ?? String(row.id));
+    const names = rows.map((row) => firstNonBlank(row.username, row.name) ?? String(row.id));
     return names.length === 0 ? [] : [`${nounOf(list)}s use it: ${firstFew(names)}`];
   });
 }
 
 /** Why the server refuses a deletion; undefined without a reason. */
-export function undeletable(reasons: readonly string[]): string | undefined {
+export function deletionRefusal(reasons: readonly string[]): string | undefined {
   return reasons.length === 0 ? undefined : `the server refuses to delete it, since ${reasons.join('; ')}`;
 }

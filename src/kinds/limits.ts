@@ -3,7 +3,7 @@ import { stringifyJson } from '../base/json.js';
 import { error, type Problem, warning } from '../base/problems.js';
 import { type Fields, holdsSensitive, isMap, reveal, UNKNOWN_TEXT, type Value } from '../base/values.js';
 import type { Profile, ServerLimits } from '../server/profiles.js';
-import { characters, isBlank, membersAt, textOf } from './fields.js';
+import { characterCount, isBlank, membersWithPaths, textOf } from './fields.js';
 import type { Declared, Identity } from './kind.js';
 import type { KindLimits, MemberType, Traits } from './traits.js';
 
@@ -14,7 +14,7 @@ const idParts = ['id', 'backend_id', 'identity_provider_id'];
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Why no request can be sent for an object with these ids; undefined if one can. */
-export function idTrouble(identity: Identity, { name, limits }: Profile): string | undefined {
+export function unusableId(identity: Identity, { name, limits }: Profile): string | undefined {
   const unusable = Object.entries(identity).find(
     // A name is in no path of the API.
     ([part, text]) =>
@@ -57,7 +57,7 @@ function idProblems(object: Declared, limits: ServerLimits, { ids = {} }: KindLi
   const own = idParts.map((part): Id => ({ id: known[part], path: [part], most: null }));
   // Without strings that may be names.
   const inLists = Object.entries(ids).flatMap(([field, most]) =>
-    membersAt(field, fields[field]).map(({ member, at }): Id => {
+    membersWithPaths(field, fields[field]).map(({ member, at }): Id => {
       const id = isMap(member) ? member.id : undefined;
       return { id, path: [...at, 'id'], most };
     }),
@@ -83,7 +83,7 @@ interface Id {
 }
 
 function tooLong(text: string, most: number, path: FieldPath, refused: Refuse): Problem[] {
-  const length = characters(text);
+  const length = characterCount(text);
   if (length <= most) return [];
   return [refused(`"${path.join('.')}" has ${length} characters, and may have ${most}`, path)];
 }
@@ -97,9 +97,9 @@ function identityProblems({ identity }: Declared, { identity: parts = {} }: Kind
 }
 
 function emptyProblems(object: Declared, profile: Profile, traits: Traits, refused: Refuse) {
-  const { emptyIsNull = [], limits: { filled = {}, notEmpty = [] } = {} } = traits;
+  const { emptyIsNull = [], limits: { nonBlank = {}, notEmpty = [] } = {} } = traits;
   const { fields } = object;
-  const unfilled = Object.entries(filled).flatMap(([field, instead]) => {
+  const unfilled = Object.entries(nonBlank).flatMap(([field, instead]) => {
     const { [field]: value } = fields;
     if (value !== null && !isBlank(value)) return [];
     const what = value === null ? 'null' : textOf(value) === '' ? 'empty' : 'only white space';
@@ -133,10 +133,10 @@ function wordProblems({ fields }: Declared, { uniqueWords = [] }: KindLimits, re
 }
 
 const memberTypes: {
-  readonly [type in MemberType]: { readonly words: string; fits(value: Value): boolean };
+  readonly [type in MemberType]: { readonly words: string; accepts(value: Value): boolean };
 } = {
-  text: { words: 'a text', fits: isText },
-  texts: { words: 'a list of texts', fits: (value) => Array.isArray(value) && value.every(isText) },
+  text: { words: 'a text', accepts: isText },
+  texts: { words: 'a list of texts', accepts: (value) => Array.isArray(value) && value.every(isText) },
 };
 
 function isText(value: Value): boolean {
@@ -156,8 +156,8 @@ function elementProblems({ fields }: Declared, { elements = {} }: KindLimits, re
       }
       return Object.entries(types).flatMap(([member, type]) => {
         const value = Object.hasOwn(element, member) ? element[member] : undefined;
-        const { words, fits } = memberTypes[type];
-        if (value === undefined || fits(value)) return [];
+        const { words, accepts } = memberTypes[type];
+        if (value === undefined || accepts(value)) return [];
         return [refused(`"${member}" in an element of "${field}" must be ${words}`, [field, key, member])];
       });
     });

@@ -5,14 +5,14 @@ import type { Page } from '../server/answers.js';
 type Counts = Omit<Page<Fields>, 'rows'>;
 
 /** How often a list is read if its ids don't add up. */
-const PASSES = 4;
+const MAX_PASSES = 4;
 /** Pages in a row with nothing new before the page count is ignored. */
-const IDLE_PAGES = 3;
+const MAX_IDLE_PAGES = 3;
 /** A longer list is taken as endless. */
-const MOST_PAGES = 10_000;
-const MOST_ROWS = 1_000_000;
+const MAX_PAGES = 10_000;
+const MAX_ROWS = 1_000_000;
 /** Pages read at a time once their number is known. */
-const AHEAD = 20;
+const PAGES_AHEAD = 20;
 
 /** Reads a page; throws if it is no longer wanted when its turn comes. */
 type ReadPage = (number: number, wanted: () => boolean) => Promise<Page<Fields>>;
@@ -23,13 +23,13 @@ type ReadPage = (number: number, wanted: () => boolean) => Promise<Page<Fields>>
  */
 export async function readListing(noun: string, readPage: ReadPage): Promise<readonly Fields[]> {
   let sum = '';
-  for (let pass = 0; pass < PASSES; pass += 1) {
-    const ahead = new Ahead(readPage);
-    const { rows, found, total } = await listedBy(noun, ahead).finally(() => ahead.end());
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+    const ahead = new PageQueue(readPage);
+    const { rows, found, total } = await readPass(noun, ahead).finally(() => ahead.end());
     if (total === undefined || found === total) return rows;
     sum = `${found} ${noun} were listed, total_entries says ${total}`;
   }
-  const message = `the list of ${noun} does not add up after ${PASSES} reads: ${sum}`;
+  const message = `the list of ${noun} does not add up after ${MAX_PASSES} reads: ${sum}`;
   throw problemError('unstable-list', message, 'try again when nobody else is writing');
 }
 
@@ -39,12 +39,12 @@ interface Listing {
   readonly total: number | undefined;
 }
 
-async function listedBy(noun: string, ahead: Ahead): Promise<Listing> {
+async function readPass(noun: string, ahead: PageQueue): Promise<Listing> {
   const byId = new Map<string, Fields>();
   const anonymous: Fields[] = [];
   let total: number | undefined;
   let idle = 0;
-  for (let number = 1; number <= MOST_PAGES; number += 1) {
+  for (let number = 1; number <= MAX_PAGES; number += 1) {
     const page = await ahead.take(number);
     if (number === 1) ahead.last = surePages(page, page.rows.length);
     const before = byId.size;
@@ -57,14 +57,14 @@ async function listedBy(noun: string, ahead: Ahead): Promise<Listing> {
     const found = byId.size + anonymous.length;
     const pages = page.totalPages ?? pagesFrom(total, page.pageSize);
     // Without a page count, a page with nothing new is the end.
-    const done = pages === undefined ? idle > 0 : number >= pages || idle >= IDLE_PAGES;
+    const done = pages === undefined ? idle > 0 : number >= pages || idle >= MAX_IDLE_PAGES;
     if (idle > 0) ahead.last = number;
     // Ignore a page count that is larger than the list.
     const complete = total !== undefined && found >= total;
     if (done || complete) return { rows: [...byId.values(), ...anonymous], found, total };
-    if (found > MOST_ROWS) throw endless(noun, `${MOST_ROWS} ${noun}`);
+    if (found > MAX_ROWS) throw endless(noun, `${MAX_ROWS} ${noun}`);
   }
-  throw endless(noun, `${MOST_PAGES} pages`);
+  throw endless(noun, `${MAX_PAGES} pages`);
 }
 
 function endless(noun: string, most: string): ProblemsError {
@@ -73,7 +73,7 @@ function endless(noun: string, most: string): ProblemsError {
 }
 
 /** Pages in order, with the next ones requested ahead. */
-class Ahead {
+class PageQueue {
   readonly #readPage: ReadPage;
   readonly #asked = new Map<number, Promise<Page<Fields>>>();
   /** The last page that surely exists. */
@@ -87,7 +87,11 @@ class Ahead {
 
   /** Returns a page, and requests those after it. */
   async take(number: number): Promise<Page<Fields>> {
-    for (let next = number; next === number || (next <= this.last && next < number + AHEAD); next += 1) {
+    for (
+      let next = number;
+      next === number || (next <= this.last && next < number + PAGES_AHEAD);
+      next += 1
+    ) {
       if (this.#asked.has(next)) continue;
       this.#asked.set(next, this.#ask(next));
     }
@@ -118,7 +122,7 @@ class Ahead {
 /** How many pages surely exist, by the counts and rows of the first. */
 function surePages(first: Counts, rows: number): number {
   const pages = first.totalPages ?? pagesFrom(first.totalEntries, first.pageSize);
-  return Math.min(pages ?? 1, pagesFrom(first.totalEntries, rows) ?? 1, MOST_PAGES);
+  return Math.min(pages ?? 1, pagesFrom(first.totalEntries, rows) ?? 1, MAX_PAGES);
 }
 
 function pagesFrom(total: number | undefined, size: number | undefined): number | undefined {

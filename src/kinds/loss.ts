@@ -1,5 +1,5 @@
 import { type Fields, mapValues, type Value } from '../base/values.js';
-import { asElements, type FieldType, keyOf, matches } from './fields.js';
+import { asElements, elementKey, type FieldType, matches } from './fields.js';
 import type { InterruptedUpdate, Kind } from './kind.js';
 
 /**
@@ -20,7 +20,7 @@ export function lostElements(lists: readonly string[], { before, asked, now }: I
 }
 
 /** The present value with the lost part restored. Pure. */
-export function withLost(type: FieldType, now: Value | undefined, lost: Value): Value {
+export function restoreLost(type: FieldType, now: Value | undefined, lost: Value): Value {
   if (type.type !== 'set') return lost;
   const there = asElements(now);
   const ids = new Set(there.map(({ id }) => id));
@@ -28,7 +28,7 @@ export function withLost(type: FieldType, now: Value | undefined, lost: Value): 
 }
 
 /** A loss for messages: `organizations ("acme", "globex")`. */
-export function namesOfLost(lost: Fields): string {
+export function describeLoss(lost: Fields): string {
   return Object.entries(lost)
     .filter(([field]) => field !== 'id')
     .map(([field, part]) => {
@@ -50,7 +50,7 @@ export type PendingRestore = { readonly run: string } & (
 );
 
 /** The pending restore of an observed loss. */
-export function seenLoss(run: string, lost: Fields, now: Fields): PendingRestore {
+export function observedLoss(run: string, lost: Fields, now: Fields): PendingRestore {
   return { run, lost, seen: mapValues(lost, (_, field) => now[field] ?? null) };
 }
 
@@ -71,10 +71,10 @@ export function stillLost(
 export function missingElements(owed: PendingRestore, now: Fields): Fields {
   const [before, asked] = 'before' in owed ? [owed.before, owed.asked] : [owed.lost, owed.lost];
   const missing = Object.entries(before).map(([field, elements]): [string, Value[]] => {
-    const wanted = asElements(asked[field]).map(keyOf);
-    const there = asElements(now[field]).map(keyOf);
+    const wanted = asElements(asked[field]).map(elementKey);
+    const there = asElements(now[field]).map(elementKey);
     const isMissing = (key: string) => wanted.includes(key) && !there.includes(key);
-    return [field, asElements(elements).filter((element) => isMissing(keyOf(element)))];
+    return [field, asElements(elements).filter((element) => isMissing(elementKey(element)))];
   });
   return Object.fromEntries(missing.filter(([, elements]) => elements.length > 0));
 }

@@ -1,6 +1,6 @@
 import type { Place } from '../base/problems.js';
 import { compareText, type Fields, isMap, mapValues, same, type Value } from '../base/values.js';
-import { instantOf, listsOf, memberKey, partPath, referenceOf, setParts, value } from './fields.js';
+import { asReference, idOrName, instantOf, listsOf, partPath, setParts, value } from './fields.js';
 import { kindOf } from './index.js';
 import type { Declared, Identity, Kind } from './kind.js';
 
@@ -47,7 +47,8 @@ export function mergeDocuments(identity: Identity, documents: readonly Declared[
     const [one] = parts;
     if (one === undefined) continue;
     sources.set(field, { document: one.document, path: [field] });
-    fields[field] = parts.length === 1 ? one.declared : joined(kind, field, parts, sources, contradictions);
+    fields[field] =
+      parts.length === 1 ? one.declared : mergeField(kind, field, parts, sources, contradictions);
   }
   const conditions = documents.flatMap((document) => document.conditions ?? []);
   const sourceOf = (path: readonly (string | number)[]): Source => {
@@ -93,13 +94,19 @@ export function documentFor(many: Declared, identity: Identity, condition: Field
   return { kind, identity, fields, absent, whole, ignored, ...conditions, places };
 }
 
-function joined(kind: Kind, field: string, parts: Parts, sources: Sources, contradictions: Contradiction[]) {
+function mergeField(
+  kind: Kind,
+  field: string,
+  parts: Parts,
+  sources: Sources,
+  contradictions: Contradiction[],
+) {
   const { type } = kind.fields[field] ?? value;
   const differs: Differs = (path, one, other, removed) => {
     const places = [placeOf(one), placeOf(other)] as const;
     contradictions.push({ path, places, ...(removed === undefined ? {} : { removed }) });
   };
-  if (type === 'set') return joinedSet(field, parts, sources, differs);
+  if (type === 'set') return mergeSets(field, parts, sources, differs);
   const isPartwise = (type === 'map' || type === 'members') && parts.every(({ declared }) => isMap(declared));
   const joint: Fields = {};
   const seen = new Map<string, Source>();
@@ -123,7 +130,7 @@ function joined(kind: Kind, field: string, parts: Parts, sources: Sources, contr
 type Differs = (path: string, one: Source, other: Source, removed?: string) => void;
 
 /** The parts of a set that several documents declare, which are checked once their names are resolved. */
-function joinedSet(field: string, parts: Parts, sources: Sources, differs: Differs): Value {
+function mergeSets(field: string, parts: Parts, sources: Sources, differs: Differs): Value {
   const joint: { [part: string]: Member[] } = {};
   let whole: { readonly source: Source; readonly list: Value } | undefined;
   for (const { document, declared } of parts) {
@@ -148,10 +155,10 @@ function joinedSet(field: string, parts: Parts, sources: Sources, differs: Diffe
     }
   }
   const { remove = [], ...others } = joint;
-  const removed = new Map(remove.map(({ element, source }) => [memberKey(element), source]));
+  const removed = new Map(remove.map(({ element, source }) => [idOrName(element), source]));
   const first = new Map<string | undefined, Member>();
   for (const member of Object.values(others).flat()) {
-    const key = memberKey(member.element);
+    const key = idOrName(member.element);
     const other = removed.get(key);
     if (other !== undefined) differs(field, member.source, other, key);
     const before = first.get(key);
@@ -170,7 +177,7 @@ interface Member {
 /** A declared set in the order of its members. */
 function inOrder(set: Value): Value {
   if (!Array.isArray(set)) return set;
-  return set.map(referenceOf).sort((a, b) => compareText(memberKey(a) ?? '', memberKey(b) ?? ''));
+  return set.map(asReference).sort((a, b) => compareText(idOrName(a) ?? '', idOrName(b) ?? ''));
 }
 
 /** The instant at which the access of a declared member ends; null if it has no end. */

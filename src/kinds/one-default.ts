@@ -14,7 +14,7 @@ export function oneDefault(noun: string) {
     succession: {
       field: 'is_default',
       holdersField: DEFAULTS,
-      holders: defaultsAmong,
+      holders: recordedDefaults,
       describeMove(former) {
         if (former === undefined) return moves;
         return former.length === 0
@@ -30,7 +30,7 @@ export function oneDefault(noun: string) {
 }
 
 /** The ids of the default ones, from the fields of one; undefined if unknown. */
-export function defaultsAmong({ [DEFAULTS]: defaults }: Fields): string[] | undefined {
+export function recordedDefaults({ [DEFAULTS]: defaults }: Fields): string[] | undefined {
   return Array.isArray(defaults) ? defaults.filter((id) => typeof id === 'string') : undefined;
 }
 
@@ -52,7 +52,7 @@ export function twoDefaults(declared: readonly Declared[], noun: string): Proble
 
 /** Why no default can be set: the server has several. */
 export function severalDefaults(present: Fields, noun: string, cure: string): string | undefined {
-  const defaults = defaultsAmong(present) ?? [];
+  const defaults = recordedDefaults(present) ?? [];
   if (defaults.length < 2) return undefined;
   return (
     `the server has ${defaults.length} default ${noun}s (${defaults.join(', ')}) and fails when one is set: ` +
@@ -61,7 +61,7 @@ export function severalDefaults(present: Fields, noun: string, cure: string): st
 }
 
 /** Nothing is sent for `false`: the server refuses it, or would be left without a default. */
-export function byServer(noun: string): PlanWarning {
+export function nothingSent(noun: string): PlanWarning {
   const message = `nothing is sent for it: the server does it when the other ${noun} becomes the default`;
   return { code: 'by-server', message };
 }

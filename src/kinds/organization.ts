@@ -1,17 +1,17 @@
 import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
 import { answers } from '../server/answers.js';
-import { carried, value } from './fields.js';
+import { sendableFields, value } from './fields.js';
 import type { Kind, PlanInput, Update } from './kind.js';
 import { resource } from './resource.js';
-import { unknownWhole } from './rules.js';
+import { unknownFieldsReason } from './rules.js';
 import { identifier, text } from './schema.js';
 import type { Traits } from './traits.js';
 
 const traits: Traits = {
-  whole: ['name', 'label'],
+  resetUnlessSent: ['name', 'label'],
   emptyIsNull: ['label'],
-  limits: { characters: { name: 255, label: 255 }, filled: { name: null }, notEmpty: ['label'] },
+  limits: { characters: { name: 255, label: 255 }, nonBlank: { name: null }, notEmpty: ['label'] },
 };
 
 export const organization: Kind = resource(
@@ -46,11 +46,11 @@ export const organization: Kind = resource(
 
 function update({ present, desired, profile }: PlanInput): Update {
   const id = present.identity.id ?? '';
-  const body = { id, ...carried(present.fields, ['name', 'label']), ...desired };
-  const { whole = [] } = organization.traits[profile.name];
+  const body = { id, ...sendableFields(present.fields, ['name', 'label']), ...desired };
+  const { resetUnlessSent = [] } = organization.traits[profile.name];
   return {
     requests: [{ operation: 'updateOrganization', params: { organization_id: id }, body }],
     expected: body,
-    reason: unknownWhole('organization', whole, body),
+    reason: unknownFieldsReason('organization', resetUnlessSent, body),
   };
 }

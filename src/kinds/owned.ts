@@ -1,6 +1,6 @@
 import { error } from '../base/problems.js';
 import { withArticle } from '../base/words.js';
-import { findIn, onlyNames } from './by-name.js';
+import { findReference, uniqueNames } from './by-name.js';
 import type { ByName, Declared, Discovery, Identity, Kind, Naming } from './kind.js';
 import { type ListName, nounOf, type References } from './references.js';
 
@@ -14,7 +14,7 @@ export function ownedBy(list: ListName) {
     names: [name],
     lists: () => [list],
     find({ [name]: called = '', ...rest }, references) {
-      const found = findIn(noun, called, references);
+      const found = findReference(noun, called, references);
       return typeof found === 'string' ? found : { ...rest, [id]: found.id };
     },
   };
@@ -29,7 +29,7 @@ export function ownedBy(list: ListName) {
       const called = nameOf(identity, references);
       return called === undefined
         ? undefined
-        : onlyNames(byName, owner, [{ [name]: called, type }], references);
+        : uniqueNames(byName, owner, [{ [name]: called, type }], references);
     },
   };
   const kind = {

@@ -11,7 +11,7 @@ import { absentProblems } from './lifecycle.js';
 import { ownedBy, ownerProblems } from './owned.js';
 import { unknownToProfile } from './resource.js';
 import { profileProblems } from './rules.js';
-import { absentAlone, document, identifier, state, text, UUID } from './schema.js';
+import { document, identifier, noFieldsIfAbsent, state, text, UUID } from './schema.js';
 import { decideTemplate, findTemplates, shownTemplate, templateDeletion } from './template.js';
 
 const pageTypes = [
@@ -52,7 +52,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
         state: state(`Absent: delete the ${noun}, so that the server uses its built-in one.`),
       },
       {
-        ...absentAlone(['content']),
+        ...noFieldsIfAbsent(['content']),
         ...(owner === undefined ? {} : { oneOf: ownerParts.map((part) => ({ required: [part] })) }),
       },
     ),

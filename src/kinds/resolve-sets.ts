@@ -1,7 +1,7 @@
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
-import { wrongName } from './by-name.js';
+import { wrongNameMessage } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { asElements, carried, instantOf, keyOf, listsOf, referenceOf } from './fields.js';
+import { asElements, asReference, elementKey, instantOf, listsOf, sendableFields } from './fields.js';
 import type { ResolveContext, Resolved } from './kind.js';
 import { type ListName, nounOf } from './references.js';
 
@@ -35,12 +35,16 @@ export class SetResolver {
   }
 
   /** Looks up each list of a declared set. */
-  take(field: string, noun: string, lookUp: (list: readonly Value[], joined: boolean) => LookedUp): void {
+  resolve(
+    field: string,
+    noun: string,
+    lookUp: (list: readonly Value[], joined: boolean) => LookupResult,
+  ): void {
     const { [field]: declared } = this.#resolved;
     const found = listsOf(declared).map(({ path, list }) => ({ path, ...lookUp(list, isMap(declared)) }));
     if (found.length === 0) return;
-    this.#troubles.push(...found.flatMap((one) => one.troubles));
-    if (found.every(({ sure }) => sure)) this.#confirmed.push(field);
+    this.#troubles.push(...found.flatMap((one) => one.reasons));
+    if (found.every(({ confirmed }) => confirmed)) this.#confirmed.push(field);
     const [only] = found;
     if (Array.isArray(declared)) this.#resolved[field] = only?.elements ?? [];
     else {
@@ -48,49 +52,51 @@ export class SetResolver {
       for (const { path, elements } of found) parts[path[0] ?? ''] = elements;
       this.#troubles.push(...contradictions(field, noun, parts, this.#context.locationOf));
       // Several documents may have the same elements.
-      const once = (all: readonly Fields[]) => [...new Map(all.map((one) => [keyOf(one), one])).values()];
+      const once = (all: readonly Fields[]) => [
+        ...new Map(all.map((one) => [elementKey(one), one])).values(),
+      ];
       this.#resolved[field] = mapValues(parts, once);
     }
   }
 
   /** Looks a set up in a list of the server. */
-  takeFrom(field: string, name: ListName): void {
+  resolveFromList(field: string, name: ListName): void {
     const { present, isDeclared, references } = this.#context;
     const own = asElements(present[field]);
     const search = { catalog: references[name], noun: nounOf(name), own, strict: isDeclared(field) };
-    this.take(field, search.noun, (list, joined) => this.#findAll(list.map(referenceOf), joined, search));
+    this.resolve(field, search.noun, (list, joined) => this.#findAll(list.map(asReference), joined, search));
   }
 
   /**
    * `own` are the object's present elements, which the server surely has; with `byMember`, only the declared ones are managed; `strict`
    * refuses names that differ from the server's.
    */
-  #findAll(list: readonly Fields[], byMember: boolean, { catalog, noun, own, strict }: Search): LookedUp {
+  #findAll(list: readonly Fields[], byMember: boolean, { catalog, noun, own, strict }: Search): LookupResult {
     // An empty set needs no list; removals show the live names.
     if (catalog == null) {
       return {
         elements: [...list],
-        troubles: [],
-        sure: this.#live && catalog === undefined && list.length === 0,
+        reasons: [],
+        confirmed: this.#live && catalog === undefined && list.length === 0,
       };
     }
     // A shared name is ambiguous, in removals too.
     const isShared = (name: string): boolean => catalog.byName(name).length > 1;
-    const troubles: string[] = [];
-    let sure = byMember || own.every(({ name }) => typeof name !== 'string' || !isShared(name));
+    const reasons: string[] = [];
+    let confirmed = byMember || own.every(({ name }) => typeof name !== 'string' || !isShared(name));
     const elements = list.map((element) => {
       const row = typeof element.id === 'string' ? byId(element.id) : byName(String(element.name));
       if (typeof row === 'string') {
-        troubles.push(row);
+        reasons.push(row);
         return element;
       }
-      if (typeof row?.name !== 'string' || isShared(row.name)) sure = false;
+      if (typeof row?.name !== 'string' || isShared(row.name)) confirmed = false;
       if (row === undefined) return element;
       const misnamed = strict ? nameConflict(noun, element, row, catalog) : undefined;
-      if (misnamed !== undefined) troubles.push(misnamed);
+      if (misnamed !== undefined) reasons.push(misnamed);
       return asOnServer(element, row, own);
     });
-    return { elements, troubles, sure };
+    return { elements, reasons, confirmed };
 
     function byId(id: string): Fields | string | undefined {
       const row = catalog?.byId(id) ?? own.find((one) => one.id === id);
@@ -125,13 +131,13 @@ function contradictions(
   at: ResolveContext['locationOf'],
 ): string[] {
   const { remove = [], ...others } = parts;
-  const removed = new Map(remove.map((element, index) => [keyOf(element), index]));
+  const removed = new Map(remove.map((element, index) => [elementKey(element), index]));
   const first = new Map<string, { readonly until: string | undefined; readonly place: string }>();
   const twice: string[] = [];
   const both: string[] = [];
   for (const [part, elements] of Object.entries(others)) {
     for (const [index, element] of elements.entries()) {
-      const key = keyOf(element);
+      const key = elementKey(element);
       const called = `the ${noun} "${String(element.name ?? element.id)}"`;
       const place = at(field, part, index);
       const other = removed.get(key);
@@ -150,11 +156,11 @@ function contradictions(
   return [...twice, ...both];
 }
 
-export interface LookedUp {
+export interface LookupResult {
   readonly elements: Fields[];
-  readonly troubles: readonly string[];
+  readonly reasons: readonly string[];
   /** Whether a list of the server confirmed every name. */
-  readonly sure: boolean;
+  readonly confirmed: boolean;
 }
 
 interface Search {
@@ -169,7 +175,7 @@ function nameConflict(noun: string, { id, name }: Fields, row: Fields, catalog: 
   // Until its end, a plan that renames it accepts both names.
   const isListed = catalog.byId(String(row.id)) !== undefined;
   if (isListed && catalog.checkName(String(row.id), name) === 'right') return undefined;
-  return wrongName(noun, String(id), catalog.liveName(String(row.id)) ?? row.name, name);
+  return wrongNameMessage(noun, String(id), catalog.liveName(String(row.id)) ?? row.name, name);
 }
 
 /**
@@ -182,7 +188,7 @@ function asOnServer(element: Fields, row: Fields, own: readonly Fields[]): Field
     ...declared,
     ...(declared.public !== undefined && row.public !== undefined ? { public: row.public } : {}),
     ...(isNew && row.scopes !== undefined ? { scopes: row.scopes } : {}),
-    ...carried(row, ['id']),
+    ...sendableFields(row, ['id']),
     ...(typeof row.name === 'string' ? { name: row.name } : {}),
   };
 }

@@ -6,25 +6,33 @@ import { withArticle } from '../base/words.js';
 import { answers, type Parser } from '../server/answers.js';
 import type { WriteOperation } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { areNamesUnique, findIn, namedReference } from './by-name.js';
+import { areNamesUnique, findReference, namedReference } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { findingOf, foundIn, missing, observeEach, readOne } from './discovery.js';
-import { asElements, carried, firstText, isSecret, keyOf, normalForm, value } from './fields.js';
+import { discoverInList, foundObject, missing, observeEach, readOne } from './discovery.js';
+import {
+  asElements,
+  elementKey,
+  firstNonBlank,
+  isSecret,
+  normalForm,
+  sendableFields,
+  value,
+} from './fields.js';
 import type { Declared, Discovery, Identity, Kind, KindName, Live, Naming, ObserveContext } from './kind.js';
 import {
   absentProblems,
-  type Creating,
+  type CreationOptions,
   creationOf,
   deletionOf,
+  deletionRefusal,
   onlyBoruta,
-  undeletable,
   unsupportedLifecycle,
   usesOf,
 } from './lifecycle.js';
 import { isMissing, type ListName, listScope, nounOf, type References, readList } from './references.js';
 import { SetResolver } from './resolve-sets.js';
-import { profileProblems, unknownWhole } from './rules.js';
-import { absentAlone, document, identifier, idOrName, lifecycle, UUID } from './schema.js';
+import { profileProblems, unknownFieldsReason } from './rules.js';
+import { document, identifier, idOrName, lifecycle, noFieldsIfAbsent, UUID } from './schema.js';
 import type { Traits } from './traits.js';
 
 /** A resource whose objects have a name and are found in a list. */
@@ -41,11 +49,11 @@ export interface Resource extends Pick<Kind, 'name' | 'noun' | 'scope' | 'fields
   readonly shape: () => z.ZodRawShape;
   readonly traits: Traits;
   /** What its creation has beside the name. */
-  readonly creation?: Partial<Creating>;
+  readonly creation?: Partial<CreationOptions>;
   /** Sets that refer to rows of a list. An update without one empties it, so each has all of them. */
   readonly sets?: { readonly [field: string]: ListName };
   /** Fields that refer to a row of a list. */
-  readonly refers?: { readonly [field: string]: ListName };
+  readonly references?: { readonly [field: string]: ListName };
   /** The fields as requests have them. */
   readonly body?: (fields: Fields) => Fields;
   /** What checks the answer to a single read; by default any object. */
@@ -53,9 +61,9 @@ export interface Resource extends Pick<Kind, 'name' | 'noun' | 'scope' | 'fields
   /** Whether the server caches single reads, so that the list is read instead. */
   readonly cached?: true;
   /** Live values beside the fields, from the list of all objects. */
-  readonly beside?: (list: Catalog) => Fields;
+  readonly listValues?: (list: Catalog) => Fields;
   /** Why an object with these fields can't be deleted, given the list after the plan. */
-  readonly keeps?: (fields: Fields, list: Catalog | null | undefined) => string | undefined;
+  readonly deletionRefusal?: (fields: Fields, list: Catalog | null | undefined) => string | undefined;
   readonly problems?: (declared: readonly Declared[]) => Problem[];
   /** What else a deletion takes away, after "deletes the role". */
   readonly deletes?: string;
@@ -63,8 +71,8 @@ export interface Resource extends Pick<Kind, 'name' | 'noun' | 'scope' | 'fields
 
 /** The kind of a resource. */
 export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
-  const { name, noun, list, fields, sets = {}, refers = {}, usedBy = [], param } = given;
-  const { body: bodyOf = (all) => all, beside = () => ({}) } = given;
+  const { name, noun, list, fields, sets = {}, references = {}, usedBy = [], param } = given;
+  const { body: bodyOf = (all) => all, listValues = () => ({}) } = given;
   const traits = { documented: {}, boruta: given.traits };
   const { scope } = given;
   const one = { title: `show ${withArticle(noun)}`, path: `${given.path}/:${param}`, scope };
@@ -73,7 +81,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   const always = Object.keys(sets);
   // No secret, and either a reference or the id beside it.
   const pulledFields = Object.keys(fields).filter(
-    (field) => !isSecret(fields[field] ?? value) && !Object.keys(refers).some((one) => field === `${one}_id`),
+    (field) =>
+      !isSecret(fields[field] ?? value) && !Object.keys(references).some((one) => field === `${one}_id`),
   );
   const schema = lazy(() => {
     const shape = given.shape();
@@ -88,7 +97,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       name,
       given.about,
       { id, name: called, ...shape, ...lifecycle(noun) },
-      { ...idOrName, ...absentAlone(values) },
+      { ...idOrName, ...noFieldsIfAbsent(values) },
     );
   });
   const shown = (row: Fields): Fields =>
@@ -116,7 +125,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       ...profileProblems(declared, profile, traits),
     ],
     identifyingParts: (has) => (has('id') ? ['id'] : ['id', 'name']),
-    displayName: ({ name: called }) => firstText(called),
+    displayName: ({ name: called }) => firstNonBlank(called),
     addressPart: ({ id, name: called }) => called ?? id ?? '',
     naming: namingIn(list),
     readable: (profile) => listScope(list, profile) !== undefined,
@@ -132,7 +141,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       return await observeEach(objects, async (identity) => {
         const live = lookUp(identity, index, context);
         const { id } = live.identity;
-        const all = live.exists ? { ...shown(live.fields), ...beside(index) } : {};
+        const all = live.exists ? { ...shown(live.fields), ...listValues(index) } : {};
         if (!live.exists || id === undefined || !isSingle) return { ...live, fields: all };
         const row = await readOne(context, one, { [param]: id }, parse);
         if (row === null) return missing(live.identity, noun, context.profile);
@@ -142,29 +151,29 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     referenceLists: ({ fields: wanted, absent }) =>
       absent
         ? usedBy.map((one) => one.list)
-        : Object.entries({ ...sets, ...refers }).flatMap(([field, other]) =>
+        : Object.entries({ ...sets, ...references }).flatMap(([field, other]) =>
             wanted[field] === undefined && wanted[`${field}_id`] === undefined ? [] : [other],
           ),
     resolve(wanted, context) {
       const resolver = new SetResolver(wanted, context, true);
-      for (const [field, other] of Object.entries(sets)) resolver.takeFrom(field, other);
+      for (const [field, other] of Object.entries(sets)) resolver.resolveFromList(field, other);
       const { result } = resolver;
       const reasons = [...result.reasons];
       const confirmed = [...result.confirmed];
       const found = { ...result.fields };
-      for (const [field, other] of Object.entries(refers)) {
+      for (const [field, other] of Object.entries(references)) {
         const { [field]: reference, [`${field}_id`]: id } = wanted;
         const { [other]: rows } = context.references;
         if (typeof id === 'string' && rows?.isIncomplete === false && rows.byId(id) === undefined)
           reasons.push(rows.noSuchId(id));
         if (reference === undefined || reference === null) continue;
-        const row = findIn(nounOf(other), reference, context.references);
+        const row = findReference(nounOf(other), reference, context.references);
         if (typeof row === 'string') reasons.push(row);
         else found[field] = namedReference(rows, row.id);
         if (areNamesUnique(rows, [found[field], context.present[field]])) confirmed.push(field);
       }
       for (const [field, other] of Object.entries(sets)) {
-        const ids = asElements(found[field]).map(keyOf);
+        const ids = asElements(found[field]).map(elementKey);
         if (new Set(ids).size < ids.length) reasons.push(`${field} has a ${nounOf(other)} twice: remove one`);
       }
       return { ...result, fields: found, reasons, confirmed };
@@ -173,19 +182,19 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       if (!declared.absent || present.exists === false) return undefined;
       const { id = '' } = present.identity;
       const uses = usesOf(usedBy, id, references, (one, row) => references[one]?.deleted.has(row) === true);
-      const reason = undeletable([
-        ...[given.keeps?.(present.fields, references[list]) ?? []].flat(),
+      const reason = deletionRefusal([
+        ...[given.deletionRefusal?.(present.fields, references[list]) ?? []].flat(),
         ...uses,
       ]);
       return reason === undefined ? undefined : { action: 'blocked', reason };
     },
     update({ present, desired }) {
       const params = { [param]: present.identity.id ?? '' };
-      const body = { ...carried(present.fields, always), ...desired };
+      const body = { ...sendableFields(present.fields, always), ...desired };
       return {
         requests: [{ operation: operation('update'), params, body: bodyOf(body) }],
         expected: body,
-        reason: unknownWhole(noun, always, body),
+        reason: unknownFieldsReason(noun, always, body),
       };
     },
     creation: creationOf(operation('create'), {
@@ -261,7 +270,7 @@ function discoveryIn(name: ListName, nouns: string, shown: (row: Fields) => Fiel
   return {
     options: {},
     find: async ({ list }) =>
-      foundIn(await list(name), nouns, (row) => findingOf(row.id, row.name, shown(row))),
+      discoverInList(await list(name), nouns, (row) => foundObject(row.id, row.name, shown(row))),
     byName: {
       lists: () => [name],
       identity({ live: { fields } }, { [name]: list }) {

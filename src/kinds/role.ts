@@ -23,7 +23,7 @@ export const role: Kind = resource(
         ['billing:read'],
       ),
     }),
-    traits: { limits: { characters: { name: 255 }, filled: { name: null } } },
+    traits: { limits: { characters: { name: 255 }, nonBlank: { name: null } } },
     sets: { scopes: 'scopes' },
     deletes: ', and takes it from users and backends',
   },

@@ -8,7 +8,7 @@ import { limitProblems } from './limits.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 /** The declared fields as the profile's server stores them, without those that it ignores. */
-export function takenFields(fields: Fields, { ignored = [], emptyIsNull = [], nullBecomes = {} }: Traits) {
+export function storedFields(fields: Fields, { ignored = [], emptyIsNull = [], nullBecomes = {} }: Traits) {
   const taken: Fields = {};
   for (const [field, value] of Object.entries(fields)) {
     if (ignored.includes(field)) continue;
@@ -25,7 +25,7 @@ export function takenFields(fields: Fields, { ignored = [], emptyIsNull = [], nu
  * The fields of an answer. Objects that the server ignores in updates, such as a user's backend, are apart: they aren't recorded, least
  * of all their passwords.
  */
-export function shownFields(
+export function answerFields(
   { fields, traits }: Kind,
   answer: Fields,
   { name }: Profile,
@@ -52,7 +52,12 @@ function unacceptedFields({ fields, ignored }: Declared, traits: Traits): string
 }
 
 /** Why a document can't be applied: it declares ignored fields whose live value differs. */
-export function ignoredTrouble(kind: Kind, declared: Declared, live: Live | undefined, { name }: Profile) {
+export function ignoredFieldsReason(
+  kind: Kind,
+  declared: Declared,
+  live: Live | undefined,
+  { name }: Profile,
+) {
   const shown = { ...live?.readOnly, ...live?.fields };
   const { [name]: traits } = kind.traits;
   const off = unacceptedFields(declared, traits).filter((field) => {
@@ -67,15 +72,19 @@ export function ignoredTrouble(kind: Kind, declared: Declared, live: Live | unde
   });
   if (off.length === 0) return undefined;
   const names = off.map((field) => `"${field}"`).join(', ');
-  const [instead = 'change it by other means'] = off.flatMap((field) => traits.instead?.[field] ?? []);
+  const [instead = 'change it by other means'] = off.flatMap((field) => traits.alternatives?.[field] ?? []);
   const cure = `${instead}, or accept its live value with "ignored: [${off.join(', ')}]"`;
   return `the server ignores ${names}, and doesn't show the declared value: ${cure}`;
 }
 
 /** The known fields of an update on a server that resets what it isn't sent: the present values under the desired ones. */
-export function wholeFields(desired: Fields, present: Fields, { whole = [], nullBecomes = {} }: Traits) {
+export function fieldsToSend(
+  desired: Fields,
+  present: Fields,
+  { resetUnlessSent = [], nullBecomes = {} }: Traits,
+) {
   const fields: Fields = {};
-  for (const name of whole) {
+  for (const name of resetUnlessSent) {
     const value = Object.hasOwn(desired, name) ? desired[name] : present[name];
     if (value !== undefined) fields[name] = value ?? nullBecomes[name] ?? null;
   }
@@ -83,7 +92,11 @@ export function wholeFields(desired: Fields, present: Fields, { whole = [], null
 }
 
 /** Why an update is blocked: it would reset those of `whole` that it doesn't send, since they are unknown. */
-export function unknownWhole(noun: string, whole: readonly string[], sent: Fields): string | undefined {
+export function unknownFieldsReason(
+  noun: string,
+  whole: readonly string[],
+  sent: Fields,
+): string | undefined {
   const unknown = whole.filter((field) => sent[field] === undefined);
   if (unknown.length === 0) return undefined;
   const [names, them] = [unknown.join(' and '), unknown.length === 1 ? 'it' : 'them'];
@@ -105,7 +118,7 @@ export function ignoredProblems(declared: Declared, { traits: all }: Kind, { nam
   const { [name]: traits } = all;
   return unacceptedFields(declared, traits).map((field) => {
     const message = `a server of the profile ${name} ignores "${field}", so it can't be changed`;
-    const instead = traits.instead?.[field] ?? 'remove it';
+    const instead = traits.alternatives?.[field] ?? 'remove it';
     const hint = `${instead}, or accept its live value with "ignored: [${field}]"`;
     return error('ignored-field', message, [declared.places.of(field)], hint);
   });

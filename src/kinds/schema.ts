@@ -50,9 +50,9 @@ export function identifier() {
 export const anyObject = z.record(z.string(), z.unknown());
 
 /** Keywords of JSON Schema for rules that idops checks itself. */
-type Together = { readonly [keyword: string]: unknown };
+type SchemaKeywords = { readonly [keyword: string]: unknown };
 
-export const idOrName: Together = { anyOf: [{ required: ['id'] }, { required: ['name'] }] };
+export const idOrName: SchemaKeywords = { anyOf: [{ required: ['id'] }, { required: ['name'] }] };
 
 /** An object that its id or its name identifies. */
 export function identified<S extends z.ZodRawShape>(shape: S) {
@@ -62,7 +62,7 @@ export function identified<S extends z.ZodRawShape>(shape: S) {
   return object.refine(isIdentified, 'needs an "id" or a "name"').meta(idOrName);
 }
 
-export const noneTwice: Together = { uniqueItems: true };
+export const uniqueItems: SchemaKeywords = { uniqueItems: true };
 
 /** When access ends. */
 export function until() {
@@ -80,7 +80,7 @@ export function document<K extends string, S extends z.ZodRawShape>(
   kind: K,
   about: string,
   shape: S,
-  together: Together = {},
+  together: SchemaKeywords = {},
 ) {
   return z
     .strictObject({ kind: z.literal(kind).meta({ description: about }), ...shape })
@@ -128,11 +128,11 @@ export function setOf<T extends z.ZodType>(element: T, what: string, example: z.
   return z
     .union(
       [
-        list.meta(noneTwice),
+        list.meta(uniqueItems),
         z.strictObject({
           add: list
             .optional()
-            .meta({ description: `The ${what} to have.`, examples: [[example]], ...noneTwice }),
+            .meta({ description: `The ${what} to have.`, examples: [[example]], ...uniqueItems }),
           remove: list
             .superRefine((members, { addIssue }) => {
               for (const [at, member] of members.entries()) {
@@ -141,7 +141,7 @@ export function setOf<T extends z.ZodType>(element: T, what: string, example: z.
               }
             })
             .optional()
-            .meta({ description: `The ${what} not to have.`, examples: [[example]], ...noneTwice }),
+            .meta({ description: `The ${what} not to have.`, examples: [[example]], ...uniqueItems }),
         }),
       ],
       { error: `expected a list of ${what}, or {add: […], remove: […]}` },
@@ -186,7 +186,7 @@ export function state(description: string) {
 }
 
 /** For editors: with `state: absent` there are none of these fields. */
-export function absentAlone(fields: readonly string[]): Together {
+export function noFieldsIfAbsent(fields: readonly string[]): SchemaKeywords {
   return {
     if: { properties: { state: { const: 'absent' } }, required: ['state'] },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

@@ -22,11 +22,11 @@ export const scope: Kind = resource(
     }),
     traits: {
       emptyIsNull: ['label'],
-      protects: true,
-      limits: { characters: { name: 255, label: 255 }, filled: { name: null } },
+      protectsObjects: true,
+      limits: { characters: { name: 255, label: 255 }, nonBlank: { name: null } },
     },
     creation: {
-      refuses: ({ name }) =>
+      refusal: ({ name }) =>
         typeof name === 'string' && /[\t-\r ]/.test(name)
           ? 'the name of a scope has no space: use a colon, as in "bills:read"'
           : undefined,

@@ -8,19 +8,19 @@ export interface Traits {
   /** The read of one object, beyond the documented API. */
   readonly read?: ExtraRead;
   /** Fields that an update resets unless they are sent. */
-  readonly whole?: readonly string[];
+  readonly resetUnlessSent?: readonly string[];
   /** Fields that the server ignores: never sent, never compared. */
   readonly ignored?: readonly string[];
   /** What to do instead of declaring an ignored field. */
-  readonly instead?: { readonly [field: string]: string };
+  readonly alternatives?: { readonly [field: string]: string };
   /** Fields in which a blank text becomes null. */
   readonly emptyIsNull?: readonly string[];
   /** What null becomes, by field. */
   readonly nullBecomes?: { readonly [field: string]: Json };
   /** Updates aren't atomic, so a refused one may have changed something. */
-  readonly piecemeal?: true;
+  readonly notAtomic?: true;
   /** Objects may be protected, so a 403 says nothing about others. */
-  readonly protects?: true;
+  readonly protectsObjects?: true;
   readonly limits?: KindLimits;
   /** How answers tell the server. */
   readonly signs?: Signs;
@@ -40,7 +40,7 @@ export interface KindLimits {
   /** Maximum lengths of texts. */
   readonly characters?: { readonly [field: string]: number };
   /** Texts that can't be blank or null, and what to do instead. */
-  readonly filled?: { readonly [field: string]: string | null };
+  readonly nonBlank?: { readonly [field: string]: string | null };
   /** Texts of `emptyIsNull` that are refused if they are blank. */
   readonly notEmpty?: readonly string[];
   /** Texts in which no word may be twice. */

@@ -2,7 +2,7 @@ import { identifierKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import { ExactNumber, isMap, serverSpelling, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { listsOf, memberKey, membersAt, setParts } from './fields.js';
+import { idOrName, listsOf, membersWithPaths, setParts } from './fields.js';
 import type { Declared } from './kind.js';
 import { onlyBoruta } from './lifecycle.js';
 import { listRead, unlisted } from './references.js';
@@ -63,9 +63,9 @@ function contradictions(user: Declared): Problem[] {
   return Object.entries(user.fields).flatMap(([field, declared]) => {
     if (!isMap(declared)) return [];
     const { add, remove } = setParts(declared);
-    const removed = new Map(remove.map((element, index) => [memberKey(element), index]));
+    const removed = new Map(remove.map((element, index) => [idOrName(element), index]));
     return add.flatMap((element, index) => {
-      const key = memberKey(element);
+      const key = idOrName(element);
       const other = removed.get(key);
       if (key === undefined || other === undefined) return [];
       const places = [user.places.of(field, 'add', index), user.places.of(field, 'remove', other)];
@@ -87,7 +87,7 @@ function unknownRoles(user: Declared): Problem[] {
 function membershipRoles(user: Declared): Problem[] {
   const message = 'Boruta ignores the roles inside a membership: roles belong to the user';
   const hint = 'move them to the "roles" of the user, beside "organizations"';
-  return membersAt('organizations', user.fields.organizations).flatMap(({ member, at }) => {
+  return membersWithPaths('organizations', user.fields.organizations).flatMap(({ member, at }) => {
     if (!isMap(member) || member.roles === undefined) return [];
     return [error('profile-field', message, [user.places.of(...at, 'roles')], hint)];
   });
@@ -96,7 +96,7 @@ function membershipRoles(user: Declared): Problem[] {
 function unlabelledScopes(user: Declared): Problem[] {
   const needed = ['name', 'label'];
   const hint = 'the API requires name and label in each element of authorized_scopes';
-  return membersAt('authorized_scopes', user.fields.authorized_scopes).flatMap(({ member, at }) => {
+  return membersWithPaths('authorized_scopes', user.fields.authorized_scopes).flatMap(({ member, at }) => {
     const missing = needed.filter((name) => !isMap(member) || member[name] === undefined);
     if (missing.length === 0 || at.includes('remove')) return [];
     const message = `a scope of a user needs a ${missing.map((name) => `"${name}"`).join(' and a ')}`;
@@ -116,7 +116,7 @@ function repeatedIn(user: Declared, list: readonly Value[], at: (string | number
     const inner = isMap(element)
       ? repeatedElements(user, 'roles', element.roles ?? null, [...at, index])
       : [];
-    const key = memberKey(element);
+    const key = idOrName(element);
     // UUIDs ignore case.
     const before = key === undefined ? undefined : first.get(identifierKey(key));
     if (key !== undefined && before === undefined) first.set(identifierKey(key), index);

@@ -2,9 +2,9 @@ import { error, type Problem } from '../base/problems.js';
 import { assign, isMap, mapValues, UNKNOWN_TEXT } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { LDAP } from './backend-schema.js';
-import { areNamesUnique, isOwnerGone, noUser, userByName } from './by-name.js';
+import { areNamesUnique, isOwnerGone, noSuchUser, userByName } from './by-name.js';
 import type { PlanWarning } from './change.js';
-import { asElements, characters, elementName, textOf } from './fields.js';
+import { asElements, characterCount, displayElement, textOf } from './fields.js';
 import { holdingsOf } from './holdings.js';
 import type {
   Creation,
@@ -34,7 +34,7 @@ function newUserProblems(user: Declared): Problem[] {
   const { creates, identity, fields } = user;
   const { username = '' } = identity;
   const password = textOf(fields.password);
-  const length = characters(password);
+  const length = characterCount(password);
   const isUsable = password === UNKNOWN_TEXT || length === 0 || (length >= 12 && length <= 80);
   const refused = (message: string, field: string) =>
     error('profile-limit', `${message} (profile boruta)`, [user.places.of(field)]);
@@ -86,7 +86,7 @@ export const userCreation: Creation = {
     const { backends } = references;
     const row = backends?.byId(backend);
     if (row === undefined) return [];
-    const by = `the backend${elementName(row, areNamesUnique(backends, [row]))}`;
+    const by = `the backend${displayElement(row, areNamesUnique(backends, [row]))}`;
     return holdingsOf({ 'backend.roles': row.roles ?? null }, references).map((one) => ({ ...one, by }));
   },
   request: ({ username = '', backend = '' }, fields) => ({
@@ -122,7 +122,7 @@ export async function findUser(identity: Identity, { list }: Pick<ObserveContext
   const references = { users: await list('users'), ...backends };
   const nothing = { exists: false, identity, fields: {} };
   if (isOwnerGone(identity, references) || userByName.missing?.(identity, references) !== undefined)
-    return { ...nothing, missing: true, reason: noUser(identity.username ?? '') };
+    return { ...nothing, missing: true, reason: noSuchUser(identity.username ?? '') };
   const found = userByName.find(identity, references);
   if (typeof found === 'string') return { ...nothing, reason: found };
   return { exists: true, identity: assign(identity, found), fields: {} };

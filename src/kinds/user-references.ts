@@ -1,25 +1,25 @@
 import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { wrongName } from './by-name.js';
+import { wrongNameMessage } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { asElements, memberKey, membersOf } from './fields.js';
+import { asElements, idOrName, membersOf } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import { type ListName, listScope, type References } from './references.js';
-import { type LookedUp, SetResolver } from './resolve-sets.js';
+import { type LookupResult, SetResolver } from './resolve-sets.js';
 import { userTraits } from './user-schema.js';
 
 /** The lists that have the elements of a user's sets. */
-const listed: { readonly [field: string]: ListName } = {
+const listOfField: { readonly [field: string]: ListName } = {
   organizations: 'organizations',
   authorized_scopes: 'scopes',
   roles: 'roles',
 };
 
 /** The lists that the references of a user's document need. */
-export function listsOfUser({ fields }: Declared, profile: Profile): readonly ListName[] {
+export function listsForUser({ fields }: Declared, profile: Profile): readonly ListName[] {
   // Memberships that are sent unchanged are looked up too.
-  const isAlways = userTraits[profile.name].whole?.includes('organizations') === true;
-  return Object.entries(listed).flatMap(([field, list]) => {
+  const isAlways = userTraits[profile.name].resetUnlessSent?.includes('organizations') === true;
+  return Object.entries(listOfField).flatMap(([field, list]) => {
     const isFilled = membersOf(fields[field]).length > 0;
     const isNeeded = isFilled || (isAlways && field === 'organizations');
     return isNeeded && listScope(list, profile) !== undefined ? [list] : [];
@@ -33,27 +33,30 @@ export function listsOfUser({ fields }: Declared, profile: Profile): readonly Li
 export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   const { references, present, profile, isDeclared } = context;
   const sets = new SetResolver(fields, context, userTraits[profile.name].read !== undefined);
-  sets.takeFrom('authorized_scopes', 'scopes');
-  sets.takeFrom('roles', 'roles');
+  sets.resolveFromList('authorized_scopes', 'scopes');
+  sets.resolveFromList('roles', 'roles');
   const { organizations } = references;
   if (organizations != null) {
     const own = asElements(present.organizations);
     // A shared name is ambiguous, in removals too.
     const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
-    sets.take('organizations', 'organization', (list, joined) => {
+    sets.resolve('organizations', 'organization', (list, joined) => {
       const warn = (message: string): void => sets.warn('organizations', message);
       const members = memberships(list, organizations, isDeclared('organizations'), joined, warn);
       // Roles in a membership are in no list.
-      return { ...members, sure: userTraits[profile.name].hasRoles && members.sure && (joined || told) };
+      return {
+        ...members,
+        confirmed: userTraits[profile.name].hasRoles && members.confirmed && (joined || told),
+      };
     });
   }
   return sets.result;
 }
 
 /** The elements of a user's lists that still exist on the server. */
-export function existing(lists: Fields, references: References): Fields {
+export function onlyExisting(lists: Fields, references: References): Fields {
   const kept = Object.entries(lists).map(([field, list]): [string, Value] => {
-    const { [listed[field] ?? 'organizations']: catalog } = references;
+    const { [listOfField[field] ?? 'organizations']: catalog } = references;
     if (!Array.isArray(list) || catalog == null || catalog.isIncomplete) return [field, list];
     const isIn = ({ id }: Fields): boolean => typeof id === 'string' && catalog.byId(id) !== undefined;
     return [field, asElements(list).filter(isIn)];
@@ -68,30 +71,30 @@ function memberships(
   strict: boolean,
   joined: boolean,
   warn: (message: string) => void,
-): LookedUp {
-  const troubles: string[] = [];
+): LookupResult {
+  const reasons: string[] = [];
   const seen = new Set<string>();
-  let sure = true;
+  let confirmed = true;
   const elements = references.flatMap((reference): Fields[] => {
     const element = isMap(reference) ? reference : {};
     const row = findMember(reference, index);
     if (typeof row === 'string') {
-      troubles.push(row);
+      reasons.push(row);
       return [];
     }
     const id = String(row.id);
     // Several documents may add the same member.
     if (seen.has(id) && !joined) {
-      troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);
+      reasons.push(`the organization ${id} is twice in organizations: remove one of the two`);
       return [];
     }
     seen.add(id);
-    if (typeof row.name !== 'string' || index.byName(row.name).length > 1) sure = false;
+    if (typeof row.name !== 'string' || index.byName(row.name).length > 1) confirmed = false;
     const { name } = element;
     const standing = strict && typeof name === 'string' ? index.checkName(id, name) : 'right';
     const present = index.liveName(id);
-    if (standing === 'wrong') troubles.push(wrongName('organization', id, present ?? '', String(name)));
-    if (strict && element.id === undefined && memberKey(reference) === present && present !== row.name) {
+    if (standing === 'wrong') reasons.push(wrongNameMessage('organization', id, present ?? '', String(name)));
+    if (strict && element.id === undefined && idOrName(reference) === present && present !== row.name) {
       warn(
         `this plan renames the organization "${present}" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is blocked`,
       );
@@ -103,7 +106,7 @@ function memberships(
     }
     return [{ ...row, ...element, id, ...(typeof row.name === 'string' ? { name: row.name } : {}) }];
   });
-  return { elements, troubles, sure };
+  return { elements, reasons, confirmed };
 }
 
 function findMember(reference: Value, organizations: Catalog): Fields | string {

@@ -4,7 +4,6 @@ import { lazy, type Value } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { setParts } from './fields.js';
 import {
-  absentAlone,
   anyObject,
   document,
   identified,
@@ -12,7 +11,7 @@ import {
   ignorable,
   lifecycle,
   NOT_ADDED,
-  noneTwice,
+  noFieldsIfAbsent,
   organizationId,
   ownRole,
   reference,
@@ -21,6 +20,7 @@ import {
   setOf,
   text,
   UUID,
+  uniqueItems,
   until,
 } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
@@ -44,7 +44,7 @@ const membership = lazy(() =>
       .optional()
       .meta({
         description: "The user's roles in this organization, as a whole set. Not under boruta.",
-        ...noneTwice,
+        ...uniqueItems,
         examples: [[{ id: UUID, name: 'billing-admin' }]],
       }),
     until: until(),
@@ -171,7 +171,10 @@ export const userSchema = lazy(() =>
       ),
       ...lifecycle('user'),
     },
-    { anyOf: [{ required: ['id'] }, { required: ['username'] }], ...absentAlone(Object.keys(managed())) },
+    {
+      anyOf: [{ required: ['id'] }, { required: ['username'] }],
+      ...noFieldsIfAbsent(Object.keys(managed())),
+    },
   ),
 );
 
@@ -247,16 +250,16 @@ export const userTraits: ProfileTraits<UserTraits> = {
     hasRoles: true,
     doubles: true,
     read: { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' },
-    whole: ['metadata', 'group', 'authorized_scopes', 'organizations', 'roles'],
+    resetUnlessSent: ['metadata', 'group', 'authorized_scopes', 'organizations', 'roles'],
     ignored: ['uid', 'username', 'totp_registered_at', 'federated_metadata', 'blocked', 'backend'],
-    instead: {
+    alternatives: {
       blocked:
         'take away what the user has with "organizations: []", "authorized_scopes: []" and "roles: []" (this server blocks nobody)',
     },
     emptyIsNull: ['group'],
     nullBecomes: { metadata: {}, authorized_scopes: [], organizations: [], roles: [] },
-    piecemeal: true,
-    protects: true,
+    notAtomic: true,
+    protectsObjects: true,
     limits: {
       // The id of a scope may be any text.
       ids: { authorized_scopes: 255, roles: null, organizations: null },

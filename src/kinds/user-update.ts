@@ -4,7 +4,7 @@ import type { PlanWarning } from './change.js';
 import { asElements } from './fields.js';
 import type { PlanInput, Update } from './kind.js';
 import type { References } from './references.js';
-import { unknownWhole, wholeFields } from './rules.js';
+import { fieldsToSend, unknownFieldsReason } from './rules.js';
 import { userTraits } from './user-schema.js';
 
 /**
@@ -13,8 +13,8 @@ import { userTraits } from './user-schema.js';
  */
 export function replaceUser({ present, desired, profile, references }: PlanInput): Update {
   const { [profile.name]: traits } = userTraits;
-  const fields = wholeFields(desired, present.fields, traits);
-  const unknown = unknownWhole('user', traits.whole ?? [], fields);
+  const fields = fieldsToSend(desired, present.fields, traits);
+  const unknown = unknownFieldsReason('user', traits.resetUnlessSent ?? [], fields);
   if (unknown !== undefined) return blocked(unknown, fields);
   const troubles: string[] = [];
   const body = withIds(fields, present.fields, references, troubles);

@@ -2,24 +2,24 @@ import { allSettled } from '../base/concurrency.js';
 import { ProblemsError } from '../base/problems.js';
 import { type Fields, isMap, lazy, mapValues, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
-import { idOf, onlyNames, userByName } from './by-name.js';
-import { findingOf, missing, observeEach, readOne, withoutIds } from './discovery.js';
+import { idOf, uniqueNames, userByName } from './by-name.js';
+import { foundObject, missing, noteOnMissingIds, observeEach, readOne } from './discovery.js';
 import {
   asElements,
-  elementName,
+  displayElement,
+  elementKey,
   type FieldTypes,
-  firstText,
+  firstNonBlank,
   instant,
-  keyOf,
   map,
   matches,
   matchSets,
   members,
   normalForm,
-  plain,
   secret,
   set,
   value,
+  valueType,
 } from './fields.js';
 import { type Access, grantsOf, holdingsOf } from './holdings.js';
 import type {
@@ -37,7 +37,7 @@ import { type ListName, listRead, type References } from './references.js';
 import { profileProblems } from './rules.js';
 import { userProblems } from './user-checks.js';
 import { decideDeletion, findUser, userCreation, userDeletion } from './user-creation.js';
-import { existing, listsOfUser, resolveUser } from './user-references.js';
+import { listsForUser, onlyExisting, resolveUser } from './user-references.js';
 import { backend, userSchema, userTraits } from './user-schema.js';
 import { replaceUser } from './user-update.js';
 import { users } from './users.js';
@@ -49,7 +49,7 @@ const elementNouns: { readonly [list: string]: string } = {
 };
 
 const backendFields = (): FieldTypes => ({
-  ...Object.fromEntries(Object.keys(backend().shape).map((name) => [name, plain(name)])),
+  ...Object.fromEntries(Object.keys(backend().shape).map((name) => [name, valueType(name)])),
   roles: set(),
 });
 
@@ -118,11 +118,11 @@ export const user: Kind = {
   ],
   addressPart: ({ id, username }) => id ?? username ?? '',
   naming,
-  displayName: ({ username, uid }) => firstText(username, uid),
+  displayName: ({ username, uid }) => firstNonBlank(username, uid),
   referencedNames: backendName,
   readable: ({ name }) => userTraits[name].read !== undefined,
   async observe(objects, context) {
-    const { whole = [], read } = userTraits[context.profile.name];
+    const { resetUnlessSent = [], read } = userTraits[context.profile.name];
     if (read === undefined) return new Map();
     const listed = await readMany(
       objects.filter(({ identity }) => identity.id !== undefined).length,
@@ -133,20 +133,20 @@ export const user: Kind = {
       const { identity } = found;
       if (identity.id === undefined) return found;
       const row = listed?.byId(identity.id);
-      const shown = isWhole(row, whole)
+      const shown = isComplete(row, resetUnlessSent)
         ? await context.limit(async () => row)
         : await readOne(context, read, { user_id: identity.id }, answers.user);
       if (shown === null) return missing(identity, 'user', context.profile);
       return { exists: true, identity, fields: shownUser(shown), names: backendName(shown) };
     });
   },
-  referenceLists: listsOfUser,
+  referenceLists: listsForUser,
   resolve: resolveUser,
   decide: decideDeletion,
   creation: userCreation,
   deletion: userDeletion,
   update(input) {
-    if (userTraits[input.profile.name].whole !== undefined) return replaceUser(input);
+    if (userTraits[input.profile.name].resetUnlessSent !== undefined) return replaceUser(input);
     const { present, desired } = input;
     return {
       requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body: desired }],
@@ -154,7 +154,7 @@ export const user: Kind = {
     };
   },
   lostFields: lostLists,
-  restorable: existing,
+  restorable: onlyExisting,
   grants: holdingsOf,
   access: userAccess,
   discovery: {
@@ -170,9 +170,9 @@ export const user: Kind = {
       if (loses === undefined || before === undefined) return [];
       const { removed: left, pairs } = matchSets(asElements(after), asElements(before));
       // Removing one of two equal elements takes nothing away.
-      const kept = new Set(pairs.map(({ got }) => keyOf(got)));
-      const removed = left.filter((element) => !kept.has(keyOf(element)));
-      const called = (element: Fields) => elementName(element, confirmed);
+      const kept = new Set(pairs.map(({ got }) => elementKey(got)));
+      const removed = left.filter((element) => !kept.has(elementKey(element)));
+      const called = (element: Fields) => displayElement(element, confirmed);
       return [
         ...removed.map((element) => `removes the ${loses}${called(element)}`),
         ...pairs.flatMap(({ wanted, got }) =>
@@ -197,18 +197,18 @@ function shownUser(shown: Fields): Fields {
 }
 
 /** Up to this many users are read one by one. */
-const FEW = 50;
+const MAX_SINGLE_READS = 50;
 /** The cost of a user in the list, relative to one that is read alone. */
-const WORTH = 0.5;
+const LIST_COST = 0.5;
 
 /** The list of all users, if that is cheaper than reading them one by one. */
 async function readMany(wanted: number, { reader, oneByOne, profile, hasList, list }: ObserveContext) {
   const all = listRead('users', profile);
   if (oneByOne || all === undefined) return null;
   if (!hasList('users')) {
-    if (wanted <= FEW) return null;
+    if (wanted <= MAX_SINGLE_READS) return null;
     const first = await reader.listExtra({ ...all, pageSize: 1 }, 1, pages.user);
-    if (first?.totalEntries === undefined || wanted < first.totalEntries * WORTH) return null;
+    if (first?.totalEntries === undefined || wanted < first.totalEntries * LIST_COST) return null;
   }
   return await list('users').catch((failure: unknown) => {
     // Without a consistent list, users are read one by one.
@@ -218,7 +218,7 @@ async function readMany(wanted: number, { reader, oneByOne, profile, hasList, li
 }
 
 /** Whether a row has everything that an update sends. */
-function isWhole(row: Fields | undefined, whole: readonly string[]): row is Fields {
+function isComplete(row: Fields | undefined, whole: readonly string[]): row is Fields {
   return row !== undefined && whole.every((field) => row[field] !== undefined);
 }
 
@@ -233,13 +233,13 @@ function namesOf({ identity, live }: FoundObject, references: References): Ident
   if (typeof username !== 'string') return undefined;
   const home = isMap(backend) ? backend.name : undefined;
   const candidates = [{ username }, ...(typeof home === 'string' ? [{ username, backend: home }] : [])];
-  return onlyNames(userByName, identity.id, candidates, references);
+  return uniqueNames(userByName, identity.id, candidates, references);
 }
 
 /** From the list; a user that an option names, or whose row is incomplete, is read on its own. */
 async function find(context: DiscoverContext): Promise<DiscoveryResult> {
   const { profile, filters, list } = context;
-  const { whole = [], read } = userTraits[profile.name];
+  const { resetUnlessSent = [], read } = userTraits[profile.name];
   const all = listRead('users', profile);
   const wanted = filters.user ?? [];
   const users = wanted.length > 0 || all === undefined ? null : await list('users');
@@ -255,14 +255,14 @@ async function find(context: DiscoverContext): Promise<DiscoveryResult> {
       const { id } = row;
       if (typeof id !== 'string' || (row.backend !== undefined && isElsewhere(row))) return [];
       const shown =
-        isWhole(row, whole) || read === undefined
+        isComplete(row, resetUnlessSent) || read === undefined
           ? row
           : await readOne(context, read, { user_id: id }, answers.user);
       if (shown === null) return [];
-      return [findingOf(id, firstText(shown.username, shown.uid), shownUser(shown))];
+      return [foundObject(id, firstNonBlank(shown.username, shown.uid), shownUser(shown))];
     }),
   );
-  return { found: found.flat(), notes: withoutIds(users?.rowsWithoutId ?? 0, 'users') };
+  return { found: found.flat(), notes: noteOnMissingIds(users?.rowsWithoutId ?? 0, 'users') };
 }
 
 /** The roles that a membership loses. */

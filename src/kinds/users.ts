@@ -1,7 +1,7 @@
 import { isUuid } from '../base/identifiers.js';
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
-import { findIn, idOf, userByName, wrongName } from './by-name.js';
-import { asElements, referenceOf, textOf } from './fields.js';
+import { findReference, idOf, userByName, wrongNameMessage } from './by-name.js';
+import { asElements, asReference, textOf } from './fields.js';
 import type { Bulk, Identity, Selector } from './kind.js';
 import { listOfNoun, type References } from './references.js';
 import { usersSchema } from './user-schema.js';
@@ -26,7 +26,7 @@ export const users: Bulk = {
   fields(fields, { until }) {
     if (typeof until !== 'string') return fields;
     const dated = (list: Value): Value =>
-      Array.isArray(list) ? list.map((element) => ({ until, ...referenceOf(element) })) : list;
+      Array.isArray(list) ? list.map((element) => ({ until, ...asReference(element) })) : list;
     return mapValues(fields, (declared, field) => {
       if (!timed.includes(field)) return declared;
       if (!isMap(declared)) return dated(declared);
@@ -72,7 +72,7 @@ export const users: Bulk = {
           : `the server has no user with the id ${id}: correct it`;
       return username === undefined || row.username === username
         ? { id }
-        : wrongName('user', id, String(row.username), username);
+        : wrongNameMessage('user', id, String(row.username), username);
     };
     for (const identity of covers.except ?? []) {
       const known = withId(identity);
@@ -114,7 +114,7 @@ function resolveCondition({ match }: Selector, references: References) {
   if (references.users == null) troubles.push('the server offers no list of users, so none can match');
   const condition = Object.entries(match).map(([key, wanted]): [string, Value] => {
     if (key === 'group') return [key, wanted];
-    const found = findIn(key, wanted, references);
+    const found = findReference(key, wanted, references);
     if (typeof found !== 'string') return [key, found.id];
     troubles.push(found);
     return [key, ''];

@@ -37,19 +37,19 @@ export interface ApprovedPlan {
   readonly [approval]: true;
 }
 
-const made = new WeakSet<object>();
+const approvedPlans = new WeakSet<object>();
 
 /** Whether `approve` made this. */
 export function isApproved(thing: unknown): thing is ApprovedPlan {
-  return typeof thing === 'object' && thing !== null && made.has(thing);
+  return typeof thing === 'object' && thing !== null && approvedPlans.has(thing);
 }
 
 /** Plans that are no longer what was reviewed, and why. */
-const stale = new WeakMap<Plan, readonly Problem[]>();
+const staleProblems = new WeakMap<Plan, readonly Problem[]>();
 
 /** Refuses approval to a plan that is not the stored one. */
 export function markStale(plan: Plan, problems: readonly Problem[]): void {
-  stale.set(plan, problems);
+  staleProblems.set(plan, problems);
 }
 
 /**
@@ -61,7 +61,7 @@ export function approve(plan: Plan, limits: Limits): ApprovedPlan {
   if (!Number.isFinite(asked)) throw new TypeError('asked must be a time of performance.now()');
   refuse(refusalsOf(plan, limits));
   const approved = Object.freeze({ plan, asked }) as ApprovedPlan;
-  made.add(approved);
+  approvedPlans.add(approved);
   return approved;
 }
 
@@ -87,7 +87,7 @@ export function refusalsOf(plan: Plan, limits: number | Limits): Problem[] {
   const privileged = countPrivileged(plan);
   const destructions = countDestructions(plan);
   return [
-    ...(stale.get(plan) ?? []),
+    ...(staleProblems.get(plan) ?? []),
     ...blockedProblems(plan),
     ...exceeded('too-many-changes', 'changes', changing, maxChanges, 'changes # object'),
     ...exceeded('too-privileged', 'privileged', privileged, maxPrivileged, 'makes # privileged change'),

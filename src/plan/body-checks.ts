@@ -127,7 +127,7 @@ function bodiesOf(body: BodyName | null): readonly BodyName[] {
 }
 
 /** How many places of a finding are shown; the others are counted. */
-const placesAtMost = 50;
+const MAX_PLACES = 50;
 
 /** The places of a finding in these bodies: the first in each, then the others. */
 function placesIn(template: Declared, email: Email, { at }: TemplateFinding, about: readonly BodyName[]) {
@@ -143,8 +143,8 @@ function placesIn(template: Declared, email: Email, { at }: TemplateFinding, abo
   };
   for (const { field, spots } of found) add(field, spots[0]);
   const firsts = seen.size;
-  for (const { field, spots } of found) for (const spot of spots.slice(1, placesAtMost)) add(field, spot);
-  const more = found.reduce((sum, { spots }) => sum + Math.max(0, spots.length - placesAtMost), 0);
+  for (const { field, spots } of found) for (const spot of spots.slice(1, MAX_PLACES)) add(field, spot);
+  const more = found.reduce((sum, { spots }) => sum + Math.max(0, spots.length - MAX_PLACES), 0);
   // A field without places of its parts has one place for all of them.
   return { places: [...seen.values()], more: seen.size === firsts ? 0 : more };
 }

@@ -4,8 +4,8 @@ import { type Fields, withoutUndefined } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, FoundObject, Kind, Live } from '../kinds/kind.js';
-import { idTrouble } from '../kinds/limits.js';
-import { missingElements, namesOfLost, type PendingRestore, stillLost } from '../kinds/loss.js';
+import { unusableId } from '../kinds/limits.js';
+import { describeLoss, missingElements, type PendingRestore, stillLost } from '../kinds/loss.js';
 import {
   awaitLists,
   type ListName,
@@ -20,15 +20,15 @@ import { secretsIn } from '../secrets/hash.js';
 import { eachWithSlowHashes, withSlowHashes } from '../secrets/slow-hash.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { blockDependents, blockReferred, comingIds } from './create.js';
+import { blockReferencedDeletions, blockWithoutDependencies, plannedIds } from './create.js';
 import { Decider, otherNames, valuesIn } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
-import { blockLosses, blockProtected, blockTakings, idleKeeps, markPrivileged } from './guards.js';
-import { listsFor, listsOfNames, observe, partOf } from './observe.js';
+import { blockLosses, blockProtected, blockProtectedLosses, markPrivileged, uselessKeeps } from './guards.js';
+import { listsFor, listsOfNames, observe, partOfNewObject } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
-import { arrange } from './order.js';
-import { type Change, nothing, type Plan, type PlanWarning, withReason } from './plan.js';
+import { orderChanges } from './order.js';
+import { blockedFor, type Change, emptyChange, type Plan, type PlanWarning } from './plan.js';
 import { guardProfile, observedProfile } from './profile-guard.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
 import { warnOfMixedScripts } from './review-warnings.js';
@@ -36,7 +36,7 @@ import { isInShard, isSelected } from './select.js';
 import {
   type Addressed,
   addresses,
-  blockedAsTwice,
+  blockedAsDuplicate,
   candidates,
   checkTargets,
   restoresLeftOut,
@@ -44,7 +44,7 @@ import {
   sameObjects,
   withoutDeclared,
 } from './subjects.js';
-import { endsOf, withDates } from './until.js';
+import { endsOf, removeEndedAccess } from './until.js';
 
 /** A plan, and what plans its changes again after a wait or a failure. */
 export interface Planned {
@@ -62,7 +62,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const { options, names, warnings } = await withDocumentsById(given);
   const { selection, profile } = options;
   const subjects = candidates(options, await awaitLists(options.read?.lists ?? {}));
-  const { live, references, read, coming } = await observeSubjects(subjects, names, options);
+  const { live, references, read, coming: plannedIds } = await observeSubjects(subjects, names, options);
   const decider = new Decider(options, references);
   const addressed = withoutDeclared(
     subjects.map((subject) => ({ subject, ...addresses(subject, live.get(subject), decider.references) })),
@@ -70,7 +70,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const all = addressed.flatMap(({ all }) => all);
   checkTargets(selection, all, options);
   const alike = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
-  const selected = alike.filter(({ subject }) => !subject.elsewhere);
+  const selected = alike.filter(({ subject }) => !subject.inOtherShard);
   const decided = await decideAll(selected, sameObjects(alike), decider, live, options.signal);
   const ends = endsOf(decided.changes, given.asOf ?? given.now);
   const byKey = new Map(selected.map((one) => [one.key, one]));
@@ -80,14 +80,14 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     ({ apply }) => byKey.get(apply.key)?.all ?? [],
   );
   const guarded = await guardProfile(unprotected, observedProfile(profile, live), options);
-  const created = blockDependents(guarded.changes, decider.references);
-  const held = await blockTakings(arrange(created), options, decider.references);
+  const created = blockWithoutDependencies(guarded.changes, decider.references);
+  const held = await blockProtectedLosses(orderChanges(created), options, decider.references);
   const kept = await blockLosses(held, options, decider.references, (found, kind) =>
     decideElsewhere(found, kind, decider, options),
   );
   // The documents of an undo are not those of the manifests.
   const documents = options.adjust === undefined ? options.declared : [];
-  const referred = blockReferred(kept, documents, decider.references, profile);
+  const referred = blockReferencedDeletions(kept, documents, decider.references, profile);
   const plan = await assemble(
     markPrivileged(referred, options, decider.references),
     readScopes(subjects, references, profile),
@@ -105,9 +105,9 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
         ...warnings,
         ...ends.warnings,
         ...guarded.warnings,
-        ...leftOut(restoresLeftOut(options)),
+        ...leftOutRestores(restoresLeftOut(options)),
         ...missingLists(references),
-        ...idleKeeps(options.safety.keep, references),
+        ...uselessKeeps(options.safety.keep, references),
         ...decided.dropped,
         ...idleWarnings(decided.changes),
       ],
@@ -116,7 +116,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
         ? { leavesOut: options.endedOnly === true ? 'ended' : true }
         : {}),
     },
-    replan: replanOf({ ...options, coming }, byKey, decider, read),
+    replan: replanOf({ ...options, plannedIds }, byKey, decider, read),
     observed: new Map(
       addressed.flatMap(({ subject, key }) => {
         const shown = live.get(subject);
@@ -141,7 +141,11 @@ async function withDocumentsById(options: BuildOptions) {
     options,
   );
   const now = options.asOf ?? options.now;
-  const dated = withDates(expanded.declared, declared, { state, now, endedOnly: options.endedOnly === true });
+  const dated = removeEndedAccess(expanded.declared, declared, {
+    state,
+    now,
+    endedOnly: options.endedOnly === true,
+  });
   const lists = { ...options.read?.lists, ...read.lists };
   return {
     options: {
@@ -156,7 +160,7 @@ async function withDocumentsById(options: BuildOptions) {
 
 /** Reads the subjects and the lists that they refer to, except those that were just read. */
 async function observeSubjects(subjects: Subject[], names: readonly ListName[], options: BuildOptions) {
-  const own = subjects.filter(({ elsewhere }) => !elsewhere);
+  const own = subjects.filter(({ inOtherShard }) => !inOtherShard);
   const documents = own.flatMap(({ declared }) => declared ?? []);
   // What uses an object that may be pruned.
   const using = own.flatMap(({ kind, declared }) =>
@@ -168,8 +172,10 @@ async function observeSubjects(subjects: Subject[], names: readonly ListName[], 
   const observed = await whileHashing(documents, options, () =>
     observe(known, needed, { ...options, lists: read.lists }),
   );
-  const coming = comingIds(observed.live);
-  const live = [...observed.live].map(([one, shown]) => [one, partOf(one, coming) ?? shown] as const);
+  const coming = plannedIds(observed.live);
+  const live = [...observed.live].map(
+    ([one, shown]) => [one, partOfNewObject(one, coming) ?? shown] as const,
+  );
   return { ...observed, live: new Map(live), read, coming };
 }
 
@@ -192,7 +198,7 @@ async function decideAll(
         one,
         live,
         restore,
-        change: change && others ? { ...change, ...blockedAsTwice(others) } : change,
+        change: change && others ? { ...change, ...blockedAsDuplicate(others) } : change,
         isSettled: isSettled(one.subject, live, restore),
       };
     },
@@ -297,13 +303,13 @@ function droppedRestore({ subject, address }: Addressed, now: Fields, restore: P
     ([field]) => !Object.hasOwn(back, field),
   );
   if (dropped.length === 0) return [];
-  const names = namesOfLost(Object.fromEntries(dropped));
+  const names = describeLoss(Object.fromEntries(dropped));
   const message = `${address}: an update in run ${restore.run} did not finish and took away ${names}; somebody has set that since, so it isn't restored: declare it if it is needed`;
   return [{ code: 'restores-dropped' as const, message }];
 }
 
 /** A warning about pending restores that the selection leaves out. */
-function leftOut(addresses: readonly string[]): PlanWarning[] {
+function leftOutRestores(addresses: readonly string[]): PlanWarning[] {
   if (addresses.length === 0) return [];
   const objects = addresses.length === 1 ? '1 object' : `${addresses.length} objects`;
   const message = `what an update took away from ${objects} that --kind or --target leave out is still to be restored (${firstFew(addresses)}): an apply without --kind and --target restores it`;
@@ -347,12 +353,12 @@ async function regenerationOf(id: string, options: RegenerationOptions) {
   const identity = { id };
   const subject = { kind: kind.name, identity };
   const address = addressOf(kind.name, identity);
-  const unfit = idTrouble(identity, options.profile);
+  const unfit = unusableId(identity, options.profile);
   const { live } = await observe(unfit === undefined ? [subject] : [], [], options);
   const shown = live.get(subject);
   const before = shown?.fields ?? {};
   const change: Change = {
-    ...nothing,
+    ...emptyChange,
     ...regenerate(regeneration, identity, { fields: before, live: before }),
     address,
     kind: kind.name,
@@ -360,7 +366,7 @@ async function regenerationOf(id: string, options: RegenerationOptions) {
     observed: shown === undefined ? 'unknown' : 'live',
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  return { change: withReason(change, unfit ?? shown?.reason), live: shown };
+  return { change: blockedFor(change, unfit ?? shown?.reason), live: shown };
 }
 
 async function assemble(changes: readonly Change[], reads: readonly Scope[], header: PlanHeader) {

@@ -12,20 +12,27 @@ import {
   withoutUndefined,
 } from '../base/values.js';
 import { desired } from '../kinds/desired.js';
-import { asElements, contrast, value } from '../kinds/fields.js';
+import { asElements, compareField, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, PlanInput, Present, Verdict } from '../kinds/kind.js';
-import { idTrouble, requestSize } from '../kinds/limits.js';
-import { namesOfLost, type PendingRestore, stillLost, withLost } from '../kinds/loss.js';
-import { ignoredTrouble, takenFields } from '../kinds/rules.js';
+import { requestSize, unusableId } from '../kinds/limits.js';
+import { describeLoss, type PendingRestore, restoreLost, stillLost } from '../kinds/loss.js';
+import { ignoredFieldsReason, storedFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import type { ResourceRecord } from '../state/state.js';
-import { createChange, lacking } from './create.js';
-import { type LastShown, type Shown, undeclaredDrift, withDrift } from './drift.js';
+import { createChange, notFoundReason } from './create.js';
+import { type LastShown, type LiveValueOf, undeclaredDrift, withDrift } from './drift.js';
 import { declaredPlaces, fieldChange, namedMembers, unknownSets } from './field-changes.js';
 import type { ApplyInfo, Change, FieldChange, PlanWarning, Source, UntilChanges } from './plan.js';
-import { nothing, withReason } from './plan.js';
-import { type Dates, endFields, takeEnds, untilChanges, withEnds, withoutGone } from './until.js';
+import { blockedFor, emptyChange } from './plan.js';
+import {
+  type Dates,
+  endFields,
+  extractEnds,
+  untilChanges,
+  withEnds,
+  withoutMissingMembers,
+} from './until.js';
 
 /** The state's record of an object, with secrets that can be compared. */
 export interface Recorded {
@@ -41,7 +48,7 @@ export interface Recorded {
   /** Members that idops added, by field. */
   readonly given?: NonNullable<ResourceRecord['given']>;
   /** The object as the server showed it last. */
-  readonly left?: LastShown;
+  readonly lastShown?: LastShown;
   /** What an unfinished update took away; the next one restores it. */
   readonly restore?: PendingRestore;
 }
@@ -67,8 +74,8 @@ export interface CompareInput extends Pick<PlanInput, 'declared' | 'references' 
 export function compare(given: CompareInput): Change {
   const { live, recorded, declared, profile } = given;
   const kind = kindOf(declared.kind);
-  const change = withReason(compareFields(given), ignoredTrouble(kind, declared, live, profile));
-  const left = recorded?.left;
+  const change = blockedFor(compareFields(given), ignoredFieldsReason(kind, declared, live, profile));
+  const left = recorded?.lastShown;
   if (live === undefined || left === undefined) return change;
   // Null if there is no such object, undefined if the answer doesn't have the field.
   const shown = (field: string) =>
@@ -86,12 +93,12 @@ function compareFields(given: CompareInput): Change {
   const input = live === given.live ? given : { ...given, live };
   const { declared, recorded } = input;
   const kind = kindOf(declared.kind);
-  const lost = lostOf(kind, input);
+  const lost = lostFieldsOf(kind, input);
   const restored = restoredFields(kind, lost, input);
   const isNew = live?.missing === true && declared.creates === true && !declared.absent;
   const { createOnly = [] } = kind.creation ?? {};
-  const declaredFields = takenFields(
-    withoutGone(declared, live?.fields ?? {}),
+  const declaredFields = storedFields(
+    withoutMissingMembers(declared, live?.fields ?? {}),
     kind.traits[input.profile.name],
   );
   const own = Object.fromEntries(
@@ -114,11 +121,11 @@ function compareFields(given: CompareInput): Change {
     const { length: _length, text: _text, ...place } = declared.places.of(field);
     return { ...warning, place };
   });
-  const { fields: resolved, ends } = takeEnds(kind, dated);
+  const { fields: resolved, ends } = extractEnds(kind, dated);
   const dates = untilChanges(ends, recorded ?? {}, resolved, present.fields);
-  const known = knowledge(input, present);
+  const known = knownValues(input, present);
   // An undo of the run that restores something must not take it away again.
-  const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
+  const before = { ...present.fields, ...withLostRestored(kind, present.fields, lost) };
   const observed = known.source(Object.keys(resolved));
   const named = namedMembers(kind, resolved, lost);
   const byMember = Object.keys(named);
@@ -131,8 +138,10 @@ function compareFields(given: CompareInput): Change {
   const isGone = live?.missing === true && declared.absent;
   const unfit =
     declared.reason ??
-    idTrouble(declared.identity, input.profile) ??
-    ((isNew && input.replacedBy === undefined) || isGone ? undefined : lacking(live, input.replacedBy));
+    unusableId(declared.identity, input.profile) ??
+    ((isNew && input.replacedBy === undefined) || isGone
+      ? undefined
+      : notFoundReason(live, input.replacedBy));
   if (unfit !== undefined) return blocked(unfit);
   if (isNew && input.renamed !== undefined) {
     const { id, name } = input.renamed;
@@ -165,7 +174,7 @@ function compareFields(given: CompareInput): Change {
     !asserts && asked.every(([field, goal]) => sameWithoutSecrets(goal, known.now(field)))
       ? []
       : asked.flatMap(([field, goal]) =>
-          contrast(kind.fields[field] ?? value, field, goal, known.now(field)).map((part) => ({
+          compareField(kind.fields[field] ?? value, field, goal, known.now(field)).map((part) => ({
             field,
             part,
           })),
@@ -184,12 +193,12 @@ function compareFields(given: CompareInput): Change {
     const { reason = null, warnings = [], ...decided } = verdict;
     return { ...base({}), ...decided, reason, warnings: [...stale, ...warnings] };
   }
-  const gone = unrestorable(kind, input.recorded?.restore?.run, restored);
+  const gone = unrestorableReason(kind, input.recorded?.restore?.run, restored);
   if (gone !== undefined) return blocked(gone);
-  if (wanted.unknowable.length > 0) return blocked(unmergeable(kind, wanted.unknowable));
+  if (wanted.unknowable.length > 0) return blocked(unmergeableReason(kind, wanted.unknowable));
   if (differing.length === 0 && !asserts) return withEnds(base(wanted.fields), recorded?.until);
   const { requests, expected, warnings = [], reason } = kind.update(planInput);
-  const refused = reason ?? tooLarge(requests, input.profile);
+  const refused = reason ?? tooLargeReason(requests, input.profile);
   if (refused !== undefined) return blocked(refused);
   // Nothing of it can be asserted, as for a key pair that isn't the default.
   if (Object.keys(expected).length === 0) return base(wanted.fields);
@@ -234,7 +243,7 @@ function absence(kind: Kind, { declared, present, profile }: PlanInput): Verdict
 }
 
 /** What an unfinished update took away from this object, unless somebody has set it since. */
-function lostOf(kind: Kind, { declared, live, recorded, references }: CompareInput): Fields {
+function lostFieldsOf(kind: Kind, { declared, live, recorded, references }: CompareInput): Fields {
   if (declared.absent || live === undefined || !live.exists || recorded?.restore === undefined) return {};
   const lost = stillLost(kind, recorded.restore, live.fields);
   // A reference to a deleted object can't be restored; the rest can.
@@ -242,15 +251,15 @@ function lostOf(kind: Kind, { declared, live, recorded, references }: CompareInp
 }
 
 /** The present fields with what was lost. */
-function withBack(kind: Kind, now: Fields, lost: Fields): Fields {
-  return mapValues(lost, (part, field) => withLost(kind.fields[field] ?? value, now[field], part));
+function withLostRestored(kind: Kind, now: Fields, lost: Fields): Fields {
+  return mapValues(lost, (part, field) => restoreLost(kind.fields[field] ?? value, now[field], part));
 }
 
 /** The fields to restore that the document doesn't declare. */
 function restoredFields(kind: Kind, lost: Fields, { declared, live, profile }: CompareInput): Fields {
-  const back = Object.entries(withBack(kind, live?.fields ?? {}, lost));
+  const back = Object.entries(withLostRestored(kind, live?.fields ?? {}, lost));
   const own = back.filter(([field]) => !Object.hasOwn(declared.fields, field));
-  return takenFields(Object.fromEntries(own), kind.traits[profile.name]);
+  return storedFields(Object.fromEntries(own), kind.traits[profile.name]);
 }
 
 /** A warning about what is restored, and why. */
@@ -268,19 +277,19 @@ function restoreWarnings(kind: Kind, run: string | undefined, lost: Fields, want
     return members.length === 0 ? [] : [[field, Object.fromEntries(members)]];
   });
   if (back.length === 0) return [];
-  const message = `an update of this ${kind.noun} in run ${run} did not finish and took away ${namesOfLost(Object.fromEntries(back))}, which this plan restores`;
+  const message = `an update of this ${kind.noun} in run ${run} did not finish and took away ${describeLoss(Object.fromEntries(back))}, which this plan restores`;
   return [{ code: 'restores', message }];
 }
 
 /** Why a lost value can't be restored. */
-function unrestorable(kind: Kind, run: string | undefined, restored: Fields): string | undefined {
+function unrestorableReason(kind: Kind, run: string | undefined, restored: Fields): string | undefined {
   const secret = Object.keys(restored).filter((field) => holdsHashed(restored[field] ?? null));
   if (secret.length === 0) return undefined;
   const names = secret.join(' and ');
   return `an update of this ${kind.noun} in run ${run} did not finish and took away ${names}, which contains a secret that no journal holds: declare ${names}, or set it on the server`;
 }
 
-function tooLarge(requests: Change['requests'], { limits }: Profile): string | undefined {
+function tooLargeReason(requests: Change['requests'], { limits }: Profile): string | undefined {
   if (limits === null) return undefined;
   const largest = Math.max(0, ...requests.map(({ body }) => (body === undefined ? 0 : requestSize(body))));
   if (largest <= limits.requestBytes) return undefined;
@@ -323,7 +332,7 @@ function presentObject({ declared, live, recorded }: CompareInput): Present {
 }
 
 /** The known values of the fields, and their source. */
-function knowledge({ live, recorded, declared }: CompareInput, present: Present) {
+function knownValues({ live, recorded, declared }: CompareInput, present: Present) {
   const isLive = (field: string): boolean =>
     live !== undefined && (Object.hasOwn(live.fields, field) || !live.exists);
   const now = (field: string): Value | undefined => {
@@ -352,7 +361,7 @@ function baseChange(input: CompareInput, present: Present, observed: Source, inf
     action: 'unchanged',
     observed,
     ...(observed === 'recorded' && recorded !== undefined ? { recordedAt: recorded.at } : {}),
-    ...nothing,
+    ...emptyChange,
     declaredAt: declared.places.line,
     apply: {
       key,
@@ -378,7 +387,7 @@ function notEmpty<T>(list: readonly T[]): readonly T[] | undefined {
 }
 
 /** `present` gives the known value of a field. */
-function wantedFields(kind: Kind, fields: Fields, declared: Declared, present: Shown) {
+function wantedFields(kind: Kind, fields: Fields, declared: Declared, present: LiveValueOf) {
   const wanted: Fields = {};
   const unknowable: string[] = [];
   for (const [field, asked] of Object.entries(fields)) {
@@ -391,7 +400,7 @@ function wantedFields(kind: Kind, fields: Fields, declared: Declared, present: S
   return { fields: wanted, unknowable };
 }
 
-function unmergeable(kind: Kind, fields: readonly string[]): string {
+function unmergeableReason(kind: Kind, fields: readonly string[]): string {
   const names = fields.join(' and ');
   const sets = fields.filter((field) => kind.fields[field]?.type === 'set');
   if (sets.length > 0) {

@@ -11,18 +11,18 @@ import {
 } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { desired } from '../kinds/desired.js';
-import { asElements, contrast, type FieldTypes, isBlank, isCleared, value } from '../kinds/fields.js';
+import { asElements, compareField, type FieldTypes, isBlank, isNullOrEmpty, value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
-import { undeletable, usesOf } from '../kinds/lifecycle.js';
+import { deletionRefusal, usesOf } from '../kinds/lifecycle.js';
 import { listNames, type References } from '../kinds/references.js';
 import type { Profile } from '../server/profiles.js';
 import { declaredPlaces, fieldChange } from './field-changes.js';
-import { type Change, type FieldChange, withReason } from './plan.js';
+import { blockedFor, type Change, type FieldChange } from './plan.js';
 import type { Subject } from './subjects.js';
 
 /** Why an object can't be found; with the id of the one that replaces it, if a run created it again. */
-export function lacking(live: Live | undefined, replacedBy: string | undefined): string | undefined {
+export function notFoundReason(live: Live | undefined, replacedBy: string | undefined): string | undefined {
   if (live?.reason === undefined) return undefined;
   if (live.exists || replacedBy === undefined) return `${live.reason}${live.suggestion?.() ?? ''}`;
   return `${live.reason}; it was deleted and created again with the id ${replacedBy}: declare that one`;
@@ -61,7 +61,7 @@ export function createChange(given: NewObject): Change {
     const all = [need].flat();
     const isGiven = (field: string): boolean => {
       const given = wanted[field] ?? identity[field] ?? null;
-      return !isCleared(given) && !isBlank(given);
+      return !isNullOrEmpty(given) && !isBlank(given);
     };
     return all.some(isGiven) ? [] : all.slice(0, 1);
   });
@@ -79,7 +79,7 @@ export function createChange(given: NewObject): Change {
     Object.fromEntries(Object.entries(fields).filter(([field]) => !createOnly.includes(field))),
   );
   const parts = Object.entries(fields).flatMap(([field, goal]) =>
-    contrast(kind.fields[field] ?? value, field, goal, null),
+    compareField(kind.fields[field] ?? value, field, goal, null),
   );
   const changes = parts
     .filter(({ verdict }) => verdict !== 'same')
@@ -124,7 +124,7 @@ export function namesake({ kind, identity }: Declared, references: References): 
 }
 
 /** The ids that new objects have in the plan, if their creator chooses them. */
-export function comingIds(live: ReadonlyMap<Subject, Live>): ReadonlySet<string> {
+export function plannedIds(live: ReadonlyMap<Subject, Live>): ReadonlySet<string> {
   return new Set(
     [...live].flatMap(([{ kind, identity, declared }, { missing }]) =>
       missing === true && declared?.creates === true && kindOf(kind).creation?.acceptsId === true
@@ -135,7 +135,10 @@ export function comingIds(live: ReadonlyMap<Subject, Live>): ReadonlySet<string>
 }
 
 /** Blocks what refers to objects that the plan doesn't create. */
-export function blockDependents(changes: readonly Change[], references: References): readonly Change[] {
+export function blockWithoutDependencies(
+  changes: readonly Change[],
+  references: References,
+): readonly Change[] {
   const created = listNames.flatMap((name) => [...(references[name]?.created ?? [])]);
   if (created.length === 0) return changes;
   let settled = changes;
@@ -152,7 +155,7 @@ export function blockDependents(changes: readonly Change[], references: Referenc
       const ids = textsIn(change);
       const lost = lacking.filter(([id]) => ids.has(id)).map(([, address]) => address);
       if (lost.length === 0) return change;
-      return withReason(change, `it needs ${lost.join(' and ')}, which this plan doesn't create`);
+      return blockedFor(change, `it needs ${lost.join(' and ')}, which this plan doesn't create`);
     });
     if (next.every((change, index) => change === settled[index])) return settled;
     settled = next;
@@ -171,7 +174,7 @@ export function deletedIn(changes: readonly Change[]): ReadonlyMap<string, KindN
 }
 
 /** Blocks the deletion of what other documents still refer to, or other objects of the server. */
-export function blockReferred(
+export function blockReferencedDeletions(
   changes: readonly Change[],
   declared: readonly Declared[],
   references: References,
@@ -181,7 +184,7 @@ export function blockReferred(
   if (deleted.size === 0) return changes;
   const named = declared.flatMap((document) => {
     const by = addressOf(document.kind, document.identity);
-    return document.absent ? [] : idsNamed(document, references, profile).map((id) => ({ id, by }));
+    return document.absent ? [] : referencedIds(document, references, profile).map((id) => ({ id, by }));
   });
   const referring = groupBy(named, ({ id }) => id);
   return changes.map((change) => {
@@ -189,14 +192,14 @@ export function blockReferred(
     if (id === undefined || change.action !== 'delete' || !deleted.has(id)) return change;
     const by = [...new Set(referring.get(id)?.map((one) => one.by))];
     if (by.length > 0)
-      return withReason(change, `still referred to by ${firstFew(by)}: remove the reference first`);
+      return blockedFor(change, `still referred to by ${firstFew(by)}: remove the reference first`);
     const { usedBy = [] } = kindOf(change.kind);
-    return withReason(change, undeletable(usesOf(usedBy, id, references, (_, row) => deleted.has(row))));
+    return blockedFor(change, deletionRefusal(usesOf(usedBy, id, references, (_, row) => deleted.has(row))));
   });
 }
 
 /** What a document refers to, by id as far as it is found. */
-function idsNamed({ kind: name, identity, fields }: Declared, references: References, profile: Profile) {
+function referencedIds({ kind: name, identity, fields }: Declared, references: References, profile: Profile) {
   const kind = kindOf(name);
   const context = { references, profile, present: {}, isDeclared: () => true, locationOf: () => '' };
   const { fields: resolved } = kind.resolve?.(fields, context) ?? { fields };

@@ -1,12 +1,12 @@
 import { identifierKey } from '../base/identifiers.js';
 import { type Fields, isMap, lazy, mapValues, withoutUndefined } from '../base/values.js';
-import { findIn } from '../kinds/by-name.js';
+import { findReference } from '../kinds/by-name.js';
 import type { OtherNames } from '../kinds/catalog.js';
 import { desired } from '../kinds/desired.js';
 import { value } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
-import { idTrouble } from '../kinds/limits.js';
+import { unusableId } from '../kinds/limits.js';
 import type { PendingRestore } from '../kinds/loss.js';
 import { type ListedField, listNames, listsAfter, type References } from '../kinds/references.js';
 import { type Hasher, restoreFields } from '../secrets/hash.js';
@@ -16,8 +16,8 @@ import { type BodyChecks, templateWarnings } from './body-checks.js';
 import { type CompareInput, compare, type Recorded } from './compare.js';
 import { namesake } from './create.js';
 import type { BuildOptions } from './options.js';
-import { type Change, nothing, withReason } from './plan.js';
-import { type Addressed, undocumented } from './subjects.js';
+import { blockedFor, type Change, emptyChange } from './plan.js';
+import { type Addressed, placeholderDocument } from './subjects.js';
 
 /** Decides about one object after the other, with the same lists. */
 export class Decider {
@@ -64,7 +64,8 @@ export class Decider {
     const { byName, noun } = kindOf(name);
     const lost = this.#lostCreations().find(([, { kind, identity }]) => {
       if (kind !== name) return false;
-      const found = byName?.find(identity, this.references) ?? findIn(noun, { ...identity }, this.references);
+      const found =
+        byName?.find(identity, this.references) ?? findReference(noun, { ...identity }, this.references);
       return typeof found !== 'string' && found.id === live.identity.id;
     });
     const [key, { run = null } = {}] = lost ?? [];
@@ -97,7 +98,7 @@ export class Decider {
       ...withoutUndefined({
         until,
         given,
-        left: left && { run: left.run, fields: restoreFields(left, hasher) },
+        lastShown: left && { run: left.run, fields: restoreFields(left, hasher) },
         restore: owed && withoutEndedAccess(restorePending(owed, hasher), record, this.#now),
         generation: record.did_generation,
         pendingRun: record.pending_regeneration,
@@ -116,7 +117,7 @@ export class Decider {
     if (subject.declared === undefined) {
       // The record may be from another profile.
       const change = this.#pruned(one, live);
-      return change && withReason(change, idTrouble(subject.identity, this.#options.profile));
+      return change && blockedFor(change, unusableId(subject.identity, this.#options.profile));
     }
     const recorded = this.recorded(key);
     const compared = this.compare(one, live, recorded, this.adjusted(one, live, recorded));
@@ -129,7 +130,7 @@ export class Decider {
 
   /** The document to compare, or its substitute. */
   adjusted({ subject, key }: Addressed, live?: Live, recorded = this.recorded(key)): Declared {
-    const { declared = undocumented(subject.kind, subject.identity), onlyRestore } = subject;
+    const { declared = placeholderDocument(subject.kind, subject.identity), onlyRestore } = subject;
     const { adjust } = this.#options;
     if (onlyRestore || adjust === undefined) return declared;
     const other = live?.missing === true ? namesake(declared, this.references) : undefined;
@@ -154,7 +155,7 @@ export class Decider {
     if (live === undefined || deletion?.exists(live) !== true) return undefined;
     const message = 'declared by no manifest any more; idops applied or created it';
     return {
-      ...nothing,
+      ...emptyChange,
       ...deletion.verdict(identity, live.fields, this.#options.profile),
       address,
       kind,
@@ -198,7 +199,7 @@ function checked(change: Change, declared: Declared, checks: BodyChecks): Change
   const warned = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
   if (errors.length === 0) return warned;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
-  return withReason(warned, reason);
+  return blockedFor(warned, reason);
 }
 
 /** Hash of the server's DELETE response. */

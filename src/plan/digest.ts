@@ -8,7 +8,7 @@ import {
   Sensitive,
   type Value,
 } from '../base/values.js';
-import { asElements, keyOf, matchSets, normalForm, set, value } from '../kinds/fields.js';
+import { asElements, elementKey, matchSets, normalForm, set, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { Hasher } from '../secrets/hash.js';
 import { operationPath, operations } from '../server/operations.js';
@@ -56,7 +56,7 @@ function managedPart({ fields, apply: { byMember } }: Change, name: string): Val
   if (byMember?.includes(name) !== true) return undefined;
   const { before = [], after = [] } = fields.find(({ path }) => path === name) ?? {};
   const { added, removed } = matchSets(asElements(after), asElements(before));
-  return { add: normalForm(set(), [...added]), remove: removed.map(keyOf).sort() };
+  return { add: normalForm(set(), [...added]), remove: removed.map(elementKey).sort() };
 }
 
 /** Hashes the secrets in a digest: slowly, so that nobody can guess one from the digest, and with a salt that every machine knows. */

@@ -1,6 +1,6 @@
 import { same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
-import { asElements, type FieldType, keyOf, matches, value as valueType } from '../kinds/fields.js';
+import { asElements, elementKey, type FieldType, matches, value as valueType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { isUnplanned } from './drift.js';
 import { givesUp } from './order.js';
@@ -46,31 +46,31 @@ function isAsShown(type: FieldType, planned: FieldChange | undefined, now: Field
 /** A set before the change: its elements by id, with only the lists of their own that change or go: the scopes of a role are the role's. */
 function shownSet(type: FieldType, { before, after }: FieldChange): Value {
   const own = type.type === 'set' ? type.nested : {};
-  const goals = new Map(asElements(after).map((element) => [keyOf(element), element]));
+  const goals = new Map(asElements(after).map((element) => [elementKey(element), element]));
   const elements = asElements(before ?? null).map((element): [string, Value] => {
-    const goal = goals.get(keyOf(element));
+    const goal = goals.get(elementKey(element));
     const inner = Object.entries(element).filter(
       ([name, member]) =>
         own[name] !== undefined &&
         Array.isArray(member) &&
         (goal === undefined || !same(goal[name] ?? null, member)),
     );
-    return [keyOf(element), Object.fromEntries(inner)];
+    return [elementKey(element), Object.fromEntries(inner)];
   });
   return Object.fromEntries(elements);
 }
 
 /** The elements that a set gains, by id, with names and what is in their lists: a name may have become that of another object, or privileged. */
 function shownGains({ before, after }: FieldChange): Value {
-  const there = new Set(asElements(before ?? null).map(keyOf));
-  const gains = asElements(after).filter((element) => !there.has(keyOf(element)));
+  const there = new Set(asElements(before ?? null).map(elementKey));
+  const gains = asElements(after).filter((element) => !there.has(elementKey(element)));
   return Object.fromEntries(
     gains.map((element): [string, Value] => {
       const lists = Object.entries(element).flatMap(([name, member]): [string, Value][] => {
-        const inside = asElements(member).map((one) => `${keyOf(one)} ${String(one.name)}`);
+        const inside = asElements(member).map((one) => `${elementKey(one)} ${String(one.name)}`);
         return Array.isArray(member) ? [[name, inside.sort()]] : [];
       });
-      return [keyOf(element), { name: element.name ?? null, ...Object.fromEntries(lists) }];
+      return [elementKey(element), { name: element.name ?? null, ...Object.fromEntries(lists) }];
     }),
   );
 }

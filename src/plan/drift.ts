@@ -1,12 +1,12 @@
 import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
 import type { Declared } from '../kinds/declared.js';
-import { asElements, contrast, type FieldTypes, matchSets, membersAmong, value } from '../kinds/fields.js';
+import { asElements, compareField, type FieldTypes, matchSets, pickMembers, value } from '../kinds/fields.js';
 import { holdsSecretKey } from '../secrets/names.js';
 import { type Action, type Change, isPrivileged, type Plan, type Share } from './plan.js';
 
 /** The server's present value of a field; undefined if it is not shown. */
-export type Shown = (field: string) => Value | undefined;
+export type LiveValueOf = (field: string) => Value | undefined;
 
 /** An object as the server showed it last. */
 export interface LastShown {
@@ -18,7 +18,12 @@ export interface LastShown {
 /**
  * Adds drift to differences: the value that idops saw last, if the server shows another one now. Pure.
  */
-export function withDrift(fields: readonly FieldChange[], types: FieldTypes, left: LastShown, shown: Shown) {
+export function withDrift(
+  fields: readonly FieldChange[],
+  types: FieldTypes,
+  left: LastShown,
+  shown: LiveValueOf,
+) {
   return fields.map((field) => {
     const recorded = field.byMember
       ? recordedMembers(field, left.fields, shown)
@@ -37,25 +42,25 @@ export function undeclaredDrift(
   declared: Pick<Declared, 'fields'>,
   types: FieldTypes,
   left: LastShown,
-  shown: Shown,
+  shown: LiveValueOf,
 ): readonly FieldChange[] {
   return Object.entries(declared.fields).flatMap(([name, said]) => {
     const [type, was, now] = [types[name], left.fields[name], shown(name)];
     if (type?.type !== 'map' || !isMap(said) || !isMap(was ?? null) || !isMap(now ?? null)) return [];
     const own = new Set([
       ...fields.map(({ path }) => path),
-      ...contrast(type, name, said, {}).map(({ path }) => path),
+      ...compareField(type, name, said, {}).map(({ path }) => path),
     ]);
-    return contrast(type, name, now ?? null, was)
+    return compareField(type, name, now ?? null, was)
       .filter(({ path, verdict }) => verdict === 'different' && !own.has(path))
-      .map(({ path, wanted, got = null, lacks }): FieldChange => {
+      .map(({ path, wanted, got = null, absentFrom }): FieldChange => {
         // No manifest declares whether its value is secret.
         const sensitive =
           holdsSensitive(wanted) ||
           holdsSensitive(got) ||
           [wanted, got].some((one) => holdsSecretKey(path, one));
         const drift = { recorded: got, run: left.run, declared: 'nowhere' as const };
-        const absent = lacks === 'wanted' ? { was: 'absent' as const } : {};
+        const absent = absentFrom === 'wanted' ? { was: 'absent' as const } : {};
         return { path, type: 'map', before: wanted, after: wanted, sensitive, ...absent, drift };
       });
   });
@@ -70,26 +75,26 @@ export function isUnplanned({ drift }: FieldChange): boolean {
 function isAsLeft({ path, after }: FieldChange, types: FieldTypes, recorded: Value): boolean {
   // A key of a map is compared as one value.
   const type = types[path] ?? value;
-  return contrast(type, path, after, recorded).every(({ verdict }) => verdict !== 'different');
+  return compareField(type, path, after, recorded).every(({ verdict }) => verdict !== 'different');
 }
 
 /** The managed members that idops saw last in a set, if they have changed. */
-function recordedMembers({ path, before = [], after }: FieldChange, left: Fields, shown: Shown) {
+function recordedMembers({ path, before = [], after }: FieldChange, left: Fields, shown: LiveValueOf) {
   const [was, now] = [left[path], shown(path)];
   if (was === undefined || now === undefined) return undefined;
   const named = [...asElements(before), ...asElements(after)];
-  const members = membersAmong(was, named);
-  const { added, removed } = matchSets(membersAmong(now, named), members);
+  const members = pickMembers(was, named);
+  const { added, removed } = matchSets(pickMembers(now, named), members);
   return added.length + removed.length === 0 ? undefined : members;
 }
 
 /** The value that idops saw last at a path, if it has changed; undefined if it has not, or if one value is unknown. */
-function recordedAt(path: string, types: FieldTypes, left: Fields, shown: Shown): Value | undefined {
+function recordedAt(path: string, types: FieldTypes, left: Fields, shown: LiveValueOf): Value | undefined {
   const [field = ''] = /^\w*/.exec(path) ?? [];
   if (!Object.hasOwn(left, field) || !Object.hasOwn(types, field)) return undefined;
   const [was, now] = [left[field], shown(field)];
   if (was === undefined || now === undefined) return undefined;
-  const parts = contrast(types[field] ?? value, field, now, was);
+  const parts = compareField(types[field] ?? value, field, now, was);
   const part = parts.find((one) => one.path === path);
   if (part !== undefined) return part.verdict === 'different' ? (part.got ?? null) : undefined;
   const isOther = parts.some(({ verdict }) => verdict === 'different');
@@ -103,7 +108,7 @@ function recordedAt(path: string, types: FieldTypes, left: Fields, shown: Shown)
 /** A map's value at the path of one of its keys; null if there is none. */
 function memberOf(map: Value, path: string): Value {
   // A comparison with an empty map gives the paths of all keys.
-  const parts = contrast({ type: 'map' }, /^\w*/.exec(path)?.[0] ?? '', map, {});
+  const parts = compareField({ type: 'map' }, /^\w*/.exec(path)?.[0] ?? '', map, {});
   return parts.find((one) => one.path === path)?.wanted ?? null;
 }
 
@@ -128,7 +133,7 @@ export function countDrift({ changes }: Pick<Plan, 'changes'>): {
 }
 
 /** The share of a plan to show, privileged changes first, and what it leaves out. */
-export interface Shared {
+export interface PlanShare {
   readonly changes: readonly Change[];
   /** How many changes of each action. */
   readonly leftOut: ReadonlyMap<Action, number>;
@@ -137,7 +142,7 @@ export interface Shared {
 }
 
 /** The changes of a share. An object with drift and a change is in both; an unchanged object without drift is in neither. */
-export function shareOf(changes: readonly Change[], only: Share | undefined): Shared {
+export function shareOf(changes: readonly Change[], only: Share | undefined): PlanShare {
   const ordered = [...changes.filter(isPrivileged), ...changes.filter((change) => !isPrivileged(change))];
   if (only === undefined) return { changes: ordered, leftOut: new Map(), losesLeftOut: 0 };
   const leftOut = new Map<Action, number>();

@@ -18,7 +18,7 @@ export interface Expanded {
 }
 
 /** The objects that match and are left out. */
-export interface Guarded {
+export interface Exclusions {
   readonly safety: Pick<Safety, 'protect'>;
   /** The id of the user whose token is used, if it is known: servers let nobody change themselves. */
   readonly ownUser?: string | undefined;
@@ -28,9 +28,13 @@ export interface Guarded {
  * Finds the ids for names, makes one document for each object that a document about many covers, and joins those about one object.
  * Throws a ProblemsError if it can't be known which objects a document covers, or if they are too few.
  */
-export function expand(documents: readonly Declared[], references: References, guarded: Guarded): Expanded {
+export function expand(
+  documents: readonly Declared[],
+  references: References,
+  guarded: Exclusions,
+): Expanded {
   if (documents.every(isPlain)) return { declared: documents, warnings: [] };
-  const { plain, covering, problems, warnings } = coverObjects(documents, references, guarded);
+  const { plain, covering, problems, warnings } = expandSelectors(documents, references, guarded);
   if (problems.length > 0) throw new ProblemsError([...problems]);
   const own = plain.map((document) => {
     const address = addressOf(document.kind, document.identity);
@@ -50,7 +54,7 @@ export function expand(documents: readonly Declared[], references: References, g
  * Finds the ids for names: `plain` are the documents about single objects, in order, `covering` those that documents about many become for
  * each object, by its address. `problems` say why it can't be known which objects a document covers, or that they are too few.
  */
-export function coverObjects(documents: readonly Declared[], references: References, guarded: Guarded) {
+export function expandSelectors(documents: readonly Declared[], references: References, guarded: Exclusions) {
   const { safety, ownUser } = guarded;
   const problems: Problem[] = [];
   const warnings: PlanWarning[] = [];

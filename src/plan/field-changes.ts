@@ -1,13 +1,13 @@
 import { type Fields, HashedSecret, holdsSensitive, type Value } from '../base/values.js';
-import { asItWillBe } from '../kinds/desired.js';
+import { expectedValue } from '../kinds/desired.js';
 import {
+  absenceOf,
   asElements,
-  type Contrast,
+  type Comparison,
   isByMember,
   isSecret,
-  lackOf,
-  membersAmong,
   membersOf,
+  pickMembers,
   value,
   withoutForeignSecrets,
 } from '../kinds/fields.js';
@@ -25,20 +25,20 @@ export function namedMembers(kind: Kind, fields: Fields, lost: Fields) {
 }
 
 /** Where a field is declared, if several documents declare the object. */
-export function declaredPlaces(declared: Declared, { path }: Contrast): Pick<FieldChange, 'places'> {
+export function declaredPlaces(declared: Declared, { path }: Comparison): Pick<FieldChange, 'places'> {
   const places = declared.places.all?.(path) ?? [];
   if (places.length === 0) return {};
   return { places: places.map(({ length: _length, text: _text, column: _, ...place }) => place) };
 }
 
 /** `named` are the members of a set that are shown; all if undefined. */
-export function fieldChange(part: Contrast, named: readonly Fields[] | undefined): FieldChange {
+export function fieldChange(part: Comparison, named: readonly Fields[] | undefined): FieldChange {
   const { path, type } = part;
   const own = (side: Value) => withoutForeignSecrets(type, side);
-  const [wanted, after, got] = [own(part.wanted), own(asItWillBe(part)), part.got && own(part.got)];
+  const [wanted, after, got] = [own(part.wanted), own(expectedValue(part)), part.got && own(part.got)];
   if (named !== undefined) {
-    const before = membersAmong(got ?? null, named);
-    const members = membersAmong(after, named);
+    const before = pickMembers(got ?? null, named);
+    const members = pickMembers(after, named);
     const sensitive = holdsSensitive(before) || holdsSensitive(members);
     return { path, type: type.type, before, after: members, sensitive, byMember: true };
   }
@@ -46,11 +46,11 @@ export function fieldChange(part: Contrast, named: readonly Fields[] | undefined
     isSecret(type) ||
     holdsSensitive(wanted) ||
     (got !== undefined && (got instanceof HashedSecret || holdsSensitive(got)));
-  return { path, type: type.type, before: got, after, sensitive, ...lackOf(part) };
+  return { path, type: type.type, before: got, after, sensitive, ...absenceOf(part) };
 }
 
 /** Warnings about sets whose present members are unknown. */
-export function unknownSets(parts: readonly Contrast[]): PlanWarning[] {
+export function unknownSets(parts: readonly Comparison[]): PlanWarning[] {
   return parts
     .filter(
       ({ type, verdict, got }) =>

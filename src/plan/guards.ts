@@ -1,7 +1,7 @@
 import type { KeepRule, Safety } from '../base/safety.js';
 import { type Fields, holdsSensitive, type Value, withoutUndefined } from '../base/values.js';
-import { wrongName } from '../kinds/by-name.js';
-import { elementName } from '../kinds/fields.js';
+import { wrongNameMessage } from '../kinds/by-name.js';
+import { displayElement } from '../kinds/fields.js';
 import type { Holding } from '../kinds/holdings.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Discovery, FoundObject, Kind } from '../kinds/kind.js';
@@ -11,7 +11,7 @@ import { deletedIn, textsOf } from './create.js';
 import { contextOf } from './observe.js';
 import type { BuildOptions } from './options.js';
 import { formerHolders, takesOver } from './order.js';
-import { type Change, isChanging, type PlanWarning, withReason } from './plan.js';
+import { blockedFor, type Change, isChanging, type PlanWarning } from './plan.js';
 import { matchesPattern, mayMatchKind, protectingPattern } from './select.js';
 import { addresses } from './subjects.js';
 
@@ -56,11 +56,11 @@ export function markPrivileged(
     });
     if (misnamed !== undefined) {
       const { type, id = '', name = '' } = misnamed;
-      return withReason(change, wrongName(type, id, [...(names.get(id) ?? [])].join('", "'), name));
+      return blockedFor(change, wrongNameMessage(type, id, [...(names.get(id) ?? [])].join('", "'), name));
     }
     const privileges = (given[at] ?? [])
       .filter((holding) => isPrivilegedHolding(privileged, holding, names.get(holding.id)))
-      .map((holding) => sentenceOf(holding, change));
+      .map((holding) => describeHolding(holding, change));
     return privileges.length === 0 ? change : { ...change, privileges: [...new Set(privileges)] };
   });
 }
@@ -94,13 +94,13 @@ function fieldsOf(changes: Change['fields'], side: (field: Change['fields'][numb
   return withoutUndefined(Object.fromEntries(changes.map((field) => [field.path, side(field)]))) as Fields;
 }
 
-function sentenceOf({ type, element, name, path, role, giver }: Holding, { fields }: Change): string {
+function describeHolding({ type, element, name, path, role, giver }: Holding, { fields }: Change): string {
   // What gives it to a new object is in a list of the server.
   const confirmed =
     giver !== undefined || fields.find((field) => path.startsWith(field.path))?.confirmed === true;
   const isHidden = name === undefined || holdsSensitive(element);
-  const called = elementName(isHidden ? element : { ...element, name }, confirmed);
-  const roleName = role && `the role${elementName(role.element, confirmed)}`;
+  const called = displayElement(isHidden ? element : { ...element, name }, confirmed);
+  const roleName = role && `the role${displayElement(role.element, confirmed)}`;
   const givers = [roleName, giver].filter((one) => one !== undefined).join(' of ');
   return `gives the ${type}${called}${givers && ` by ${givers}`}`;
 }
@@ -155,7 +155,7 @@ export function blockProtected(
 
 /** A change that `safety.protect` blocks, or that only an approver approves. */
 function protectedChange(change: Change, pattern: string, why: string, approvers: Safety['approvers']) {
-  if (!approvers.some((entry) => entry.for === 'protected')) return withReason(change, why);
+  if (!approvers.some((entry) => entry.for === 'protected')) return blockedFor(change, why);
   const message = `${why}, unless an approver of safety.approvers approves it`;
   return {
     ...change,
@@ -165,7 +165,7 @@ function protectedChange(change: Change, pattern: string, why: string, approvers
 }
 
 /** Blocks deletions that take something away from an object that `safety.protect` names, in the same way. */
-export async function blockTakings(changes: Change[], options: BuildOptions, references: References) {
+export async function blockProtectedLosses(changes: Change[], options: BuildOptions, references: References) {
   const { protect, approvers } = options.safety;
   const deleted = deletedIn(changes);
   if (protect.length === 0 || deleted.size === 0) return changes;
@@ -192,7 +192,7 @@ export async function blockTakings(changes: Change[], options: BuildOptions, ref
 }
 
 /** A warning for each scope or role of `safety.keep` that the server, as far as lists were read, doesn't have: nothing guards it. */
-export function idleKeeps(keeps: readonly KeepRule[], { scopes, roles }: References): PlanWarning[] {
+export function uselessKeeps(keeps: readonly KeepRule[], { scopes, roles }: References): PlanWarning[] {
   return keeps.flatMap((keep) => {
     const [noun, list, named = ''] =
       keep.scope === undefined ? ['role', roles, keep.role] : ['scope', scopes, keep.scope];
@@ -271,7 +271,7 @@ export async function blockLosses(
       }
       const what = keep.scope === undefined ? `role "${keep.role}"` : `scope "${keep.scope}"`;
       const reason = `this plan would leave ${left} with the ${what}, and safety.keep asks for at least ${keep.at_least}`;
-      changes = changes.map((change) => (loses(keep, change) ? withReason(change, reason) : change));
+      changes = changes.map((change) => (loses(keep, change) ? blockedFor(change, reason) : change));
     }
   }
   return changes;

@@ -14,14 +14,14 @@ import {
   readListOnce,
   withListScopes,
 } from '../kinds/references.js';
-import { shownFields } from '../kinds/rules.js';
+import { answerFields } from '../kinds/rules.js';
 import { ServerFailure } from '../server/failures.js';
 import type { Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 
 /** An object to read. */
-export interface Wanted {
+export interface ObjectRef {
   readonly kind: KindName;
   readonly identity: Identity;
 }
@@ -36,7 +36,7 @@ export interface ObserveOptions {
   /** The lists that were read already; those that are read now are added. */
   readonly lists?: PendingLists;
   /** The ids that new objects have in the plan; what belongs to one isn't read. */
-  readonly coming?: ReadonlySet<string>;
+  readonly plannedIds?: ReadonlySet<string>;
   /** Reads objects one by one if the server can, since a list may be older. */
   readonly oneByOne?: boolean;
 }
@@ -52,12 +52,12 @@ export interface Observed<T> {
  * Reads each of the given objects once, and the needed lists of references, as far as the profile can.
  * Throws an AggregateError of the reader's failures, since a partial answer is of no use.
  */
-export async function observe<T extends Wanted>(
+export async function observe<T extends ObjectRef>(
   objects: readonly T[],
   needed: readonly ListName[],
   options: ObserveOptions,
 ): Promise<Observed<T>> {
-  const { profile, progress, lists = {}, coming } = options;
+  const { profile, progress, lists = {}, plannedIds } = options;
   let refused: ServerFailure | undefined;
   const context = contextOf({ ...options, lists }, (name) => {
     // A list that is read in place of single objects is no step of its own.
@@ -80,7 +80,7 @@ export async function observe<T extends Wanted>(
       });
   const live = new Map<T, Live>();
   const isThere = (object: T): boolean => {
-    const part = coming === undefined ? undefined : partOf(object, coming);
+    const part = plannedIds === undefined ? undefined : partOfNewObject(object, plannedIds);
     if (part !== undefined) live.set(object, part);
     return part === undefined;
   };
@@ -112,7 +112,7 @@ export async function observe<T extends Wanted>(
         // A list may need further reads, which belong to its step.
         if (kind.listedIn === 'own') progress.step();
         for (const [object, shown] of observed)
-          live.set(object, { ...shown, ...shownFields(kind, shown.fields, profile) });
+          live.set(object, { ...shown, ...answerFields(kind, shown.fields, profile) });
       }),
       ...shared.map((name) => context.list(name)),
     ]);
@@ -145,7 +145,10 @@ export function contextOf(options: Omit<ObserveOptions, 'progress'>, onRead?: (n
 }
 
 /** What belongs to an object that the plan creates, as it is right after that; undefined for anything else. */
-export function partOf({ kind: name, identity }: Wanted, coming: ReadonlySet<string>): Live | undefined {
+export function partOfNewObject(
+  { kind: name, identity }: ObjectRef,
+  coming: ReadonlySet<string>,
+): Live | undefined {
   const { parentId = 'backend', creation } = kindOf(name);
   if (!coming.has(identity[parentId] ?? '')) return undefined;
   if (creation === undefined) return { exists: true, identity, fields: { id: null } };

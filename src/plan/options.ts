@@ -30,7 +30,7 @@ export interface PlanHeader {
 
 export interface BuildOptions
   extends PlanHeader,
-    Pick<ObserveOptions, 'reader' | 'concurrency' | 'progress' | 'coming' | 'signal'> {
+    Pick<ObserveOptions, 'reader' | 'concurrency' | 'progress' | 'plannedIds' | 'signal'> {
   /** The instant at which it is decided which access has ended; by default `now`. */
   readonly asOf?: Date | undefined;
   /** Only remove access that has ended. */

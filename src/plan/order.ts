@@ -1,6 +1,6 @@
 import { compareText } from '../base/values.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import { type Change, withReason } from './plan.js';
+import { blockedFor, type Change } from './plan.js';
 
 /**
  * The order in which changes are applied, a level after the other:
@@ -12,7 +12,7 @@ import { type Change, withReason } from './plan.js';
  * Later ones refer to earlier ones. Within a level the order of the addresses holds, so that a plan does not depend on how the
  * manifests are laid out. Nothing gives up being the default before another has taken over.
  */
-export function arrange(changes: readonly Change[]): Change[] {
+export function orderChanges(changes: readonly Change[]): Change[] {
   const sorted = [...changes].sort(
     (a, b) => level(a) - level(b) || rank(a) - rank(b) || compareText(a.address, b.address),
   );
@@ -25,7 +25,7 @@ export function arrange(changes: readonly Change[]): Change[] {
     if (takesOver(change) && change.destructions.length > 0)
       return { ...change, destructions: [succession.describeMove(formerHolders(change, sorted))] };
     if (!givesUp(change) || succeeded.has(change.kind)) return change;
-    return withReason(change, succession.withoutSuccessor);
+    return blockedFor(change, succession.withoutSuccessor);
   });
 }
 

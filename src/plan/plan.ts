@@ -147,10 +147,16 @@ export interface Plan {
   readonly digest: string;
 }
 
-const none: readonly never[] = Object.freeze([]);
+const emptyList: readonly never[] = Object.freeze([]);
 
 /** The parts of a change that most have nothing in; shared, since a large plan has many. */
-export const nothing = { destructions: none, requests: none, fields: none, warnings: none, reason: null };
+export const emptyChange = {
+  destructions: emptyList,
+  requests: emptyList,
+  fields: emptyList,
+  warnings: emptyList,
+  reason: null,
+};
 
 /** How many changes there are of each action. */
 export type Summary = { readonly [action in Action]: number };
@@ -191,7 +197,7 @@ export const shares = ['drift', 'changes'] as const;
 export type Share = (typeof shares)[number];
 
 /** The change, blocked if there is a reason. It still shows what differs. */
-export function withReason(change: Change, why: string | undefined): Change {
+export function blockedFor(change: Change, why: string | undefined): Change {
   if (why === undefined) return change;
   const reason = change.reason === null ? why : `${change.reason}; ${why}`;
   return { ...change, action: 'blocked', requests: [], destructions: [], reason };

@@ -7,7 +7,7 @@ import type { Profile } from '../server/profiles.js';
 import { adviceFor, type Probed } from '../server/recognise.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { BuildOptions } from './options.js';
-import { type Change, type PlanWarning, withReason } from './plan.js';
+import { blockedFor, type Change, type PlanWarning } from './plan.js';
 
 /**
  * Blocks updates that would destroy what they don't mention, because the server has another profile. Sends one GET if a change is at
@@ -50,7 +50,7 @@ function blockMarkedKinds(changes: readonly Change[], { resources }: State, used
     const stands = change.requests.length > 0 || (isUnseen && change.action === 'unchanged');
     if (!stands) return change;
     const reason = own === undefined ? sawSigns(...first) : sawSigns(key, own);
-    return withReason(change, reason);
+    return blockedFor(change, reason);
   });
 }
 
@@ -84,7 +84,7 @@ function blocked(change: Change, { name }: Profile): Change {
   const reason =
     `this server answers like one of the profile ${name}, whose updates lose what they don't mention: ` +
     `set "profile: ${name}" under server and plan again`;
-  return { ...withReason(change, reason), fields: [], warnings: [] };
+  return { ...blockedFor(change, reason), fields: [], warnings: [] };
 }
 
 function unsure({ name }: Profile, status: number | null): PlanWarning {

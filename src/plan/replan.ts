@@ -12,7 +12,7 @@ import { blockLosses } from './guards.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
-import { type Addressed, type Subject, undocumented } from './subjects.js';
+import { type Addressed, placeholderDocument, type Subject } from './subjects.js';
 
 /** Plans single changes again: on a new observation, or to repair what an update broke. */
 export interface Replan {
@@ -132,6 +132,6 @@ export function referring(subjects: readonly Subject[], { state, hasher }: Build
     const restore = pendingRestoreIn(state, addressOf(kind, identity), hasher);
     if (restore === undefined) return [declared];
     const fields = 'before' in restore ? restore.before : restore.lost;
-    return [declared, undocumented(kind, identity, { fields })];
+    return [declared, placeholderDocument(kind, identity, { fields })];
   });
 }

@@ -3,7 +3,7 @@ import { isMap, type Value } from '../base/values.js';
 import type { Change, FieldChange, Plan, PlanWarning } from './plan.js';
 
 /** Letters that look like the Latin ones below them: Cyrillic, then Greek. */
-const others = 'асеорхуіјѕԁһԛԝАВСЕНІЈКМОРЅТХУοινυρκταΑΒΕΖΗΙΚΜΝΟΡΤΥΧ';
+const lookalikes = 'асеорхуіјѕԁһԛԝАВСЕНІЈКМОРЅТХУοινυρκταΑΒΕΖΗΙΚΜΝΟΡΤΥΧ';
 const latin = 'aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX';
 const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu'].map(
   (name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const,
@@ -17,7 +17,7 @@ export function warnOfMixedScripts(change: Change): Change {
       .map((word) => alphabets.flatMap(([alphabet, letters]) => (letters.test(word) ? [alphabet] : [])))
       .find((found) => found.length > 1);
     if (mixed === undefined) return [];
-    const reads = [...name].map((letter) => latin.charAt(others.indexOf(letter)) || letter).join('');
+    const reads = [...name].map((letter) => latin.charAt(lookalikes.indexOf(letter)) || letter).join('');
     const beside = names.includes(reads) ? ', which is there as well' : '';
     const alike = reads === name ? '' : `, and looks like ${quote(reads)}${beside}`;
     return [{ code: 'mixed-script', message: `${quote(name)} mixes ${mixed.join(' and ')} letters${alike}` }];

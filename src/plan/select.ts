@@ -28,7 +28,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
 export function matchesTarget(target: string, address: string): boolean {
   if (matchesPattern(target, address)) return true;
   const id = address.split('/')[1] ?? '';
-  return isUuid(id) && matchesPattern(withSmallId(target), withSmallId(address));
+  return isUuid(id) && matchesPattern(withLowerCaseId(target), withLowerCaseId(address));
 }
 
 /** The pattern of `safety.protect` that names one of the addresses, in any letter case: a guard had better guard too much. */
@@ -37,7 +37,7 @@ export function protectingPattern(patterns: readonly string[], addresses: readon
   return patterns.find((pattern) => names.some((name) => matchesPattern(pattern.toLowerCase(), name)));
 }
 
-function withSmallId(address: string): string {
+function withLowerCaseId(address: string): string {
   return address.replace(/\/[^/]*/, (id) => id.toLowerCase());
 }
 

@@ -128,7 +128,7 @@ export function planHash({ apply, ...shown }: { readonly apply: Partial<Seal> })
 }
 
 /** The problem of a stored plan that was changed; none if it was not. */
-export function alteration(stored: StoredPlan, file: string): Problem[] {
+export function alterationProblems(stored: StoredPlan, file: string): Problem[] {
   if (stored.apply.whole === planHash(stored)) return [];
   const message = `${file} was changed after it was stored: what it shows is not the plan that was made`;
   return [error('plan-altered', message, [], 'make it again with idops plan --out FILE and review it')];

@@ -3,10 +3,10 @@ import { matchesJournal } from '../base/shard.js';
 import { assign } from '../base/values.js';
 import { addressOf, isAddressedByName, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
-import { neverKept } from '../kinds/lifecycle.js';
+import { unrecordedField } from '../kinds/lifecycle.js';
 import type { References } from '../kinds/references.js';
 import type { ResourceRecord } from '../state/state.js';
-import type { Wanted } from './observe.js';
+import type { ObjectRef } from './observe.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { isInShard, isSelected, matchesTarget, mayMatchKind, type Selection } from './select.js';
@@ -19,13 +19,13 @@ export interface Subject {
   /** Whether it is here only for a pending restore. */
   readonly onlyRestore?: true;
   /** Whether another shard applies it; it is here because it may turn out to be an object of this shard. */
-  readonly elsewhere?: true;
+  readonly inOtherShard?: true;
 }
 
 export type Addressed = Addresses & { readonly subject: Subject };
 
 /** A substitute for the document of an object that no manifest declares. */
-export function undocumented(
+export function placeholderDocument(
   kind: KindName,
   identity: Identity,
   parts: Partial<Declared> = {},
@@ -47,8 +47,8 @@ export function undocumented(
 /** The objects to look at: the documents that a target may match, pending restores, and what pruning may delete. */
 export function candidates(options: BuildOptions, references: References): Subject[] {
   const { declared, selection, state } = options;
-  const documents = ownAndAlike(
-    declared.filter(({ kind, identity }) => mayMean(selection, kind, identity, references)),
+  const documents = ownAndRelated(
+    declared.filter(({ kind, identity }) => mayBeSelected(selection, kind, identity, references)),
     selection,
   );
   const named = new Set(declared.map((document) => addressOf(document.kind, document.identity)));
@@ -62,14 +62,14 @@ export function candidates(options: BuildOptions, references: References): Subje
   const orphans = others.flatMap(([, record]): Subject[] => {
     const { kind, identity, run, created = run, deleted, managed } = record;
     // idops doesn't own what no run wrote, nor what an undo put back, which manages nothing; it does own what an earlier run created.
-    const isPutBack = managed.length === 0 && created === run && neverKept(kindOf(kind)) === undefined;
+    const isPutBack = managed.length === 0 && created === run && unrecordedField(kindOf(kind)) === undefined;
     const isOwn = run !== null && !isPutBack;
     // A document whose object wasn't found may declare it.
     const isSure = declared.every((document) => document.kind !== kind || document.reason === undefined);
     if (isPruned(record, options) && deleted === undefined && isOwn && isSure)
       return [{ kind, identity, declared: undefined }];
     return hasRestore(record, options)
-      ? [{ kind, identity, declared: undocumented(kind, identity), onlyRestore: true }]
+      ? [{ kind, identity, declared: placeholderDocument(kind, identity), onlyRestore: true }]
       : [];
   });
   return [...documents, ...orphans];
@@ -93,15 +93,15 @@ function isOrphan({ declared, onlyRestore }: Subject): boolean {
 }
 
 /** The documents of this shard, and those of others that may turn out to be the same objects. */
-function ownAndAlike(documents: readonly Declared[], selection: Selection): Subject[] {
+function ownAndRelated(documents: readonly Declared[], selection: Selection): Subject[] {
   const subjects = documents.map((document): Subject => {
     const { kind, identity } = document;
     const own = isInShard(selection, kind, identity);
-    return { kind, identity, declared: document, ...(own ? {} : { elsewhere: true }) };
+    return { kind, identity, declared: document, ...(own ? {} : { inOtherShard: true }) };
   });
-  const looked = new Set(subjects.flatMap(({ kind, elsewhere }) => (elsewhere ? [] : [kind])));
+  const looked = new Set(subjects.flatMap(({ kind, inOtherShard }) => (inOtherShard ? [] : [kind])));
   return subjects.filter(
-    ({ kind, elsewhere }) => !elsewhere || (isAddressedByName(kind) && looked.has(kind)),
+    ({ kind, inOtherShard }) => !inOtherShard || (isAddressedByName(kind) && looked.has(kind)),
   );
 }
 
@@ -133,7 +133,12 @@ export function restoresLeftOut(options: BuildOptions): string[] {
 }
 
 /** Whether an object may be selected; some can only be decided after reading. */
-function mayMean(selection: Selection, kind: KindName, identity: Identity, references: References = {}) {
+function mayBeSelected(
+  selection: Selection,
+  kind: KindName,
+  identity: Identity,
+  references: References = {},
+) {
   if (isAddressedByName(kind)) return mayMatchKind(selection, kind);
   const { all } = addresses({ kind, identity }, undefined, references);
   return isSelected(selection, kind, all);
@@ -147,7 +152,7 @@ export interface Addresses {
   readonly all: readonly string[];
 }
 
-export function addresses({ kind, identity }: Wanted, live: Live | undefined, references: References) {
+export function addresses({ kind, identity }: ObjectRef, live: Live | undefined, references: References) {
   // Reading may have found the id for a name.
   const known = live === undefined ? identity : assign(identity, live.identity);
   const { address, key, all } = kindOf(kind).naming?.(known, references) ?? {
@@ -172,7 +177,7 @@ export function checkTargets(
   const lost = targets.filter(
     (target) =>
       !all.some((address) => matchesTarget(target, address)) &&
-      !elsewhere.some(({ kind, identity }) => mayMean({ targets: [target], kinds }, kind, identity)),
+      !elsewhere.some(({ kind, identity }) => mayBeSelected({ targets: [target], kinds }, kind, identity)),
   );
   const among = kinds.length === 0 ? '' : ` among ${kinds.join(' and ')}`;
   const hint = 'an address is KIND/ID, such as User/9b1d…; * matches any characters';
@@ -195,7 +200,7 @@ export function sameObjects(subjects: readonly { subject: Subject; key: string }
   );
 }
 
-export function blockedAsTwice(others: readonly Declared[]): Partial<Change> {
+export function blockedAsDuplicate(others: readonly Declared[]): Partial<Change> {
   const places = others.map(({ places: { line: at } }) => `${at.file}:${at.line}`).join(', ');
   return {
     action: 'blocked',

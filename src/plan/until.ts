@@ -4,11 +4,11 @@ import { firstFew } from '../base/words.js';
 import type { FieldChange, PlanWarning } from '../kinds/change.js';
 import {
   asElements,
+  idOrName,
   instantOf,
   listsOf,
-  memberKey,
-  membersAt,
   membersOf,
+  membersWithPaths,
   setParts,
 } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
@@ -29,12 +29,12 @@ export function endOf(element: Value): string | undefined {
 }
 
 /** Finds a document that declares an end for a member. */
-function findDates(documents: readonly Declared[]) {
+function datedDocuments(documents: readonly Declared[]) {
   const places = new Map<string, Declared>();
   for (const document of documents) {
     for (const [field, declared] of Object.entries(document.fields)) {
       for (const element of membersOf(declared)) {
-        const [end, member] = [endOf(element), memberKey(element)];
+        const [end, member] = [endOf(element), idOrName(element)];
         if (end !== undefined && member !== undefined) places.set(key(field, member, end), document);
       }
     }
@@ -54,7 +54,7 @@ type Removed = { [field: string]: string[] };
  * Documents in which access that has ended is removed from those who received it. `documents` are about single objects; `written` are
  * all as they are in manifests. With `endedOnly`, nothing else is left. Pure.
  */
-export function withDates(
+export function removeEndedAccess(
   documents: readonly Declared[],
   written: readonly Declared[],
   {
@@ -63,7 +63,7 @@ export function withDates(
     endedOnly,
   }: { readonly state: Pick<State, 'resources'>; readonly now: Date; readonly endedOnly: boolean },
 ): Expanded {
-  const documentWith = findDates(written);
+  const documentWith = datedDocuments(written);
   const present = new Set<string>();
   const unmanaged: string[] = [];
   const undated: string[] = [];
@@ -79,7 +79,7 @@ export function withDates(
   ): Declared | undefined => {
     let source: Declared | undefined;
     for (const [field, members] of Object.entries(record?.until ?? {})) {
-      const names = membersOf(document?.fields[field]).map(memberKey);
+      const names = membersOf(document?.fields[field]).map(idOrName);
       for (const [id, date] of Object.entries(members)) {
         if (names.includes(id) || (date.name !== undefined && names.includes(date.name))) continue;
         const other = documentWith(field, id, date);
@@ -182,7 +182,7 @@ function withoutEnded(document: Declared, record: ResourceRecord | undefined, no
     const stay = over.filter((_, index) => ids[index] === undefined).map(withoutEnd);
     const held = asElements(record?.left?.fields[field] ?? null).flatMap(({ id, name }) => [id, name]);
     kept.push(
-      ...stay.flatMap((element) => memberKey(element) ?? []).filter((member) => held.includes(member)),
+      ...stay.flatMap((element) => idOrName(element) ?? []).filter((member) => held.includes(member)),
     );
     changed[field] = {
       ...(whole === undefined ? {} : { whole: Array.isArray(whole) ? current(whole) : whole, stay }),
@@ -195,13 +195,13 @@ function withoutEnded(document: Declared, record: ResourceRecord | undefined, no
 }
 
 /** The fields of a document without removals of members that the object doesn't have: the server may not know them any more. */
-export function withoutGone({ fields, ended = {} }: Declared, live: Fields): Fields {
+export function withoutMissingMembers({ fields, ended = {} }: Declared, live: Fields): Fields {
   const sets = Object.keys(ended).map((field): [string, Value] => {
     const { [field]: declared = null } = fields;
     const { [field]: held } = live;
     if (held === undefined || !isMap(declared) || !Array.isArray(declared.remove)) return [field, declared];
     const isGone = (element: Value): boolean =>
-      ended[field]?.includes(memberKey(element) ?? '') === true && !isHeld(held, memberKey(element) ?? '');
+      ended[field]?.includes(idOrName(element) ?? '') === true && !isHeld(held, idOrName(element) ?? '');
     return [field, { ...declared, remove: declared.remove.filter((element) => !isGone(element)) }];
   });
   return sets.length === 0 ? fields : { ...fields, ...Object.fromEntries(sets) };
@@ -209,7 +209,7 @@ export function withoutGone({ fields, ended = {} }: Declared, live: Fields): Fie
 
 /** The recorded id of a member, if the object received it with an end, or idops gave it without one. */
 function receivedAs(element: Value, field: string, record: ResourceRecord | undefined): string | undefined {
-  const member = memberKey(element)?.toLowerCase();
+  const member = idOrName(element)?.toLowerCase();
   const dates = Object.entries(record?.until?.[field] ?? {});
   const dated = dates.find(([id, { name }]) => id.toLowerCase() === member || name?.toLowerCase() === member);
   if (dated !== undefined) return dated[1].received ? dated[0] : undefined;
@@ -222,7 +222,7 @@ function receivedAs(element: Value, field: string, record: ResourceRecord | unde
 type Ends = { readonly [field: string]: readonly { readonly element: Fields; readonly at: string }[] };
 
 /** Takes the ends out of resolved sets. */
-export function takeEnds(kind: Kind, fields: Fields): { readonly fields: Fields; readonly ends: Ends } {
+export function extractEnds(kind: Kind, fields: Fields): { readonly fields: Fields; readonly ends: Ends } {
   const ends: { [field: string]: { element: Fields; at: string }[] } = {};
   const plain = mapValues(fields, (declared, field) => {
     if (kind.fields[field]?.type !== 'set') return declared;
@@ -350,10 +350,10 @@ const REMOVE_ENDED = 'apply removes it from those who received it; then remove i
 export function endedProblems(documents: readonly Declared[], now: Date): Problem[] {
   return documents.flatMap((document) =>
     Object.entries(document.fields).flatMap(([field, declared]) =>
-      membersAt(field, declared).flatMap(({ member, at: path }) => {
+      membersWithPaths(field, declared).flatMap(({ member, at: path }) => {
         const at = endOf(member);
         if (at === undefined || Date.parse(at) > now.getTime()) return [];
-        const message = `"${memberKey(member) ?? ''}" in ${field} ended at ${at}`;
+        const message = `"${idOrName(member) ?? ''}" in ${field} ended at ${at}`;
         return [warning('access-ended', message, [document.places.of(...path)], REMOVE_ENDED)];
       }),
     ),

@@ -1,8 +1,8 @@
 import { allSettled } from '../base/concurrency.js';
 import { isUuid } from '../base/identifiers.js';
 import { error, type Problem, refuse } from '../base/problems.js';
-import { findIn } from '../kinds/by-name.js';
-import { isAsked } from '../kinds/discovery.js';
+import { findReference } from '../kinds/by-name.js';
+import { matchesFilters } from '../kinds/discovery.js';
 import { addressOf, kinds as everyKind } from '../kinds/index.js';
 import type {
   Declared,
@@ -14,7 +14,7 @@ import type {
   Kind,
   KnownObject,
 } from '../kinds/kind.js';
-import { idTrouble } from '../kinds/limits.js';
+import { unusableId } from '../kinds/limits.js';
 import {
   awaitLists,
   listNames,
@@ -23,10 +23,10 @@ import {
   type References,
   readListOnce,
 } from '../kinds/references.js';
-import { shownFields } from '../kinds/rules.js';
+import { answerFields } from '../kinds/rules.js';
 import { identifier } from '../kinds/schema.js';
 import { contextOf, listsFor, type ObserveOptions } from '../plan/observe.js';
-import { undocumented } from '../plan/subjects.js';
+import { placeholderDocument } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
 
 export interface LookOptions extends ObserveOptions {
@@ -72,14 +72,14 @@ export async function discoverAll(wishes: PullWishes, declared: readonly Declare
     ...contextOf(look),
     filters,
     // The server can't have objects whose id fits in no path.
-    known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),
+    known: known.filter(({ identity }) => unusableId(identity, profile) === undefined),
   });
   const foundOf = (kind: Kind): readonly FoundObject[] => byKind.get(kind)?.found ?? [];
   const found = kinds.flatMap((kind) => foundOf(kind).map((finding) => ({ kind, finding })));
   const referring = [
     ...declared,
     ...found.map(({ kind, finding: { identity, live } }) =>
-      undocumented(kind.name, identity, { fields: live.fields }),
+      placeholderDocument(kind.name, identity, { fields: live.fields }),
     ),
   ];
   const present = new Set(declared.map(({ kind, identity }) => addressOf(kind, identity)));
@@ -118,8 +118,8 @@ async function discoverKinds(kinds: readonly Kind[], options: LookOptions, conte
     const discovered = await discovery.find(context);
     progress.step();
     const found = discovered.found
-      .map((one) => ({ ...one, live: { ...one.live, ...shownFields(kind, one.live.fields, profile) } }))
-      .filter(({ identity, live }) => isAsked(discovery, identity, context.filters, live));
+      .map((one) => ({ ...one, live: { ...one.live, ...answerFields(kind, one.live.fields, profile) } }))
+      .filter(({ identity, live }) => matchesFilters(discovery, identity, context.filters, live));
     return [kind, { ...discovered, found }];
   };
   try {
@@ -179,7 +179,7 @@ export async function withAskedIds(asked: DiscoveryFilters, look: LookOptions): 
   const { backend = [] } = asked;
   if (backend.every(isUuid) || listScope('backends', look.profile) === undefined) return asked;
   const references = { backends: await readListOnce(look.lists, 'backends', look) };
-  const found = backend.map((one) => findIn('backend', one, references));
+  const found = backend.map((one) => findReference('backend', one, references));
   refuse(found.flatMap((one) => (typeof one === 'string' ? [error('not-found', `--backend: ${one}`)] : [])));
   return { ...asked, backend: found.flatMap((one) => (typeof one === 'string' ? [] : [one.id])) };
 }
@@ -201,7 +201,7 @@ export function askedProblems(asked: DiscoveryFilters, kinds: readonly Kind[], p
       const usable = identifier().safeParse(id).success;
       // The name of a backend is looked up.
       const isName = option === 'backend' && !isUuid(id) && listScope('backends', profile) !== undefined;
-      const trouble = isName ? undefined : idTrouble({ [part]: id }, profile);
+      const trouble = isName ? undefined : unusableId({ [part]: id }, profile);
       const why = usable ? trouble : `the ${part} can't name an object`;
       return why === undefined ? [] : [error('wrong-option', `--${option}: ${why}`)];
     }),

@@ -12,12 +12,12 @@ import {
 import { isBlank } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, FoundObject, Identity, Kind, Live } from '../kinds/kind.js';
-import { idTrouble } from '../kinds/limits.js';
+import { unusableId } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';
-import { takenFields } from '../kinds/rules.js';
+import { storedFields } from '../kinds/rules.js';
 import { compare } from '../plan/compare.js';
 import type { Seen } from '../plan/plan.js';
-import { addresses, undocumented } from '../plan/subjects.js';
+import { addresses, placeholderDocument } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
 import type { DiscoveredAll } from './discover.js';
 import { isManifestSize, writtenDocuments } from './edit.js';
@@ -169,7 +169,7 @@ export function writingOf(kind: Kind, address: string, options: FreshOptions): W
 function dropUnwritable(draft: Draft, options: FreshOptions): boolean {
   const { identity, live, said, left } = draft;
   const { holds, profile } = options;
-  if (idTrouble(identity, profile) !== undefined) {
+  if (unusableId(identity, profile) !== undefined) {
     left.push(`not written: with the profile ${profile.name} no manifest can have its id`);
     return false;
   }
@@ -237,7 +237,7 @@ function declaredOf({ kind, identity, said }: Pick<FreshDocument, 'kind' | 'iden
   const names = kind.identity.flatMap((part) =>
     typeof fields[part] === 'string' ? [[part, fields[part]]] : [],
   );
-  return undocumented(kind.name, { ...Object.fromEntries(names), ...identity }, { fields });
+  return placeholderDocument(kind.name, { ...Object.fromEntries(names), ...identity }, { fields });
 }
 
 export function membersOf(
@@ -252,7 +252,7 @@ export function membersOf(
 /** The server's values of the fields that a document declares. */
 export function seenOf(declared: Declared, live: Live, { references, profile }: ServerLists): Seen {
   const { kind, identity } = declared;
-  const expected = takenFields(declared.fields, kindOf(kind).traits[profile.name]);
+  const expected = storedFields(declared.fields, kindOf(kind).traits[profile.name]);
   return {
     key: addresses(declared, live, references).key,
     kind,

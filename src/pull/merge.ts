@@ -6,7 +6,7 @@ import {
   type FieldTypes,
   type ListType,
   matches,
-  membersAmong,
+  pickMembers,
   value as plain,
   textOf,
 } from '../kinds/fields.js';
@@ -72,7 +72,7 @@ function mergeSet(nested: FieldTypes, declared: Written, live: Value, merging: M
     left.delete(found);
     return [mergeElement(nested, element, found, merging)];
   });
-  for (const other of membersAmong([...left], merging.others)) left.delete(other);
+  for (const other of pickMembers([...left], merging.others)) left.delete(other);
   // New members are written like those beside them.
   const byId = elements.some(({ raw }) => isMap(raw) && raw.id !== undefined);
   const writing = byId ? { ...merging.writing, nameOf: () => undefined } : merging.writing;

@@ -3,16 +3,16 @@ import { error, type Place, type Problem, refuse, warning } from '../base/proble
 import type { Safety } from '../base/safety.js';
 import { assign, type Fields, groupBy, type Json } from '../base/values.js';
 import { firstFew } from '../base/words.js';
-import { isAsked, isAskedByName } from '../kinds/discovery.js';
+import { isNamedByFilter, matchesFilters } from '../kinds/discovery.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, FoundObject, Kind, Live } from '../kinds/kind.js';
 import { awaitLists, readListOnce } from '../kinds/references.js';
 import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
 import { formerNames } from '../plan/decider.js';
-import { coverObjects, mergeAbout } from '../plan/expand.js';
+import { expandSelectors, mergeAbout } from '../plan/expand.js';
 import { listsOfNames, observe } from '../plan/observe.js';
 import { addresses } from '../plan/subjects.js';
-import { withDates } from '../plan/until.js';
+import { removeEndedAccess } from '../plan/until.js';
 import type { Project } from '../project/index.js';
 import { BodyFiles } from './bodies.js';
 import { type DiscoveredAll, discoverAll, type LookOptions, type PullWishes } from './discover.js';
@@ -34,7 +34,7 @@ interface DocumentAt {
 export interface IntoOptions extends LookOptions {
   readonly tokenFile?: string | undefined;
   /** Undefined if it can't be used. */
-  readonly state: Parameters<typeof withDates>[2]['state'] | undefined;
+  readonly state: Parameters<typeof removeEndedAccess>[2]['state'] | undefined;
   /** The instant at which it is decided which access has ended. */
   readonly now: Date;
 }
@@ -55,7 +55,12 @@ export async function pullInto(
     const kind = kindOf(name);
     const { discovery } = kind;
     if (!kinds.includes(kind) || discovery === undefined || !kind.readable(profile)) return false;
-    return isAsked(discovery, live === undefined ? identity : assign(identity, live.identity), asked, live);
+    return matchesFilters(
+      discovery,
+      live === undefined ? identity : assign(identity, live.identity),
+      asked,
+      live,
+    );
   };
   // Before the server is read, so that a link made meanwhile is noticed.
   const bodies = new BodyFiles(project, manifests, look.tokenFile);
@@ -101,7 +106,9 @@ export async function pullInto(
   const isNew = ({ kind: { discovery }, finding }: DiscoveredAll['found'][number]): boolean => {
     const one = found.get(finding);
     if (one === undefined) return true;
-    return 'documents' in one && discovery !== undefined && isAskedByName(discovery, finding.identity, asked);
+    return (
+      'documents' in one && discovery !== undefined && isNamedByFilter(discovery, finding.identity, asked)
+    );
   };
   const fresh = declaredOnly ? [] : withoutBuiltIn(discovered, builtIn).filter(isNew);
   const { documents: made, leftOut } = freshDocuments(fresh, options);
@@ -171,10 +178,10 @@ async function documentsById(
   );
   const declared = all.map((one) => one.declared);
   for (const name of listsOfNames(declared, [], look.profile)) readListOnce(look.lists, name, look);
-  const { plain, covering, problems } = coverObjects(declared, await awaitLists(look.lists), { safety });
+  const { plain, covering, problems } = expandSelectors(declared, await awaitLists(look.lists), { safety });
   const each = [...covering.values()].flatMap(({ documents }) => documents);
   const { state = { resources: {} }, now } = look;
-  const current = withDates(each, [], { state, now, endedOnly: false }).declared;
+  const current = removeEndedAccess(each, [], { state, now, endedOnly: false }).declared;
   let at = 0;
   const many = [...covering].map(([address, { identity, documents }]): [string, Covered] => {
     const own = current.slice(at, at + documents.length);

@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import { holdsSensitive, type Value } from '../base/values.js';
-import { countDrift, isUnplanned, type Shared } from '../plan/drift.js';
+import { countDrift, isUnplanned, type PlanShare } from '../plan/drift.js';
 import type { Change, FieldChange, Plan, Share } from '../plan/plan.js';
 import { countLines } from './bodies.js';
 import { compareSets } from './set-difference.js';
@@ -60,7 +60,10 @@ export function driftSentence(plan: Plan): string | null {
   return `Drift: ${plural(fields, 'field')} of ${plural(objects, 'object')} changed on the server since idops last knew ${them}.`;
 }
 
-export function leftOutSentence({ leftOut, losesLeftOut }: Shared, only: Share | undefined): string | null {
+export function leftOutSentence(
+  { leftOut, losesLeftOut }: PlanShare,
+  only: Share | undefined,
+): string | null {
   if (only === undefined || leftOut.size === 0) return null;
   const counts = [...leftOut].map(([action, count]) => `${count} ${actionWords[action]}`);
   const total = [...leftOut.values()].reduce((sum, count) => sum + count, 0);

@@ -3,8 +3,8 @@ import { type Entry, entriesOf } from '../apply/journal-entries.js';
 import type { ChangeResult } from '../apply/result.js';
 import { parsePartName, type Shard } from '../base/shard.js';
 import { type Fields, holdsSensitive, withoutUndefined } from '../base/values.js';
-import { asItWillBe } from '../kinds/desired.js';
-import { contrast, lackOf, value } from '../kinds/fields.js';
+import { expectedValue } from '../kinds/desired.js';
+import { absenceOf, compareField, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Change, FieldChange } from '../plan/plan.js';
@@ -134,7 +134,7 @@ function fieldChanges(
     return [...regenerated, ...counter];
   const changed = Object.entries(restoreFields(sending.expected, hasher))
     .flatMap(([name, wanted]) =>
-      contrast(
+      compareField(
         kind.fields[name] ?? value,
         name,
         wanted,
@@ -145,7 +145,14 @@ function fieldChanges(
     .map((part) => {
       const { path, type, wanted, got } = part;
       const sensitive = holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got));
-      return { path, type: type.type, before: got, after: asItWillBe(part), sensitive, ...lackOf(part) };
+      return {
+        path,
+        type: type.type,
+        before: got,
+        after: expectedValue(part),
+        sensitive,
+        ...absenceOf(part),
+      };
     });
   return [...changed, ...counter, ...endFields(sending.until, sending.until_before)];
 }

@@ -5,7 +5,7 @@ import { ProblemsError, problemError, refuse } from '../base/problems.js';
 import { systemErrorText } from '../base/system-errors.js';
 import type { Plan } from '../plan/plan.js';
 import {
-  alteration,
+  alterationProblems,
   isStoredPlan,
   notStored,
   parseStoredPlan,
@@ -56,7 +56,7 @@ async function readText(path: string, shown: string): Promise<string> {
 /** Parses a stored plan; `shown` is its name in messages. Throws a ProblemsError if it can't be applied. */
 export function readStoredPlan(text: string, shown: string): StoredPlan {
   const stored = parsed(text, shown);
-  refuse(alteration(stored, shown));
+  refuse(alterationProblems(stored, shown));
   return stored;
 }
 
@@ -76,6 +76,6 @@ export async function readShownPlan(path: string): Promise<Plan> {
     const [issue] = read.error?.issues ?? [];
     throw new ProblemsError([unusablePlan(path, notStored(issue?.path ?? ['changes']))]);
   }
-  refuse(alteration(stored, path));
+  refuse(alterationProblems(stored, path));
   return plan;
 }

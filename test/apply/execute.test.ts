@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { error, ProblemsError } from '../../src/base/problems.js';
 import type { Kind } from '../../src/kinds/kind.js';
-import { arrange } from '../../src/plan/order.js';
+import { orderChanges } from '../../src/plan/order.js';
 import type { Change } from '../../src/plan/plan.js';
 import { noReplan, type Replan } from '../../src/plan/replan.js';
 import { Expired, type FailureKind, kindOfStatus, Withheld } from '../../src/server/failures.js';
@@ -79,7 +79,13 @@ describe('sending', () => {
   });
 
   it('starts a kind only after the one before it has ended', async () => {
-    const changes = arrange([client('c'), template('t'), keyPair('k', true), user('u'), organization('o')]);
+    const changes = orderChanges([
+      client('c'),
+      template('t'),
+      keyPair('k', true),
+      user('u'),
+      organization('o'),
+    ]);
     const { log } = await run(changes, {
       respond: async (request) => {
         for (let turns = request.operation === 'updateUser' ? 20 : 1; turns > 0; turns -= 1) await turn();
@@ -108,7 +114,7 @@ describe('sending', () => {
   });
 
   it('sends one key pair at a time, the new default first', async () => {
-    const changes = arrange([keyPair('a', false), keyPair('z', true), keyPair('b', false)]);
+    const changes = orderChanges([keyPair('a', false), keyPair('z', true), keyPair('b', false)]);
     const { log, busiest } = await run(changes, {
       respond: async (request) => {
         await turn();
@@ -222,7 +228,7 @@ describe('a failure', () => {
   });
 
   it('of the new default keeps the former default', async () => {
-    const changes = arrange([keyPair('a', false), keyPair('z', true)]);
+    const changes = orderChanges([keyPair('a', false), keyPair('z', true)]);
     const { log, statuses } = await run(changes, {
       respond: () => failure(kinds.keyPair, { kind: 'refused', status: 422 }),
     });
@@ -231,7 +237,7 @@ describe('a failure', () => {
   });
 
   it('of the new default to converge keeps the former default too', async () => {
-    const changes = arrange([keyPair('a', false), keyPair('z', true)]);
+    const changes = orderChanges([keyPair('a', false), keyPair('z', true)]);
     const { statuses } = await run(changes, { respond: () => ({ is_default: false }) });
     expect(statuses).toEqual({ 'KeyPair/z': 'not_converged', 'KeyPair/a': 'skipped' });
   });

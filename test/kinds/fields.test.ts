@@ -13,8 +13,7 @@ import {
 import { desired } from '../../src/kinds/desired.js';
 import {
   body,
-  carried,
-  contrast,
+  compareField,
   type FieldType,
   instant,
   map,
@@ -23,20 +22,21 @@ import {
   members,
   normalForm,
   secret,
+  sendableFields,
   set,
   value,
 } from '../../src/kinds/fields.js';
 import { Hasher } from '../../src/secrets/hash.js';
 
 function verdict(type: FieldType, wanted: Value, got: Value | undefined): string {
-  const verdicts = contrast(type, 'field', wanted, got).map((part) => part.verdict);
+  const verdicts = compareField(type, 'field', wanted, got).map((part) => part.verdict);
   if (verdicts.includes('different')) return 'different';
   return verdicts.includes('unknown') ? 'unknown' : 'same';
 }
 
 function paths(type: FieldType, wanted: Value, got: Value | undefined): { [path: string]: string } {
   return Object.fromEntries(
-    contrast(type, 'field', wanted, got).map((part) => [part.path, part.verdict] as const),
+    compareField(type, 'field', wanted, got).map((part) => [part.path, part.verdict] as const),
   );
 }
 
@@ -103,7 +103,7 @@ describe('a secret that is known by its hash', () => {
 
   it('is not sent along', () => {
     expect(
-      carried({ a: recorded, b: { deep: [recorded] }, c: 1, d: null }, ['a', 'b', 'c', 'd', 'e']),
+      sendableFields({ a: recorded, b: { deep: [recorded] }, c: 1, d: null }, ['a', 'b', 'c', 'd', 'e']),
     ).toEqual({ c: 1, d: null });
   });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { map, set, value } from '../../src/kinds/fields.js';
 import {
+  describeLoss,
   lostElements,
-  namesOfLost,
+  observedLoss,
   type PendingRestore,
-  seenLoss,
+  restoreLost,
   stillLost,
-  withLost,
 } from '../../src/kinds/loss.js';
 
 const a = { id: '1', name: 'a' };
@@ -45,19 +45,19 @@ describe('what a cut-off update took away from a list', () => {
 
 describe('a value with what was lost from it', () => {
   it('has it beside what is there, each once', () => {
-    expect(withLost(set(), [b], [a, b])).toEqual([b, a]);
-    expect(withLost(set(), null, [a])).toEqual([a]);
-    expect(withLost(set(), undefined, [a])).toEqual([a]);
+    expect(restoreLost(set(), [b], [a, b])).toEqual([b, a]);
+    expect(restoreLost(set(), null, [a])).toEqual([a]);
+    expect(restoreLost(set(), undefined, [a])).toEqual([a]);
   });
 
   it('is what was lost where it is no set', () => {
-    expect(withLost(value, 'now', 'lost')).toBe('lost');
-    expect(withLost(map, { a: 1 }, { b: 2 })).toEqual({ b: 2 });
+    expect(restoreLost(value, 'now', 'lost')).toBe('lost');
+    expect(restoreLost(map, { a: 1 }, { b: 2 })).toEqual({ b: 2 });
   });
 });
 
 it('what was lost is named by name, or by id, or as a field', () => {
-  expect(namesOfLost({ organizations: [a, { id: '9' }], txt_content: 'text', id: 't', roles: [] })).toBe(
+  expect(describeLoss({ organizations: [a, { id: '9' }], txt_content: 'text', id: 't', roles: [] })).toBe(
     'organizations ("a", "9"), txt_content, roles',
   );
 });
@@ -67,11 +67,11 @@ describe('what is owed', () => {
     fields: { roles: set() },
     lostFields: (traces: Parameters<typeof lostElements>[1]) => lostElements(['roles'], traces),
   };
-  const seen: PendingRestore = seenLoss('run-1', { roles: [a] }, { roles: [], other: 1 });
+  const seen: PendingRestore = observedLoss('run-1', { roles: [a] }, { roles: [], other: 1 });
 
   it('remembers how the object looked', () => {
     expect(seen).toEqual({ run: 'run-1', lost: { roles: [a] }, seen: { roles: [] } });
-    expect(seenLoss('run-1', { roles: [a] }, {})).toMatchObject({ seen: { roles: null } });
+    expect(observedLoss('run-1', { roles: [a] }, {})).toMatchObject({ seen: { roles: null } });
   });
 
   it('still is while the object looks as it did', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
 import { Catalog } from '../../src/kinds/catalog.js';
 import type { Declared } from '../../src/kinds/kind.js';
-import { listsOfUser } from '../../src/kinds/user-references.js';
+import { listsForUser } from '../../src/kinds/user-references.js';
 import { boruta, changeFor, declared, documented, type Known, live, recorded } from '../plan/fixtures.js';
 
 const identity = { id: '40000000-0000-4000-8000-000000000001' };
@@ -246,11 +246,11 @@ describe('the lists that are read', () => {
     [{ authorized_scopes: [{ name: 'a' }] }, ['organizations', 'scopes']],
     [{ roles: [{ name: 'a' }] }, ['organizations', 'roles']],
   ])('are those that are used: %j', (fields, lists) => {
-    expect(listsOfUser(declared('User', identity, fields), boruta)).toEqual(lists);
+    expect(listsForUser(declared('User', identity, fields), boruta)).toEqual(lists);
   });
 
   it('are none but the organizations with the documented profile', () => {
-    const user = (fields: Fields) => listsOfUser(declared('User', identity, fields), documented);
+    const user = (fields: Fields) => listsForUser(declared('User', identity, fields), documented);
     expect(user({ authorized_scopes: [{ name: 'a' }] })).toEqual([]);
     expect(user({ organizations: [{ name: 'a', roles: [{ id: '1' }] }] })).toEqual(['organizations']);
   });

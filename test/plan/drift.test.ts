@@ -15,7 +15,7 @@ const lists = { metadata: {}, group: null, authorized_scopes: [], organizations:
 function driftOf(left: Fields, now: Fields, asked: Fields): [string, Drift | undefined][] {
   const change = changeFor(declared('User', { id }, asked), {
     live: live({ id }, { ...lists, ...now }),
-    recorded: recorded({}, { left: { run: 'run-1', fields: left } }),
+    recorded: recorded({}, { lastShown: { run: 'run-1', fields: left } }),
     profile: boruta,
   });
   expect(change.reason).toBeNull();
@@ -82,7 +82,7 @@ describe('what a run left', () => {
     const template = declared('EmailTemplate', identity, { txt_content: 'new', html_content: 'new' });
     const change = changeFor(template, {
       live: live(identity, {}, { exists: false }),
-      recorded: recorded({}, { left: { run: 'run-1', fields: { txt_content: 'old' } } }),
+      recorded: recorded({}, { lastShown: { run: 'run-1', fields: { txt_content: 'old' } } }),
     });
     const drift = { recorded: 'old', run: 'run-1', declared: 'changed' };
     expect(change.fields).toEqual([

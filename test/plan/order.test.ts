@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { arrange, level } from '../../src/plan/order.js';
+import { level, orderChanges } from '../../src/plan/order.js';
 import type { Change } from '../../src/plan/plan.js';
 import { changeFor, declared, recorded } from './fixtures.js';
 
@@ -28,8 +28,8 @@ it('kinds and addresses are in order, however the manifests are laid out', () =>
     ...['Organization/o', 'Client/c', 'User/Z', 'User/a', 'KeyPair/k'],
     ...['EmailTemplate/b/a', 'EmailTemplate/b/z'],
   ];
-  expect(addresses(arrange(changes))).toEqual(sorted);
-  expect(addresses(arrange([...changes].reverse()))).toEqual(sorted);
+  expect(addresses(orderChanges(changes))).toEqual(sorted);
+  expect(addresses(orderChanges([...changes].reverse()))).toEqual(sorted);
 });
 
 it('keys are rotated before DIDs, which come from the keys of clients', () => {
@@ -38,7 +38,7 @@ it('keys are rotated before DIDs, which come from the keys of clients', () => {
     action: 'regenerate',
   });
   const gone: Change = { ...changeFor(declared('Scope', { name: 's' }, {})), action: 'delete' };
-  const arranged = arrange([gone, anew('Client'), anew('KeyPair')]);
+  const arranged = orderChanges([gone, anew('Client'), anew('KeyPair')]);
   expect(addresses(arranged)).toEqual(['KeyPair/a', 'Client/a', 'Scope/s']);
   expect(level(anew('Client'))).not.toBe(level(anew('KeyPair')));
 });
@@ -46,7 +46,7 @@ it('keys are rotated before DIDs, which come from the keys of clients', () => {
 describe('the default key pair', () => {
   it('names the former default, from the plan or the server', () => {
     const losses = (changes: readonly Change[]) =>
-      arrange(changes).flatMap(({ destructions }) => destructions);
+      orderChanges(changes).flatMap(({ destructions }) => destructions);
     expect(losses([keyPair('b', true)])).toEqual(['moves the default key pair']);
     const both = losses([keyPair('b', true), keyPair('a', false, true)]);
     expect(both).toEqual(['moves the default key pair from KeyPair/a']);
@@ -59,19 +59,23 @@ describe('the default key pair', () => {
   });
 
   it('is set on the new key pair before it is cleared on the former one', () => {
-    const arranged = arrange([keyPair('a', false, true), keyPair('b', false), keyPair('z', true, false)]);
+    const arranged = orderChanges([
+      keyPair('a', false, true),
+      keyPair('b', false),
+      keyPair('z', true, false),
+    ]);
     expect(addresses(arranged)).toEqual(['KeyPair/z', 'KeyPair/a', 'KeyPair/b']);
     expect(arranged.map(({ action }) => action)).toEqual(['update', 'update', 'update']);
   });
 
   it('is cleared after all other changes', () => {
     const other = changeFor(declared('KeyPair', { id: 'b' }, { public_key: 'x' }));
-    const arranged = arrange([keyPair('a', false, true), other, keyPair('z', true, false)]);
+    const arranged = orderChanges([keyPair('a', false, true), other, keyPair('z', true, false)]);
     expect(addresses(arranged)).toEqual(['KeyPair/z', 'KeyPair/b', 'KeyPair/a']);
   });
 
   it('is not cleared if no other key pair becomes the default', () => {
-    const [change] = arrange([keyPair('a', false, true)]);
+    const [change] = orderChanges([keyPair('a', false, true)]);
     expect(change).toMatchObject({ action: 'blocked', requests: [], destructions: [] });
     expect(change?.reason).toContain('no other key pair');
   });
@@ -79,8 +83,8 @@ describe('the default key pair', () => {
   it('is not cleared with null if no other key pair becomes the default', () => {
     const known = { recorded: recorded({ is_default: true }) };
     const cleared = changeFor(declared('KeyPair', { id: 'a' }, { is_default: null }), known);
-    expect(arrange([cleared])).toMatchObject([{ action: 'blocked', requests: [] }]);
-    expect(addresses(arrange([cleared, keyPair('z', true)]))).toEqual(['KeyPair/z', 'KeyPair/a']);
+    expect(orderChanges([cleared])).toMatchObject([{ action: 'blocked', requests: [] }]);
+    expect(addresses(orderChanges([cleared, keyPair('z', true)]))).toEqual(['KeyPair/z', 'KeyPair/a']);
   });
 
   const successor = keyPair('b', true);
@@ -98,6 +102,6 @@ describe('the default key pair', () => {
     ],
     ['stays with a pair that says of itself what it is already', [keyPair('a', false, false)], ['unchanged']],
   ])('%s', (_, changes, actions) => {
-    expect(arrange(changes).map(({ action }) => action)).toEqual(actions);
+    expect(orderChanges(changes).map(({ action }) => action)).toEqual(actions);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Json, parseNumber, Sensitive } from '../../src/base/values.js';
-import { map, members, plain, set, value } from '../../src/kinds/fields.js';
+import { map, members, set, value, valueType } from '../../src/kinds/fields.js';
 import { isReadBack } from '../../src/pull/fresh.js';
 import { escapeVariables, VariableNames, type WriteContext, writeAt } from '../../src/pull/literal.js';
 import { parseVariables } from '../../src/yaml/interpolation.js';
@@ -77,7 +77,7 @@ it('keys of a map that no manifest can have are left out, each with a note', () 
 
 it('secrets become variables, found by field name, by key or as known values', () => {
   const made = writing((text) => text.includes('known'));
-  const backend = members({ smtp_password: plain('smtp_password'), smtp_from: value });
+  const backend = members({ smtp_password: valueType('smtp_password'), smtp_from: value });
   const written = writeAt(['backend'], backend, { smtp_password: new Sensitive('p'), smtp_from: 'x' }, made);
   expect(written?.raw).toEqual({ smtp_password: '${IDOPS_USER_1_BACKEND_SMTP_PASSWORD}', smtp_from: 'x' });
   const metadata = {

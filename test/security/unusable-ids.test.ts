@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Catalog } from '../../src/kinds/catalog.js';
-import { idTrouble } from '../../src/kinds/limits.js';
+import { unusableId } from '../../src/kinds/limits.js';
 import { answers, pages } from '../../src/server/answers.js';
 import { profiles } from '../../src/server/profiles.js';
 import { project } from '../e2e/running.js';
@@ -20,8 +20,8 @@ describe("an id that can't be in a path", () => {
 
   it.each(unusable)('%j is blocked for every profile', (id) => {
     for (const profile of Object.values(profiles)) {
-      expect(idTrouble({ id }, profile)).toContain("can't name an object in a path");
-      expect(idTrouble({ backend_id: id, type: 'tx_code' }, profile)).toContain('backend_id');
+      expect(unusableId({ id }, profile)).toContain("can't name an object in a path");
+      expect(unusableId({ backend_id: id, type: 'tx_code' }, profile)).toContain('backend_id');
     }
   });
 
