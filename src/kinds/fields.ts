@@ -163,7 +163,7 @@ function compareLists({ by, members }: ListType, path: string, wanted: Fields[],
         verdict: 'different',
         wanted: null,
         got: member,
-        lacks: 'wanted',
+        absentFrom: 'wanted',
       }));
     return compareMembers(members, at, goal, live ?? null);
   });

@@ -13,6 +13,7 @@ import { unknownToProfile } from './resource.js';
 import { profileProblems } from './rules.js';
 import { document, identifier, noFieldsIfAbsent, state, text, UUID } from './schema.js';
 import { decideTemplate, findTemplates, shownTemplate, templateDeletion } from './template.js';
+import type { ProfileTraits } from './traits.js';
 
 const pageTypes = [
   ...['layout', 'new_session', 'choose_session', 'new_registration', 'edit_user', 'new_reset_password'],
@@ -39,8 +40,8 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
   const { byName } = owner?.kind ?? {};
   const ownerParts = byName === undefined ? [] : [byName.id, ...byName.names];
   const identity = { type: { known: types, otherwise: `this server has no ${noun} of this type` } };
-  const filled = { content: 'to go back to the built-in page, declare "state: absent"' };
-  const traits = { documented: {}, boruta: { limits: { identity, filled } } };
+  const nonBlank = { content: 'to go back to the built-in page, declare "state: absent"' };
+  const traits: ProfileTraits = { documented: {}, boruta: { limits: { identity, nonBlank } } };
   const schema = lazy(() =>
     document(
       name,
