@@ -12,14 +12,14 @@ const users = Array.from(
   { length: 6 },
   (_, index) => `kind: User\nid: ${ids.ada.slice(0, -2)}${10 + index}\ngroup: g\n`,
 );
-describe('a disk that gets full', () => {
-  it('anywhere: nothing is sent that is not recorded, and the next apply converges', async () => {
+describe('a disk that becomes full', () => {
+  it('at any event: everything sent is recorded, and the next apply converges', async () => {
     const { refused, midway } = await fillUp(6);
     expect(refused).toBeGreaterThan(0);
     expect(midway).toBeGreaterThan(1);
   });
 
-  it('and has room again: what came after a line that did not fit can be read', async () => {
+  it("and has space again: lines after one that didn't fit can be read", async () => {
     for (const event of [6, 12, 18]) {
       const at = await project(manifest);
       const { code } = await full(event, () => at.idops('apply --yes --concurrency 6'), 1);
@@ -41,7 +41,7 @@ const canMount = ((): boolean => {
   return probe.status === 0;
 })();
 
-/** A file system of its own, a few pages large. */
+/** A file system with a few pages. */
 async function smallDisk(kilobytes: number): Promise<string> {
   const folder = await temporaryFolder('disk');
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', folder]);
@@ -52,7 +52,7 @@ async function smallDisk(kilobytes: number): Promise<string> {
 const stateIn = (disk: string) => ({ 'idops.yaml': `${config}state: {path: ${join(disk, 'state.json')}}\n` });
 
 describe.skipIf(!canMount)('a small disk', () => {
-  it('that is full is refused before the first request', async () => {
+  it('is refused before the first request if it is full', async () => {
     const disk = await smallDisk(16);
     spawnSync('sh', ['-c', `head -c 100000 /dev/zero > ${join(disk, 'filler')}`]);
     const { refused, sandbox } = await project({ ...manifest, ...stateIn(disk) });
@@ -61,7 +61,7 @@ describe.skipIf(!canMount)('a small disk', () => {
     expect(await readdir(disk)).toEqual(['filler']);
   });
 
-  it('that gets full on the way leaves a state and journals that can be read', async () => {
+  it('leaves readable state and journals if it becomes full during apply', async () => {
     for (const kilobytes of [24, 32, 40, 52]) {
       const disk = await smallDisk(kilobytes);
       const many = { 'manifests/all.yaml': [manifest['manifests/all.yaml'], ...users].join('---\n') };
@@ -86,7 +86,7 @@ describe.skipIf(!canMount)('a small disk', () => {
     }
   });
 
-  it('that can only be read is refused before the first request, and planned from', async () => {
+  it('is refused before the first request if it is read-only, but a plan works', async () => {
     const disk = await smallDisk(64);
     await mkdir(join(disk, 'runs'));
     const at = await project({ ...manifest, ...stateIn(disk) });
@@ -100,20 +100,20 @@ describe.skipIf(!canMount)('a small disk', () => {
   });
 });
 
-describe('a place that can not be written', () => {
-  it('as the folder of the journals is refused before anything is written to the server', async () => {
+describe('an unwritable place', () => {
+  it('for the journals is refused before any change', async () => {
     const at = await project({ ...manifest, '.idops/runs': 'a file' });
     await at.refused('apply --yes', '.idops/runs');
     expect(at.writes()).toEqual([]);
   });
 
-  it('as the folder of the state is refused before the first request', async () => {
+  it('for the state is refused before the first request', async () => {
     const at = await project({ ...manifest, '.idops': 'a file' });
     await at.refused('apply --yes', 'error[not-writable]');
     expect(at.sandbox.requests).toEqual([]);
   });
 
-  it.skipIf(process.getuid?.() === 0)('as a folder without permission is refused', async () => {
+  it.skipIf(process.getuid?.() === 0)('without permission is refused', async () => {
     const at = await project(manifest);
     await mkdir(join(at.folder, '.idops'), { mode: 0o500 });
     await at.refused('apply --yes', 'EACCES');

@@ -1,6 +1,6 @@
-// Preloaded into idops with `node --import`: counts what it does with files, and ends the process there.
-//   IDOPS_DIE_AT=N           which of these events; none where it isn't given
-//   IDOPS_DIE_HOW=before     before it is done (default); after it; or half, where half of the text is written first
+// Preloaded into idops with `node --import`: counts its file events, and kills the process at one of them.
+//   IDOPS_DIE_AT=N           the number of the event; default: none
+//   IDOPS_DIE_HOW=before     before the event (default), after it, or after half of a write
 import { onFileEvents } from './file-events.mjs';
 
 const { IDOPS_DIE_AT, IDOPS_DIE_HOW = 'before' } = process.env;

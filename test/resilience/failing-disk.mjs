@@ -1,4 +1,4 @@
-// A disk that fails at the nth thing that is done with the files of a folder, once or from then on.
+// A disk that fails at the nth event of the files in a folder, once or from then on.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
@@ -10,7 +10,7 @@ const prototype = Object.getPrototypeOf(probe);
 await probe.close();
 
 /**
- * Runs something on such a disk; gives what failed, undefined where less was done.
+ * Runs a function on such a disk, and returns the event that failed; undefined if there were fewer events.
  * @param {string} folder
  * @param {number} at
  * @param {boolean} once

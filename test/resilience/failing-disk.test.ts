@@ -9,14 +9,14 @@ const client = (generation: number): string =>
   `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`;
 const manifests = { 'manifests/user.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\n` };
 
-/** A project whose state has a run. */
+/** A project after an apply. */
 const applied = async (): Promise<TestProject> => {
   const at = await project({ 'idops.yaml': sure, ...manifests });
   expect((await at.idops('apply --yes')).code).toBe(0);
   return at;
 };
 
-/** One whose last run left a regeneration open. */
+/** A project whose last run left a regeneration unsettled. */
 const unsettled = async (): Promise<TestProject> => {
   const at = await project(
     { 'idops.yaml': sure, 'manifests/client.yaml': client(1) },
@@ -28,7 +28,7 @@ const unsettled = async (): Promise<TestProject> => {
   return at;
 };
 
-/** One whose state lies elsewhere than the configuration says. */
+/** A project whose state is at another path than configured. */
 const moved = async (): Promise<TestProject> => {
   const at = await applied();
   await at.write({ 'idops.yaml': `${sure}state: {path: .idops/other/state.json}\n` });
@@ -63,9 +63,9 @@ const commands: readonly [string, () => Promise<TestProject>, (at: TestProject) 
   ['state migrate', moved, async () => 'state migrate --yes'],
 ];
 
-describe('a disk that fails', () => {
+describe('a failing disk', () => {
   it.each(commands)(
-    'at whatever %s does with it: what failed is said, and it is no mistake of idops',
+    'is reported by %s at any file event, and never as an internal error',
     async (_, make, line) => {
       const at = await make();
       const args = await line(at);
@@ -82,16 +82,16 @@ describe('a disk that fails', () => {
           });
           if (failed === undefined) break;
           const { code, stdout, stderr } = ran as Ran;
-          const told = `${event}, ${failed}: ${stdout}${stderr}`;
+          const context = `${event}, ${failed}: ${stdout}${stderr}`;
           codes.add(code);
-          expect(stderr, told).not.toContain('error[internal]');
-          expect(stderr, told).not.toContain('somebody else has it');
-          // Some of what is done with files is done without, such as looking for what killed processes left.
-          if (code !== 0) expect(stdout + stderr, told).toContain('(EIO)');
-          // A lock that can't be released is no failure.
+          expect(stderr, context).not.toContain('error[internal]');
+          expect(stderr, context).not.toContain('somebody else has it');
+          // Some file events are optional, such as a search for files of killed processes.
+          if (code !== 0) expect(stdout + stderr, context).toContain('(EIO)');
+          // A lock that can't be released is only a warning.
           if (failed === `rm ${folder}/state.json.lock` && once) {
-            expect(code, told).toBe(0);
-            expect(stderr, told).toContain(
+            expect(code, context).toBe(0);
+            expect(stderr, context).toContain(
               "warning[not-writable]: the lock .idops/state.json.lock can't be released",
             );
           }

@@ -1,4 +1,4 @@
-// What idops does with files, as events that somebody may stop at.
+// The file operations of idops as events, so that a test can stop or kill at them.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
@@ -9,7 +9,7 @@ await handle.close();
 const originals = {};
 for (const name of ['appendFile', 'writeFile', 'datasync', 'sync']) originals[name] = prototype[name];
 
-/** The two halves of a text; no character is torn. */
+/** The two halves of a text, split between characters. */
 function halves(text) {
   const whole = String(text);
   const middle = Math.floor(whole.length / 2);
@@ -18,8 +18,8 @@ function halves(text) {
 }
 
 /**
- * Gives each event to a function, which does it: `event(name, call, halves)`, where `call` does it as a whole and `halves`
- * does the first half of a write and the second one; undefined for what isn't a write. Gives a function that ends this.
+ * Passes each operation to a function that carries it out: `event(name, call, halves)`. `call` does all of it, `halves`
+ * the first or second half of a write; undefined for other operations. Returns a function that restores the originals.
  * @param {(name: string, call: () => Promise<void>, halves?: { first(): Promise<void>, second(): Promise<void> }) => Promise<void>} event
  * @returns {() => void}
  */

@@ -19,7 +19,7 @@ export const manifest = {
   ].join('---\n'),
 };
 
-/** The state and every journal, which must be readable; none of either is fine. */
+/** Reads the state and every journal, if they exist. */
 export async function readAll({ folder }: TestProject): Promise<void> {
   const idops = join(folder, '.idops');
   if (existsSync(join(idops, 'state.json'))) {
@@ -30,7 +30,7 @@ export async function readAll({ folder }: TestProject): Promise<void> {
   for (const name of await store.list()) await store.read(name);
 }
 
-/** Runs a command on a disk that takes half a write and nothing more, from the nth thing done with files on. */
+/** Runs a command on a disk that accepts only half of a write, from the nth event on. */
 export async function full(
   at: number,
   run: () => Promise<Ran>,
@@ -49,8 +49,8 @@ export async function full(
 }
 
 /**
- * Lets the disk get full from every so many-th thing on that is done with files: nothing is sent that is not recorded, and the
- * next apply converges. Gives how many runs were refused, and how many ended midway.
+ * Makes the disk full at every `step`th event. Expects that everything sent is recorded, and that the next apply
+ * converges. Returns how many runs were refused, and how many ended midway.
  */
 export async function fillUp(step: number): Promise<{ refused: number; midway: number }> {
   let refused = 0;
@@ -61,7 +61,7 @@ export async function fillUp(step: number): Promise<{ refused: number; midway: n
     if (code === 0) break;
     expect(code, stderr).toBe(1);
     expect(stderr).toContain('the disk is full (ENOSPC)');
-    // Several lines that fail by one cause are no reason to say it several times.
+    // Several lines that fail for the same reason are reported once.
     expect(stderr).not.toMatch(/(the disk is full \(ENOSPC\)); \1/);
     await readAll(at);
     if (at.writes().length === 0) {
@@ -70,11 +70,11 @@ export async function fillUp(step: number): Promise<{ refused: number; midway: n
     } else {
       midway += 1;
       expect(stderr).toMatch(/error\[(state-not-saved|run-ended-early)\]/);
-      // What was sent is told.
+      // The result reports what was sent.
       const applied = Number(/Applied: (\d+) applied/.exec(stdout)?.[1]);
       expect(applied).toBe(at.writes().length);
     }
-    // What was sent is in the journal, with the object as it was.
+    // The journal contains what was sent, with the object before it.
     const runs = join(at.folder, '.idops', 'runs');
     const [name] = await fileRuns(runs).list();
     const lines = name === undefined ? [] : ((await fileRuns(runs).read(name))?.lines ?? []);

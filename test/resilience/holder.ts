@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { currentProcess } from '../../src/base/process.js';
 
-/** A number that no process has. */
+/** The id of a dead process. */
 export async function deadPid(): Promise<number> {
   const child = spawn('true');
   await once(child, 'close');

@@ -4,28 +4,28 @@ import { type SandboxRequest, startSandbox } from '../../src/sandbox/index.js';
 import { onFileEvents } from './file-events.mjs';
 import { copyOf, type Image, newFolder, run, type Stage } from './stages.js';
 
-/** Where a run is stopped: at something that it does with a file, or at a write that the server gets. */
+/** Where a run is stopped: at a file event, or at a write on the server. */
 export interface Place {
-  /** In words: \`half writeFile, number 3\`. */
+  /** A description, such as \`half writeFile, number 3\`. */
   readonly words: string;
-  /** Which of the things with files it is, and how much of it is done; undefined for the server. */
+  /** The number of the file event, and how much of it is done; undefined for the server. */
   readonly file?: { readonly event: number; readonly how: How };
 }
 
 export type How = 'before' | 'after' | 'half';
 
-/** What a run leaves that is killed at a place. */
+/** What a run leaves if it is killed at a place. */
 export interface Stopped extends Image, Place {}
 
-/** What is between two things with files is the end of the one or the beginning of the other. */
+/** How to stop at an event, so that the result differs from the events before and after it. */
 export function distinct(name: string): How {
   if (name === 'appendFile' || name === 'writeFile') return 'half';
   return name === 'datasync' ? 'after' : 'before';
 }
 
 /**
- * Runs an apply to its end, and gives what it would leave if it were killed: at each thing that it does with a file, as
- * \`how\` says, and before and after the work of each write. Nothing is under way at these moments but what they name.
+ * Runs an apply to its end, and returns what it would leave if it was killed: at each file event, according to
+ * \`how\`, and before and after each write on the server. At these moments nothing else is in flight.
  */
 export async function stops(on: Stage, from: Image, how: (event: string) => How): Promise<Stopped[]> {
   const stopped: Stopped[] = [];
@@ -37,7 +37,7 @@ export async function stops(on: Stage, from: Image, how: (event: string) => How)
     sent += 1;
     const { folder } = await take({ words: `before the work of write ${sent}` });
     if (method === 'POST') regenerated.set(path, (regenerated.get(path) ?? 0) + 1);
-    // Its answer is lost: the disk is as it is now, the server as it is when the run goes on.
+    // The response is lost: the disk is as it is now, the server as it is when the run continues.
     lost = { words: `after the work of write ${sent}`, folder };
     return undefined;
   };

@@ -13,9 +13,9 @@ const manifest = {
   ].join('---\n'),
 };
 
-describe('an apply that is interrupted', () => {
+describe('an interrupted apply', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'by %s ends all that is in flight and records it, and the next one does the rest',
+    'by %s finishes and records what is in flight, and the next apply does the rest',
     async (signal) => {
       const { came, open, intercept } = writesHeld(2);
       const at = await project(manifest, { intercept });
@@ -46,16 +46,16 @@ describe('an apply that is interrupted', () => {
     },
   );
 
-  it('twice ends at once, and the next one settles what was in flight', async () => {
+  it('twice ends immediately, and the next apply settles what was in flight', async () => {
     let writes = 0;
     const at = await project(manifest, {
-      // The work is done, and its answer never comes.
+      // The change is made, and its response never arrives.
       intercept: ({ method }) =>
         method !== 'GET' && ++writes <= 2 ? { kind: 'stall', when: 'after' } : undefined,
     });
     const running = at.begin(['apply', '--yes', '--concurrency', '2']);
     while (at.sandbox.data.organizations.filter(({ label }) => label === 'New').length < 2) await turn();
-    // Signals that come at once count as one, so it gets them until it is gone.
+    // Pending signals count as one, so they are repeated until the process ends.
     while (running.child.exitCode === null && running.child.signalCode === null) {
       running.child.kill('SIGINT');
       await turn();
@@ -70,7 +70,7 @@ describe('an apply that is interrupted', () => {
     expect(next.stderr).toContain('had not ended: none of its answers were taken into the state');
     expect(next.stderr).toContain('Organization/acme: was done, as reading it back shows');
     expect((await at.idops('plan --detailed-exitcode')).code).toBe(0);
-    // What the first run changed is known to it, so that it can be undone.
+    // The first run's changes are settled, so that it can be undone.
     const [journal = ''] = journals(await at.files()).sort();
     const undone = await at.idops(`undo ${journal.replace(/^.*\//, '').replace('.jsonl', '')} --yes`);
     expect(undone.code).toBe(0);

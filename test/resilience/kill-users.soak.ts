@@ -3,11 +3,11 @@ import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { comparable, ids } from '../boruta/site.js';
 import { project, type Ran, startedSeed, type TestProject } from '../e2e/running.js';
 
-/** How many runs are killed; each of them cuts off what it has in flight. */
+/** How many runs are killed, each with requests in flight. */
 const KILLS = Number(process.env.IDOPS_KILLS ?? 6);
 const USERS = 32;
 
-/** What a run that can't tell more says; everything else has to be true. */
+/** The only message that need not be exact; all others must be true. */
 const UNTRUE = /was not done/;
 
 async function crowd(): Promise<SandboxSeed> {
@@ -28,7 +28,7 @@ function manifest(seed: SandboxSeed, group: string): string {
     .join('---\n');
 }
 
-/** Starts an apply and kills it after its first PATCH has arrived, when the time has come. */
+/** Starts an apply, and kills it at the given moment after its first PATCH arrived. */
 async function kill(at: TestProject, moment: (ended: () => boolean) => Promise<unknown>): Promise<Ran> {
   const seen = at.writes().length;
   const run = at.begin(['apply', '--yes', '--concurrency', '6']);
@@ -42,7 +42,7 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Whether a user of the server lacks what it had. */
+/** The users that lost members of a list. */
 function losses(at: TestProject, start: SandboxSeed): string[] {
   const before = new Map(start.users.map((user) => [user.id, user]));
   return at.sandbox.snapshot().users.flatMap((user) => {
@@ -54,7 +54,7 @@ function losses(at: TestProject, start: SandboxSeed): string[] {
   });
 }
 
-test('runs over users that are killed at random moments lose nothing, and say nothing untrue', async () => {
+test('killed runs over users lose nothing and report nothing false', async () => {
   const start = await crowd();
   const at = await project(
     {
@@ -68,7 +68,7 @@ test('runs over users that are killed at random moments lose nothing, and say no
   for (let round = 1; round <= KILLS; round += 1) {
     const group = `round-${round}`;
     await at.write({ 'manifests/users.yaml': manifest(start, group) });
-    // Every other time just when a list was emptied, which a random moment may never meet.
+    // Every other time exactly when a list is empty, which a random moment may miss.
     await kill(at, async (ended) => {
       if (round % 2 === 1) return await pause(((round * 0.618) % 1) * 250);
       while (losses(at, start).length === 0 && !ended()) await pause(1);
@@ -82,7 +82,7 @@ test('runs over users that are killed at random moments lose nothing, and say no
     expect([after.code, after.stderr]).toEqual([0, after.stderr]);
     for (const line of after.stderr.split('\n')) {
       const [, id = ''] = /User\/([0-9a-f-]{36}): /.exec(line) ?? [];
-      // What was not done at all left the group as it was, and every list.
+      // If nothing was done, the group and every list are unchanged.
       if (UNTRUE.test(line) && !/as a whole/.test(line)) {
         expect([line, groups.get(id) === group]).toEqual([line, false]);
         expect(
@@ -102,6 +102,6 @@ test('runs over users that are killed at random moments lose nothing, and say no
     ),
   });
   expect(end).toEqual(goal);
-  // Without a list that was really lost on the way nothing was tried.
+  // The test is meaningful only if some lists were lost on the way.
   expect(cuts).toBeGreaterThan(0);
 });

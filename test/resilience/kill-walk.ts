@@ -5,17 +5,17 @@ import { distinct, type Stopped, stops } from './images.js';
 import { goOn, type Kill, killed, type Outcome, opened, shapeOf } from './killing.js';
 import { cleanUp, type Stage, stage } from './stages.js';
 
-/** Of the places at files, each so many of them kills a process too. */
+/** Every nth file place also kills a real process. */
 const EACH = 12;
 
-/** As many processes at once as two processors carry. */
+/** As many processes as two processors can run. */
 const limit = pLimit(2);
 
 interface Walked extends Outcome {
   readonly words: string;
 }
 
-/** Goes on from all that runs left, as it were in one process each. */
+/** Continues from each place where a run was stopped, as if each was killed. */
 async function walk(on: Stage, stopped: readonly Stopped[]): Promise<Walked[]> {
   const walked: Walked[] = [];
   for (const image of stopped) {
@@ -24,7 +24,7 @@ async function walk(on: Stage, stopped: readonly Stopped[]): Promise<Walked[]> {
   return walked;
 }
 
-/** Kills a process at a place, sees that it leaves what was said of it, and goes on. */
+/** Kills a process at a place, checks that it leaves what the image predicted, and continues. */
 async function walkKilled(on: Stage, words: string, kill: Kill, image?: Stopped): Promise<Walked> {
   const left = await killed(on, kill);
   const shapes = [left, image ?? left].map(shapeOf);
@@ -34,14 +34,16 @@ async function walkKilled(on: Stage, words: string, kill: Kill, image?: Stopped)
   return { words: `${words}, killed`, wrong: [...other, ...wrong], settled };
 }
 
-/** Stops a run wherever it does something that lasts, and sees that the runs after it lose and repeat nothing. */
+/** Stops a run at each durable step, and checks that the following runs lose and repeat nothing. */
 export function walkKills(profile: SandboxProfile): void {
   afterAll(cleanUp);
-  test(`a run that is killed anywhere converges afterwards (${profile})`, { timeout: 900_000 }, async () => {
+  test(`a run that is killed at any point converges afterwards (${profile})`, {
+    timeout: 900_000,
+  }, async () => {
     const on = await stage(profile);
     const once = await stops(on, on.first, distinct);
     expect(once.filter(({ file }) => file === undefined)).toHaveLength(2 * on.writes);
-    // The run after it has to settle, and is stopped too, before each thing that it does with a file.
+    // The next run has to settle it, and is stopped too, before file events.
     const twice: Stopped[] = [];
     for (const [index, write] of [on.writes, on.writes - 1, on.writes - 2].entries()) {
       const first = once.find(({ words }) => words === `after the work of write ${write}`);
@@ -66,7 +68,7 @@ export function walkKills(profile: SandboxProfile): void {
     expect(outcomes.flatMap(({ words, wrong }) => wrong.map((what) => `${words}: ${what}`))).toEqual([]);
     expect(sampled.length).toBeGreaterThanOrEqual(4);
     expect(outcomes.length).toBeGreaterThanOrEqual(110);
-    // Two clients, and each can be cut off before its request, under way and before its answer.
+    // Two clients, and each regeneration can be cut before the request, in flight and before the response.
     expect(outcomes.filter(({ settled }) => settled > 0).length).toBeGreaterThan(5);
     expect(outcomes.filter(({ settled }) => settled === 0).length).toBeGreaterThan(50);
   });

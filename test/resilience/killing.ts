@@ -29,34 +29,34 @@ const preload = pathToFileURL(resolve('test/resilience/dying.mjs')).href;
 /** Where the process of a run is killed. */
 export type Kill = FileKill | ServerKill;
 
-/** At the nth thing that it does with a file: before it, after it, or when half of it is done. */
+/** At the nth file event: before it, after it, or after half of it. */
 interface FileKill {
   readonly event: number;
   readonly how: How;
 }
 
-/** At the nth write that the server gets, of several at once: before it does the work, or after it, with no answer. */
+/** At the nth write on the server, of several in flight: before it is done, or after it and before the response. */
 interface ServerKill {
   readonly write: number;
   readonly work: 'before' | 'after';
 }
 
 export interface Outcome {
-  /** What is wrong, a sentence each; empty where all is well. */
+  /** What is wrong, a sentence each; empty if nothing is. */
   readonly wrong: readonly string[];
-  /** Whether a person had to say what became of a regeneration. */
+  /** How many regenerations a person had to settle. */
   readonly settled: number;
 }
 
-/** What a run that didn't end left, and the server that goes on. */
+/** What an unfinished run left, and the server that continues. */
 interface Left {
   readonly folder: string;
   readonly sandbox: Sandbox;
-  /** The regenerations that the server did, by client. */
+  /** How often the server regenerated each client's DID. */
   readonly regenerated: ReadonlyMap<string, number>;
 }
 
-/** Sets up what a run would have left. */
+/** Sets up what a run left. */
 export async function opened(on: Stage, image: Image): Promise<Left> {
   const regenerated = new Map(image.regenerated);
   const intercept = async ({ method, path }: SandboxRequest) => {
@@ -67,7 +67,7 @@ export async function opened(on: Stage, image: Image): Promise<Left> {
   return { folder: await copyOf(image, sandbox.url), sandbox, regenerated };
 }
 
-/** Kills the process of a second run. Throws where it ended by itself. */
+/** Kills the process of a second run. Throws if the process ends otherwise. */
 export async function killed(on: Stage, kill: Kill): Promise<Left> {
   let child: ChildProcess | undefined;
   let ended: Promise<unknown> | undefined;
@@ -107,7 +107,7 @@ export async function killed(on: Stage, kill: Kill): Promise<Left> {
   return { folder, sandbox, regenerated };
 }
 
-/** What the files of a project are, but for what is another one each time: how many whole lines, and what of a line. */
+/** The files of a project, without what differs each time: whole lines, and whether a line is cut off. */
 export async function shapeOf({ folder }: { readonly folder: string }): Promise<string[]> {
   const files = Object.entries(await filesIn(join(folder, '.idops')));
   return files
@@ -119,7 +119,7 @@ export async function shapeOf({ folder }: { readonly folder: string }): Promise<
     .sort();
 }
 
-/** Runs again after a run that was killed, and looks at what all that came to. */
+/** Runs again after a killed run, and checks the result. */
 export async function goOn(on: Stage, left: Left): Promise<Outcome> {
   const { folder, sandbox, regenerated } = left;
   const wrong: string[] = [];
@@ -160,7 +160,7 @@ export async function goOn(on: Stage, left: Left): Promise<Outcome> {
     check(`left behind: ${locks}`, locks.length === 0);
     return { wrong, settled };
   } catch (failure) {
-    // Where it was killed is said with all that is wrong.
+    // The place of the kill is reported together with what is wrong.
     return { wrong: [...wrong, String(failure)], settled: 0 };
   } finally {
     await sandbox.close();
@@ -168,7 +168,7 @@ export async function goOn(on: Stage, left: Left): Promise<Outcome> {
   }
 }
 
-/** A plan made in this process, and the runs that are still open. */
+/** A plan made in this process, and the unfinished runs. */
 async function look(folder: string, { url, token }: Sandbox): Promise<{ plan: Plan; unfinished: string[] }> {
   const variables = { IDOPS_BASE_URL: url, IDOPS_TOKEN: token };
   const session = await openSession(await loadProject({ cwd: folder, variables }));
@@ -184,7 +184,7 @@ async function look(folder: string, { url, token }: Sandbox): Promise<{ plan: Pl
   }
 }
 
-/** What of the state and the journals can't be read; a line that was cut off is allowed right after a kill. */
+/** What is unreadable in state and journals; right after a kill, a last line may be cut off. */
 async function unreadable(folder: string, torn: boolean): Promise<string[]> {
   const wrong: string[] = [];
   const runs = join(folder, '.idops', 'runs');
@@ -201,7 +201,7 @@ async function unreadable(folder: string, torn: boolean): Promise<string[]> {
   return wrong;
 }
 
-/** What a person does about regenerations that nobody knows the outcome of; gives how many there were. */
+/** Settles regenerations with unknown outcome, as a person does, and returns how many there were. */
 async function settleAll(
   folder: string,
   sandbox: Sandbox,
@@ -231,12 +231,12 @@ async function settleAll(
   return blocked.length;
 }
 
-/** Without what is another one each time besides: DIDs. */
+/** The data without DIDs, which differ each time. */
 function lasting(data: SandboxSeed): object {
   return comparable({ ...data, clients: data.clients.map((client) => ({ ...client, did: null })) });
 }
 
-/** The changed objects whose state before is in no journal. */
+/** The changed objects whose former fields are in no journal. */
 async function missingImages(folder: string, seed: SandboxSeed, profile: SandboxProfile): Promise<string[]> {
   const runs = join(folder, '.idops', 'runs');
   const contents = await Promise.all((await fileRuns(runs).list()).map((name) => fileRuns(runs).read(name)));

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../cleanups.js';
 import { deadPid, holder } from './holder.js';
 
-/** A process that takes locks as it is told. */
+/** A process that takes locks on command. */
 async function taker() {
   const module = pathToFileURL(resolve('dist/state/file/lock.js')).href;
   const child = spawn(process.execPath, [resolve('test/resilience/taker.mjs'), module]);
@@ -21,7 +21,7 @@ async function taker() {
   };
 }
 
-it('of many processes that find the same dead lock, one takes it over', async () => {
+it('one of many processes takes over a dead lock', async () => {
   const takers = await Promise.all(Array.from({ length: 12 }, taker));
   for (let round = 0; round < 10; round += 1) {
     const folder = await temporaryFolder('lock');

@@ -14,7 +14,7 @@ import { deadPid, holder } from './holder.js';
 const lockFile = '.idops/state.json.lock';
 const manifest = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
 
-describe('two runs at once', () => {
+describe('two runs at the same time', () => {
   it('the second is refused, names the first, and sends nothing', async () => {
     const { came, open, intercept } = writesHeld();
     const { begin, idops, refused, sandbox, writes } = await project(manifest, { intercept });
@@ -32,7 +32,7 @@ describe('two runs at once', () => {
     expect((await idops('apply --yes')).code).toBe(0);
   });
 
-  it('a plan beside an apply says so and leaves its journal alone', async () => {
+  it('a plan during an apply reports it, and keeps its journal', async () => {
     const { came, open, intercept } = writesHeld();
     const { begin, idops, files } = await project(manifest, { intercept });
     const first = begin(['apply', '--yes']);
@@ -49,9 +49,9 @@ describe('two runs at once', () => {
   });
 });
 
-describe('a lock that was left behind', () => {
-  it('by a process that has ended and that its parent has not seen yet is taken over', async () => {
-    // The shell becomes a process that never waits for its child, which ends once it is told.
+describe('a lock that a run left', () => {
+  it('is taken over if its process is a zombie', async () => {
+    // The shell becomes a process that never waits for its child, which ends when it reads a line.
     const parent = spawn('sh', ['-c', 'exec 3<&0; (read line <&3) & echo $!; exec sleep 60']);
     const seen = (pid: number | undefined, what: string) =>
       expect.poll(async () => await readFile(`/proc/${pid}/${what}`, 'utf8'), { timeout: 300_000 });
@@ -71,7 +71,7 @@ describe('a lock that was left behind', () => {
     }
   });
 
-  it('of which nobody can tell whose it is is refused, until somebody unlocks', async () => {
+  it('is refused if its holder is unknown, until it is removed with runs unlock', async () => {
     const { idops, sandbox } = await project({ ...manifest, [lockFile]: '{}' });
     const refused = await idops('apply --yes');
     expect(refused).toMatchObject({
@@ -84,7 +84,7 @@ describe('a lock that was left behind', () => {
     expect((await idops('apply --yes')).code).toBe(0);
   });
 
-  it('can not forge what the terminal shows, nor lead to another file', async () => {
+  it("can't forge terminal output or lead to another file", async () => {
     const { idops, files } = await project({
       ...manifest,
       [lockFile]: holder({ user: '\u001b[2J\nok', pid: await deadPid(), nonce: '../../x' }),
@@ -102,8 +102,8 @@ describe('a lock that was left behind', () => {
   });
 });
 
-describe('a lock that was taken over in the middle of a run', () => {
-  it('is told with the run that took it over, also if that has ended', async () => {
+describe('a lock that was taken over during a run', () => {
+  it('is reported with the run that took it over, even if that has ended', async () => {
     let patches = 0;
     const { came, open, intercept } = gate();
     const at = await project(
@@ -114,7 +114,7 @@ describe('a lock that was taken over in the middle of a run', () => {
     );
     const first = at.begin(['apply', '--yes', '--concurrency', '1']);
     await came;
-    // As if it ran in another container.
+    // As if it runs in another container.
     for (const [path, text] of Object.entries(await at.files())) {
       if (path.startsWith('.idops/'))
         await at.write({ [path]: text.replaceAll(`"${hostname()}"`, '"elsewhere"') });
@@ -139,7 +139,7 @@ describe('a lock that was taken over in the middle of a run', () => {
 });
 
 describe('a lock', () => {
-  it('that is dead is taken over by one of many that begin in the same moment', async () => {
+  it('of a dead process is taken over by one of many runs that begin at the same time', async () => {
     for (let round = 0; round < often(15); round += 1) {
       const folder = await temporaryFolder('lock');
       const state = join(folder, 'state.json');

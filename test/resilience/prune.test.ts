@@ -25,21 +25,21 @@ async function prune(
 }
 
 describe.each(['documented', 'boruta'] as const)('pruning (%s)', (profile) => {
-  it('deletes only templates that idops applied and that no manifest names', async () => {
+  it('deletes only templates that idops applied and no manifest names', async () => {
     const at = await site({ profile });
     await at.apply(acme, template('tx_code'), template('confirmation_instructions'));
     expect(types(at)).toEqual(['confirmation_instructions', 'reset_password_instructions', 'tx_code']);
     await at.declare(acme, template('tx_code'));
     expect(todo(await at.plan())).toEqual([]);
     await prune(at);
-    // The one for resetting passwords was never applied by idops.
+    // idops never applied the template for resetting passwords.
     expect(types(at)).toEqual(['reset_password_instructions', 'tx_code']);
     at.writes();
     await prune(at);
     expect(at.writes()).toEqual([]);
   });
 
-  it('does not delete what is only compared, adopted or refused', async () => {
+  it('deletes nothing that was only compared, adopted or refused', async () => {
     const at = await site({ profile });
     const [there] = at.sandbox.data.templates;
     const same = template(there?.type ?? '', {
@@ -56,7 +56,7 @@ describe.each(['documented', 'boruta'] as const)('pruning (%s)', (profile) => {
     expect(types(at)).toEqual(before);
   });
 
-  it('leaves what a target or a kind leaves out', async () => {
+  it('keeps what --target or --kind leaves out', async () => {
     const at = await site({ profile });
     await at.apply(acme, template('tx_code'), template('confirmation_instructions'));
     await at.declare({ ...acme, label: 'Newer' });
@@ -79,7 +79,7 @@ describe.each(['documented', 'boruta'] as const)('pruning (%s)', (profile) => {
     expect(comparable(at.sandbox.snapshot())).toEqual(before);
   });
 
-  it('counts as destructive', async () => {
+  it('is destructive', async () => {
     const at = await site({ profile });
     await at.apply(acme, template('tx_code'));
     await at.declare(acme);

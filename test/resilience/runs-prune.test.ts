@@ -23,7 +23,7 @@ const left = async (at: TestProject): Promise<string[]> =>
     .sort()
     .map(nameOf);
 
-/** Makes every line of a journal so many days older; its name stays. */
+/** Makes every line of a journal older by the given number of days; its name stays. */
 async function age(at: TestProject, name: string, days: number): Promise<void> {
   const path = join('.idops/runs', `${name}.jsonl`);
   const older = (await at.read(path)).replace(/"at":"([^"]+)"/g, (_, time: string) =>
@@ -33,7 +33,7 @@ async function age(at: TestProject, name: string, days: number): Promise<void> {
 }
 
 describe('idops runs prune', () => {
-  it('removes what is older than it is to be kept, and says what', async () => {
+  it('removes journals older than --keep, and lists them', async () => {
     const { at, names } = await runsOf('One', 'Two', 'Three');
     const [first = '', second = '', third = ''] = names;
     await age(at, first, 91);
@@ -48,7 +48,7 @@ describe('idops runs prune', () => {
     expect((await at.idops('apply --yes')).code).toBe(0);
   });
 
-  it('keeps the last so many, and what either rule keeps', async () => {
+  it('keeps the newest journals with --keep-last, and what either option keeps', async () => {
     const { at, names } = await runsOf('One', 'Two', 'Three', 'Four');
     for (const name of names) await age(at, name, 100);
     expect((await at.idops('runs prune --keep 90d --keep-last 3 --yes')).code).toBe(0);
@@ -61,7 +61,7 @@ describe('idops runs prune', () => {
     });
   });
 
-  it('keeps the newest that the state holds, a killed one, and one that a state put back does not hold', async () => {
+  it('keeps the newest run in the state, a killed one, and one that a restored state lacks', async () => {
     const { at, names } = await runsOf('One');
     const before = await at.read('.idops/state.json');
     await at.write({ 'manifests/all.yaml': acme('Two') });
@@ -83,7 +83,7 @@ describe('idops runs prune', () => {
     expect(await left(at)).toEqual([first, second]);
   });
 
-  it('keeps one with a regeneration that nobody has settled', async () => {
+  it('keeps a run with an unsettled regeneration', async () => {
     const post = /regenerate_did$/;
     const at = await project(
       { 'manifests/all.yaml': acme('One') },
@@ -100,13 +100,13 @@ describe('idops runs prune', () => {
     expect(await left(at)).toHaveLength(1);
   });
 
-  it('leaves the journals of another state in the folder alone', async () => {
+  it('keeps journals of another state in the same folder', async () => {
     const { at, names } = await runsOf('One', 'Two');
     const own = await at.read('idops.yaml');
     await at.write({
       'idops.yaml': `${own}state: {path: .idops/other.json}\n`,
       'manifests/all.yaml': acme('X'),
-      // One that still had records would have to be brought along.
+      // A state with records has to be migrated.
       '.idops/state.json': '',
     });
     expect((await at.idops('apply --yes')).code).toBe(0);
@@ -118,7 +118,7 @@ describe('idops runs prune', () => {
     expect(rest).toEqual(expect.arrayContaining(names));
   });
 
-  it('removes nothing without a state, without a yes, with a wrong age, or while a run holds the lock', async () => {
+  it('removes nothing without a state, without --yes, or with an invalid age', async () => {
     const { at, names } = await runsOf('One', 'Two');
     await at.refused('runs prune', '--keep AGE');
     await at.refused('runs prune --keep 0d', 'no-terminal');
@@ -138,7 +138,7 @@ describe('idops runs prune', () => {
     expect(await left(at)).toEqual(names);
   });
 
-  it('keeps a journal that it can not read, and says so', async () => {
+  it('keeps and reports an unreadable journal', async () => {
     const { at, names } = await runsOf('One', 'Two', 'Three');
     const path = `.idops/runs/${names[0]}.jsonl`;
     await at.write({ [path]: '{"type": "nonsense"}\n' });

@@ -19,8 +19,8 @@ async function twoRuns(): Promise<{ at: TestProject; first: string; second: stri
 
 const nameOf = (path: string): string => path.replace(/^.*\//, '').replace('.jsonl', '');
 
-describe('what lies among the journals and is none', () => {
-  it('is ignored, with a warning; a journal that is broken is an error for its run alone', async () => {
+describe('other files among the journals', () => {
+  it('are ignored with a warning; a broken journal is an error only for its run', async () => {
     const { at } = await twoRuns();
     await at.write({
       '.idops/runs/notes.jsonl': 'buy milk',
@@ -35,7 +35,7 @@ describe('what lies among the journals and is none', () => {
     expect(listed.stdout).toContain('apply');
     for (const command of ['plan --detailed-exitcode', 'doctor', 'undo --last --yes']) {
       const { code, stderr } = await at.idops(command);
-      // What the undo can't see it leaves.
+      // The undo leaves a value that it can't compare.
       expect(code, stderr).toBe(command.startsWith('undo') ? 1 : 0);
       expect(stderr).not.toContain('journal');
     }
@@ -49,7 +49,7 @@ describe('what lies among the journals and is none', () => {
 });
 
 describe('idops runs', () => {
-  it('lists the runs, the newest last, as text and as JSON', async () => {
+  it('lists the runs, newest last, as text and as JSON', async () => {
     const { at, first, second } = await twoRuns();
     const { code, stdout } = await at.idops('runs');
     expect(code).toBe(0);
@@ -64,7 +64,7 @@ describe('idops runs', () => {
     ]);
   });
 
-  it('shows who, when, which server and what changed, by the beginning of a name too', async () => {
+  it('shows who, when, which server and what changed, also by the beginning of a name', async () => {
     const { at, second } = await twoRuns();
     const { code, stdout } = await at.idops(`runs show ${nameOf(second)}`);
     expect(code).toBe(0);
@@ -102,7 +102,7 @@ describe('idops runs', () => {
     }
   });
 
-  it('needs no server and no manifests', async () => {
+  it('needs no server and no valid manifests', async () => {
     const { at, second } = await twoRuns();
     await at.write({ 'manifests/all.yaml': 'broken: [' });
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
@@ -110,14 +110,14 @@ describe('idops runs', () => {
     expect((await at.idops(`runs show ${nameOf(second)}`, { env })).code).toBe(0);
   });
 
-  it('says so where there are none', async () => {
+  it('reports that there are no runs', async () => {
     const at = await project({ 'manifests/all.yaml': acme('New') });
     expect(await at.idops('runs')).toMatchObject({ code: 0, stdout: 'There are no runs yet.\n' });
     expect((await at.idops('plan')).code).toBe(0);
     expect(journals(await at.files())).toEqual([]);
   });
 
-  it("doesn't say so where the only one can't be read", async () => {
+  it('reports an unreadable journal, not that there are no runs', async () => {
     const at = await project({ 'manifests/all.yaml': acme('First') });
     expect((await at.idops('apply --yes')).code).toBe(0);
     const [only = ''] = journals(await at.files());
@@ -129,11 +129,11 @@ describe('idops runs', () => {
 });
 
 describe('a journal', () => {
-  it('with a last line that was cut off is read up to there, and settled by the next run', async () => {
+  it('is read up to a truncated last line, and settled by the next run', async () => {
     const { at, second } = await twoRuns();
     const text = await at.read(second);
     const lines = text.trimEnd().split('\n');
-    // As a kill leaves it: the state has not heard of the end.
+    // As after a kill: the state doesn't know that the run ended.
     const state = JSON.parse(await at.read('.idops/state.json'));
     await at.write({
       [second]: `${lines.slice(0, -2).join('\n')}\n${(lines.at(-2) ?? '').slice(0, 30)}`,
@@ -154,7 +154,7 @@ describe('a journal', () => {
     expect((await at.idops('runs')).stdout).not.toContain('(unfinished)');
   });
 
-  it('of which not even the first line is whole is no run', async () => {
+  it('is ignored if its first line is incomplete', async () => {
     const { at } = await twoRuns();
     await at.write({ '.idops/runs/29990101T000000Z-abcdef.jsonl': '{"type":"run","form' });
     expect((await at.idops('runs')).stdout.split(/\n(?=\d)/)).toHaveLength(2);
@@ -163,7 +163,7 @@ describe('a journal', () => {
     expect((await at.idops('apply --yes')).code).toBe(0);
   });
 
-  it('that the state knows and that is empty is told of', async () => {
+  it('is reported if the state knows it but it is empty', async () => {
     const { at, second } = await twoRuns();
     await at.write({ [second]: '' });
     const { code, stdout, stderr } = await at.idops('runs');
@@ -176,7 +176,7 @@ describe('a journal', () => {
 
   it.each([
     [
-      'with rubbish in the middle',
+      'with garbage in the middle',
       (text: string) => text.replace('{"type":"sending"', '{"type'),
       'is not JSON',
     ],
@@ -195,7 +195,7 @@ describe('a journal', () => {
       (text: string) => text.replace(/"run":"[^"]*"/, '"run":"x"'),
       'does not name this run',
     ],
-  ] as const)('%s is named, and the other runs are shown all the same', async (_, damage, why) => {
+  ] as const)('%s is reported, and the other runs are shown', async (_, damage, why) => {
     const { at, first, second } = await twoRuns();
     const damaged = damage(await at.read(first));
     await at.write({ [first]: damaged });
@@ -204,17 +204,17 @@ describe('a journal', () => {
     for (const command of [`runs show ${nameOf(first)}`, `undo ${nameOf(first)} --yes`]) {
       await at.refused(command, '[journal-unreadable]');
     }
-    // What the state holds of it is enough to go on.
+    // The state contains enough of it to continue.
     await at.write({ 'manifests/all.yaml': acme('Third') });
     expect((await at.idops('apply --yes')).code).toBe(0);
     expect(await at.read(first)).toBe(damaged);
   });
 
   it.each([
-    ['rubbish', 'rubbish'],
-    ['rubbish and a line', 'rubbish\n'],
+    ['garbage', 'rubbish'],
+    ['garbage and a newline', 'rubbish\n'],
     ['zeros', '\0'.repeat(5000)],
-  ])('of which the state holds all does no harm with %s at its end', async (_, more) => {
+  ])('that is completely in the state may have %s at its end', async (_, more) => {
     const { at, second } = await twoRuns();
     await at.write({ [second]: `${await at.read(second)}${more}` });
     expect((await at.idops('plan --detailed-exitcode')).code).toBe(0);
@@ -223,7 +223,7 @@ describe('a journal', () => {
     expect(at.sandbox.data.organizations[0]?.label).toBe('Third');
   });
 
-  it('that is corrupt and not in the state is refused before anything is sent', async () => {
+  it('is refused before anything is sent if it is corrupt and not in the state', async () => {
     const { at, second } = await twoRuns();
     const state = JSON.parse(await at.read('.idops/state.json'));
     const damaged = (await at.read(second)).replace('{"type":"sending"', '{"type');
@@ -238,7 +238,7 @@ describe('a journal', () => {
     expect(await at.read(second)).toBe(damaged);
   });
 
-  it('can not forge what the terminal shows', async () => {
+  it("can't forge terminal output", async () => {
     const { at, second } = await twoRuns();
     const hostile = '\u001b]0;x\u0007\u001b[2J\r\n::error::x\u202e';
     const lines = (await at.read(second))
@@ -284,7 +284,7 @@ describe('idops runs settle', () => {
     return { at, run, posts: () => at.writes().length };
   }
 
-  it('with --done records the generation, and nothing is sent', async () => {
+  it('with --done records the generation without a request', async () => {
     const { at, run, posts } = await unknownOutcome();
     const plan = await at.idops('plan');
     expect(plan).toMatchObject({
@@ -311,7 +311,7 @@ describe('idops runs settle', () => {
   it.each([
     ['done', 0],
     ['not-done', 2],
-  ])('with --%s settles a run that was killed, before any apply', async (answer, changes) => {
+  ])('with --%s settles a killed run, before any apply', async (answer, changes) => {
     const held = writesHeld();
     const at = await project({ 'manifests/all.yaml': client(1) }, { intercept: held.intercept });
     await succeeded(at.idops('apply --yes'));
@@ -332,14 +332,14 @@ describe('idops runs settle', () => {
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
-  it('is not needed where a person regenerates on purpose', async () => {
+  it('is not needed if a person regenerates the DID', async () => {
     const { at, posts } = await unknownOutcome();
     expect((await at.idops(`regenerate-did ${ids.portal} --yes`)).code).toBe(0);
     expect(posts()).toBe(2);
     expect((await at.idops('plan')).stdout).not.toContain('whose outcome is not known');
   });
 
-  it('needs one of both words, a known run and an open client', async () => {
+  it('requires one of the two options, a known run and an unsettled client', async () => {
     const { at, run } = await unknownOutcome();
     const client = `Client/${ids.portal}`;
     for (const [args, code] of [
@@ -355,7 +355,7 @@ describe('idops runs settle', () => {
 });
 
 describe('idops runs forget', () => {
-  it('removes the journal of a run that nobody can read, and no other', async () => {
+  it("removes only a journal that can't be read", async () => {
     const { at, first, second } = await twoRuns();
     const run = nameOf(second);
     const refused = await at.idops(`runs forget ${nameOf(first)} --yes`);

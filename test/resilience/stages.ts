@@ -13,21 +13,21 @@ import { runInProcess } from '../e2e/in-process.js';
 import type { Ran } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
-/** What a process leaves that ends at some moment: the disk and the server, with nothing under way. */
+/** What a process leaves if it ends at some moment: disk and server, with nothing in flight. */
 export interface Image {
-  /** A project's folder; the address in it stands for the server. */
+  /** A project's folder, in which `url` is the server. */
   readonly folder: string;
   readonly url: string;
   readonly server: SandboxSeed;
-  /** The regenerations that the server did, by client. */
+  /** How often the server regenerated each client's DID. */
   readonly regenerated: ReadonlyMap<string, number>;
 }
 
-/** A project that was applied once, and what is declared next. */
+/** A project that was applied once, and the next manifests. */
 export interface Stage {
   readonly profile: SandboxProfile;
   readonly first: Image;
-  /** The server as an undisturbed second run leaves it. */
+  /** The server after an undisturbed second run. */
   readonly wanted: SandboxSeed;
   readonly writes: number;
 }
@@ -82,13 +82,13 @@ export async function newFolder(): Promise<string> {
   return folder;
 }
 
-/** Applies the first manifests, puts the second ones there, and sees what an undisturbed run of them comes to. */
+/** Applies the first manifests, writes the second ones, and records what an undisturbed run of them does. */
 export async function stage(profile: SandboxProfile): Promise<Stage> {
   const folder = await newFolder();
   const sandbox = await startSandbox({ profile });
   try {
     const [client] = sandbox.data.clients;
-    // On the server that derives DIDs from keys, one client gets another DID and one the same.
+    // On a server that derives DIDs from keys, one client gets another DID, and one the same.
     if (client !== undefined) client.did = 'did:example:before';
     const config = `version: 1
 server: {base_url: "\${IDOPS_BASE_URL}", profile: ${profile}, auth: {token: "\${IDOPS_TOKEN}"}}
@@ -111,15 +111,15 @@ safety: {max_destructive: 100}
   }
 }
 
-/** The search path, which a command that runs in this process may have been told otherwise. */
+/** The original PATH, because a command in this process may change it. */
 const searchPath = process.env.PATH;
 
-/** What a command is given, here and in a process of its own. */
+/** The folder and the variables of a command, in this process or another. */
 export function surroundings(folder: string, { url, token }: Sandbox) {
   return { cwd: folder, env: { PATH: searchPath, HOME: folder, IDOPS_BASE_URL: url, IDOPS_TOKEN: token } };
 }
 
-/** Several kills are looked at at once, and a process has one folder and one set of variables. */
+/** Several kills are checked at the same time, but a process has one folder and one set of variables. */
 const oneAtATime = pLimit(1);
 
 export async function run(folder: string, sandbox: Sandbox, args: readonly string[]): Promise<Ran> {
@@ -138,8 +138,8 @@ export async function succeed(ran: Promise<Ran>): Promise<void> {
 const gone = spawnSync('true').pid;
 
 /**
- * A copy of an image's folder for another server. What this process wrote, into a file or its name, it makes seem to be of
- * one that is gone.
+ * A copy of an image's folder for another server. Files that this process wrote look as if a dead process
+ * wrote them.
  */
 export async function copyOf({ folder: from, url }: Image, to: string): Promise<string> {
   const folder = await newFolder();

@@ -37,7 +37,7 @@ const first: readonly Doc[] = [
   generation(1),
 ];
 
-/** Two runs, the second one with a deletion and a regeneration; gives the states after each. */
+/** Two runs, the second with a deletion and a regeneration; returns the states after each. */
 async function twoRuns(at: Site): Promise<{ old: string; recent: string }> {
   await at.apply(...first);
   const old = readFileSync(stateOf(at), 'utf8');
@@ -49,7 +49,7 @@ async function twoRuns(at: Site): Promise<{ old: string; recent: string }> {
 }
 
 describe.each(['documented', 'boruta'] as const)('without the state (%s)', (profile) => {
-  it('a run converges again, and deletes and regenerates nothing', async () => {
+  it('a run converges, and neither deletes nor regenerates', async () => {
     const at = await site({ profile });
     await twoRuns(at);
     rmSync(stateOf(at));
@@ -58,12 +58,12 @@ describe.each(['documented', 'boruta'] as const)('without the state (%s)', (prof
     expect(results.every(({ status }) => status === 'applied')).toBe(true);
     expect(dangerous(at)).toHaveLength(2);
     expect(todo(await at.plan())).toEqual([]);
-    // What was adopted counts from here on.
+    // Adopted generations are compared from now on.
     await at.apply(...second.slice(0, -1), generation(3));
     expect(dangerous(at)).toHaveLength(3);
   });
 
-  it('and without the journals a higher generation is taken as the present one', async () => {
+  it('a higher generation is adopted if the journals are missing too', async () => {
     const at = await site({ profile });
     await twoRuns(at);
     rmSync(join(at.folder, '.idops'), { recursive: true });
@@ -87,7 +87,7 @@ describe.each(['documented', 'boruta'] as const)('without the state (%s)', (prof
 });
 
 describe.each(['documented', 'boruta'] as const)('with an older copy of the state (%s)', (profile) => {
-  it('no regeneration is repeated: the journals know', async () => {
+  it('no regeneration is repeated, because the journals contain it', async () => {
     const at = await site({ profile });
     const { old, recent } = await twoRuns(at);
     writeFileSync(stateOf(at), old);
@@ -103,7 +103,7 @@ describe.each(['documented', 'boruta'] as const)('with an older copy of the stat
     expect(resources).toEqual(JSON.parse(recent).resources);
   });
 
-  it('no template is pruned that idops had deleted and a person wrote', async () => {
+  it('a template that a person wrote after idops deleted it is not pruned', async () => {
     const at = await site({ profile });
     const { old } = await twoRuns(at);
     at.sandbox.data.templates.push({
@@ -121,11 +121,11 @@ describe.each(['documented', 'boruta'] as const)('with an older copy of the stat
     expect(dangerous(at)).toHaveLength(2);
   });
 
-  it('of which the clock or the second of the run says nothing, the journals are found all the same', async () => {
+  it('the journals of runs in the same second are still found', async () => {
     const at = await site({ profile });
     await at.apply(...first);
     const states = [readFileSync(stateOf(at), 'utf8')];
-    // Runs of the same second.
+    // Runs in the same second.
     for (let number = 2; number < 6; number += 1) {
       await at.apply(generation(number));
       states.push(readFileSync(stateOf(at), 'utf8'));
@@ -140,7 +140,7 @@ describe.each(['documented', 'boruta'] as const)('with an older copy of the stat
     }
   });
 
-  it('a regeneration whose outcome is unknown stays blocked', async () => {
+  it('a regeneration with unknown outcome stays blocked', async () => {
     const at = await site({ profile });
     await at.apply(generation(1));
     const old = readFileSync(stateOf(at), 'utf8');
@@ -157,7 +157,7 @@ describe.each(['documented', 'boruta'] as const)('with an older copy of the stat
     expect(dangerous(at)).toHaveLength(1);
   });
 
-  it('journals of another state in the same folder are none of its business', async () => {
+  it('journals of another state in the same folder are ignored', async () => {
     const at = await site({ profile });
     await at.apply(generation(1));
     const old = readFileSync(stateOf(at), 'utf8');
@@ -178,8 +178,8 @@ describe.each(['documented', 'boruta'] as const)('with an older copy of the stat
   });
 });
 
-describe('a state that can not be used', () => {
-  it('is refused, and left as it is', async () => {
+describe('an unusable state', () => {
+  it('is refused and kept', async () => {
     const at = await site({ profile: 'documented' });
     await at.apply(...first);
     writeFileSync(stateOf(at), 'rubbish');
@@ -194,12 +194,12 @@ describe('a state that can not be used', () => {
   });
 });
 
-describe('a folder of the state that nobody can look into', () => {
+describe('an unreadable folder of the state', () => {
   it.each(['plan', 'apply --yes', 'state show', 'state rm User/1 --yes', 'runs', 'runs unlock --yes'])(
-    'is told as that by %s',
+    'is reported by %s',
     async (command) => {
       const { idops, folder } = await project({ 'manifests/a.yaml': 'kind: Organization\nname: acme\n' });
-      // Whoever runs this may look anywhere, but for where a link leads to itself.
+      // Root may read everything, except a link to itself.
       await symlink('.idops', join(folder, '.idops'));
       const { code, stderr } = await idops(command);
       expect(code).toBe(1);

@@ -11,7 +11,7 @@ import { who } from '../state/git/place.js';
 import { noPostgres, sharedPostgres } from '../state/postgres/server.js';
 import { holder } from './holder.js';
 
-/** A state somewhere, of which somebody else can take the lock and give it back. */
+/** A backend whose lock another process can take over and release. */
 interface Place {
   readonly config: string;
   readonly env?: { readonly [name: string]: string };
@@ -72,8 +72,8 @@ describe.skipIf(process.platform === 'win32').each([
   ['a file', inFile, null],
   ['git', inGit, null],
   ['PostgreSQL', inPostgres, noPostgres],
-])('a run with its state in %s that stands still between its journal and its request', (_, place, no) => {
-  /** A run whose line is in the journal and whose request is about to leave: it waits for its token, and is stopped. */
+])('a run with its state in %s that is stopped between its journal and its request', (_, place, no) => {
+  /** A run whose line is in the journal, and which is stopped while it waits for the token of its request. */
   const stopped = async () => {
     const { config, env = {}, takeOver, giveBack } = await place();
     const at = await project({
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32').each([
     const surroundings = { env: { ...env, IDOPS_TOKEN: undefined } };
     const begin = async () => {
       const run = at.begin(['apply', '--yes'], surroundings);
-      // This resolves when the program that gives the token reads.
+      // This resolves when the token command reads.
       const writer = await Promise.race([open(pipe, 'w'), run.ended]);
       if ('code' in writer) throw new Error(writer.stderr);
       return { run, give: () => writer.writeFile(`${at.sandbox.token}\n`).finally(() => writer.close()) };
@@ -95,34 +95,37 @@ describe.skipIf(process.platform === 'win32').each([
     await at.write(client(2));
     const { run, give } = await begin();
     run.child.kill('SIGSTOP');
-    const goOn = async () => {
+    const resume = async () => {
       run.child.kill('SIGCONT');
       await give();
       return await run.ended;
     };
-    return { at, begin, goOn, takeOver: () => takeOver(at), giveBack: () => giveBack(at) };
+    return { at, begin, resume, takeOver: () => takeOver(at), giveBack: () => giveBack(at) };
   };
 
-  it.skipIf(no !== null)('sends nothing if its lock was taken over, and leaves nothing open', async () => {
-    const { at, begin, goOn, takeOver, giveBack } = await stopped();
-    await takeOver();
-    const { code, stdout, stderr } = await goOn();
-    expect(code, stdout + stderr).toBe(1);
-    expect(stdout).toContain('Applied: 0 applied, 1 skipped.');
-    expect(stdout).toContain('not sent: the lock of the state was lost');
-    expect(stderr).toContain('undo by grace on another-machine');
-    expect(at.writes()).toEqual([]);
-    await giveBack();
-    const next = await begin();
-    await next.give();
-    const ended = await next.run.ended;
-    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
-    expect(at.writes()).toEqual([`POST /api/clients/${ids.portal}/regenerate_did`]);
-  });
+  it.skipIf(no !== null)(
+    'sends nothing if its lock was taken over, and leaves nothing unsettled',
+    async () => {
+      const { at, begin, resume, takeOver, giveBack } = await stopped();
+      await takeOver();
+      const { code, stdout, stderr } = await resume();
+      expect(code, stdout + stderr).toBe(1);
+      expect(stdout).toContain('Applied: 0 applied, 1 skipped.');
+      expect(stdout).toContain('not sent: the lock of the state was lost');
+      expect(stderr).toContain('undo by grace on another-machine');
+      expect(at.writes()).toEqual([]);
+      await giveBack();
+      const next = await begin();
+      await next.give();
+      const ended = await next.run.ended;
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+      expect(at.writes()).toEqual([`POST /api/clients/${ids.portal}/regenerate_did`]);
+    },
+  );
 
-  it.skipIf(no !== null)('goes on if nobody has taken its lock', async () => {
-    const { at, goOn } = await stopped();
-    const { code, stdout, stderr } = await goOn();
+  it.skipIf(no !== null)('continues if its lock was not taken over', async () => {
+    const { at, resume } = await stopped();
+    const { code, stdout, stderr } = await resume();
     expect(code, stdout + stderr).toBe(0);
     expect(at.writes()).toHaveLength(1);
   });

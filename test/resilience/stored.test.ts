@@ -8,7 +8,7 @@ const emails = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\n
 const client = (generation: number): string =>
   `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`;
 
-/** A project that was applied once, so that something is recorded, and a plan of what is declared now. */
+/** A project that was applied once, and a stored plan of other manifests. */
 async function planned(): Promise<TestProject> {
   const at = await project({ 'manifests/all.yaml': [ada('first'), client(1)].join('---\n') });
   expect((await at.idops('apply --yes')).code).toBe(0);
@@ -17,8 +17,8 @@ async function planned(): Promise<TestProject> {
   return at;
 }
 
-describe('a stored plan that still holds', () => {
-  it('is applied without a question, once', async () => {
+describe('a current stored plan', () => {
+  it('is applied without confirmation, once', async () => {
     const at = await planned();
     const before = at.writes().length;
     const { code, stdout } = await at.idops('apply plan.json');
@@ -30,17 +30,17 @@ describe('a stored plan that still holds', () => {
   });
 });
 
-describe('a stored plan is stale', () => {
+describe('a stored plan is stale if', () => {
   const moves: readonly [string, (at: TestProject) => void, string][] = [
     [
-      'when a value that it changes was changed on the server',
+      'a value that it changes was changed on the server',
       ({ sandbox }) => {
         for (const one of sandbox.data.organizations) if (one.id === ids.acme) one.label = 'by a person';
       },
       'Organization/acme was changed on the server',
     ],
     [
-      'when a value that nobody manages of an object was changed',
+      'an unmanaged value of an object was changed on the server',
       ({ sandbox }) => {
         for (const one of sandbox.data.templates)
           if (one.type === 'tx_code') one.html_content = 'by a person';
@@ -57,8 +57,8 @@ describe('a stored plan is stale', () => {
   });
 });
 
-describe('a file that is no plan', () => {
-  it('missing is refused, and options that change a plan are', async () => {
+describe('apply with a plan file', () => {
+  it('is refused if the file is missing, or with options that change a plan', async () => {
     const at = await planned();
     await at.refused('apply no.json', 'no.json does not exist');
     for (const option of ['--target User/*', '--kind User', '--prune', '--assert']) {
@@ -68,7 +68,7 @@ describe('a file that is no plan', () => {
 });
 
 describe('a stored plan', () => {
-  it('remembers its targets, and refuses what is too destructive', async () => {
+  it('keeps its targets, and is refused if it is too destructive', async () => {
     const at = await planned();
     expect((await at.idops(`plan --out plan.json --target User/*`)).code).toBe(0);
     const before = at.writes().length;

@@ -1,5 +1,5 @@
-// Takes and releases a lock as it is told, a line each: node taker.mjs LOCK_MODULE
-// `take STATE` is answered with `took`, or `refused` and why; `release` with `released`.
+// Takes and releases a lock on command, a line each: node taker.mjs LOCK_MODULE
+// Responds to `take STATE` with `took`, or `refused` and the reason, and to `release` with `released`.
 import { createInterface } from 'node:readline';
 
 const { acquireLock } = await import(process.argv[2]);

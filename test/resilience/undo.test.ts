@@ -17,7 +17,7 @@ const template = (type: string, more: { [field: string]: string }): Doc => ({
 const bodies = (text: string) => ({ txt_content: `${text} {{ code }}`, html_content: `<p>${text}</p>` });
 
 describe.each(profiles)('undoing a run (%s)', (profile) => {
-  it('puts back organizations, templates, the default key pair and users', async () => {
+  it('restores organizations, templates, the default key pair and users', async () => {
     const at = await site({ profile });
     const baseline: Doc[] = [
       { kind: 'User', id: ids.ada, group: 'before', organizations: ['acme', 'globex'] },
@@ -40,7 +40,7 @@ describe.each(profiles)('undoing a run (%s)', (profile) => {
     const undone = await at.undo(ran.run);
     expect(undone.left).toEqual([]);
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
-    // The undo is a run like any other.
+    // An undo is a run that can be undone.
     const redone = await at.undo(undone.run);
     expect(redone.left).toEqual([]);
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(changed));
@@ -49,11 +49,11 @@ describe.each(profiles)('undoing a run (%s)', (profile) => {
   });
 });
 
-describe('undo on the command line', () => {
+describe('idops undo', () => {
   const runOf = (stdout: string): string => JSON.parse(stdout).run;
   const apply = 'apply --yes --format json';
 
-  it('shows the plan and what is left before it asks, and exits 1 where anything was left', async () => {
+  it('shows the plan and what it leaves before it asks, and exits with 1 if it leaves anything', async () => {
     const at = await project({
       'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`,
     });
@@ -75,7 +75,7 @@ describe('undo on the command line', () => {
     expect(at.sandbox.data.organizations[0]?.label).toBe('ACME Corp');
   });
 
-  it('exits 0 where all is put back, and puts back even what was changed with --force', async () => {
+  it('exits with 0 if all is restored, and with --force overwrites later changes', async () => {
     const at = await project({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' });
     const run = runOf((await at.idops(apply)).stdout);
     const [acme] = at.sandbox.data.organizations;
@@ -87,7 +87,7 @@ describe('undo on the command line', () => {
     expect(await at.idops(`undo ${run} --yes`)).toMatchObject({ code: 0 });
   });
 
-  it('shows no change of an organization within a user, whose PATCH can make none', async () => {
+  it("shows no change of an organization in a user, because a user's PATCH can't change it", async () => {
     const at = await project(
       { 'idops.yaml': boruta, 'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [acme]\n` },
       { profile: 'boruta' },
@@ -104,7 +104,7 @@ describe('undo on the command line', () => {
     }
   });
 
-  it('takes the newest run of its own state with --last', async () => {
+  it('with --last undoes the newest run of its own state', async () => {
     const other = `${config}environments: {b: {state: {path: .idops/b.json}, manifests: [b.yaml]}}\n`;
     const labelled = (name: string, label: string): string =>
       `kind: Organization\nname: ${name}\nlabel: ${label}\n`;
@@ -169,17 +169,17 @@ describe('undo on the command line', () => {
   });
 
   const damages: readonly [string, (text: string) => string | null][] = [
-    ['a line that was cut', (text) => text.replace(/\n(\{"type":"sending")[^\n]*/, '\n$1')],
+    ['a truncated line', (text) => text.replace(/\n(\{"type":"sending")[^\n]*/, '\n$1')],
     ['no first line', (text) => `xx${text}`],
-    ['a folder in its place', () => null],
+    ['a folder instead of a file', () => null],
   ];
-  it.each(damages)('with --last is refused where the newest journal has %s', async (_, damage) => {
+  it.each(damages)('with --last is refused if the newest journal has %s', async (_, damage) => {
     const labelled = (label: string) => ({
       'manifests/all.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
     });
     const at = await project({});
     const runs: string[] = [];
-    // Runs are named by the second.
+    // Names of runs differ only by the second.
     vi.useFakeTimers({ toFake: ['Date'] });
     afterwards(() => vi.useRealTimers());
     for (const label of ['First', 'Second']) {
@@ -206,7 +206,7 @@ describe('undo on the command line', () => {
     expect(alone.stderr).not.toContain('has no runs');
   });
 
-  it('refuses a run that was on another server', async () => {
+  it('refuses a run on another server', async () => {
     const at = await project({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' });
     const run = runOf((await at.idops(apply)).stdout);
     const other = await project({
