@@ -26,7 +26,7 @@ import {
 import type { Recorder } from './journal-recorder.js';
 import { aimOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
-import { emptied, misnamed, otherObject, type Verification, verify } from './verify.js';
+import { emptied, misnamed, otherCreation, otherObject, type Verification, verify } from './verify.js';
 
 export interface SendOptions {
   readonly reader: Reader;
@@ -98,10 +98,12 @@ export class Attempt {
     if ('expired' in sent) return EXPIRED;
     if ('closed' in sent) return this.#result(sent.closed, change);
     if ('open' in sent) return { change, failure: sent.open };
-    const other = otherObject(change.apply.identity, sent.data);
+    const { action, apply } = change;
+    const other =
+      action === 'create' ? otherCreation(apply, sent.data) : otherObject(apply.identity, sent.data);
     if (other === undefined) return this.#result(this.#judgeAnswer(change, sent), change);
     const failure = { ...UNUSABLE_ANSWER, message: other, httpStatus: sent.status, attempts: sent.attempts };
-    if (this.#readable && change.action !== 'regenerate') return { change, failure };
+    if (this.#readable && action !== 'regenerate') return { change, failure };
     return this.#result(outcomeWithoutReadBack(failure, true), change);
   }
 

@@ -41,9 +41,10 @@ export class CreatedIds {
   /** Notes the outcome of a change. */
   end(change: Change, { status, after }: Pick<Outcome, 'status' | 'after'>): void {
     if (change.action !== 'create' || (status !== 'applied' && status !== 'not_converged')) return;
-    this.#created.add(change);
     const { plannedId } = change.apply;
     if (plannedId !== undefined && typeof after?.id === 'string') this.#ids.set(plannedId, after.id);
+    const isKnown = plannedId === undefined || this.#ids.has(plannedId);
+    if (after !== undefined && isKnown) this.#created.add(change);
   }
 
   /** The change with the ids of the created objects. */

@@ -3,6 +3,7 @@ import { stringifyJson } from '../base/json.js';
 import { type Fields, holdsSensitive, isMap, reveal, type Value } from '../base/values.js';
 import { type Comparison, compareField, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
+import type { Change } from '../plan/plan.js';
 
 /** What the server shows, compared with what was asked for. */
 export interface Verification {
@@ -71,6 +72,22 @@ export function sentenceOf(part: Comparison): string {
 /** The part of the sentence that holds the object's own values. */
 export function valuesOf({ wanted, got }: Comparison): string {
   return `asked ${brief(wanted, got)}, the server has ${brief(got ?? null, wanted)}`;
+}
+
+/** The problem with the response to a creation; undefined if it shows the new object, with the id that the server chose. */
+export function otherCreation({ identity, plannedId }: Change['apply'], answer: Fields): string | undefined {
+  const { name, username } = answer;
+  // The server may write a username in lower case.
+  const isOther =
+    (identity.name !== undefined && typeof name === 'string' && name !== identity.name) ||
+    (identity.username !== undefined &&
+      typeof username === 'string' &&
+      username.toLowerCase() !== identity.username.toLowerCase());
+  if (identity.id === undefined && isOther)
+    return `the answer is about another object: ${JSON.stringify(name ?? username)}`;
+  if (identity.id === undefined && plannedId !== undefined && typeof answer.id !== 'string')
+    return 'the answer shows no id of the new object';
+  return otherObject(identity, answer);
 }
 
 /** The problem with an answer about another object; undefined if it is about this one. */

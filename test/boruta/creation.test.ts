@@ -284,6 +284,62 @@ describe('creation', () => {
     });
   });
 
+  describe.each(['User', 'Organization'] as const)('of a %s whose response', (kind) => {
+    const staff: Doc = { kind: 'Backend', name: 'Staff', create: true };
+    const joe = { username: 'joe@example.com', backend: 'Staff', password: 'x'.repeat(12) };
+    const [path, made, referring]: [string, Doc, Doc] =
+      kind === 'User'
+        ? [
+            '/api/users',
+            { kind: 'User', ...joe, create: true },
+            { kind: 'User', id: ids.ada, group: 'staff' },
+          ]
+        : [
+            '/api/organizations',
+            organization,
+            { kind: 'User', id: ids.ada, organizations: ['acme', 'hooli'] },
+          ];
+
+    async function created(kindOfFault: 'answer' | 'replace', data: (at: Site) => unknown) {
+      const at = await site({ settings: { prune: ['User', 'Organization'] } });
+      await at.apply(staff);
+      at.fault = (request) =>
+        request.method === 'POST' && request.path === path
+          ? { kind: kindOfFault, status: 200, body: { data: data(at) } }
+          : undefined;
+      const before = at.sandbox.snapshot();
+      const applied = await at.apply(staff, made, referring);
+      at.fault = undefined;
+      return { at, before, ...applied };
+    }
+
+    test('is about another object created nothing, and undo and prune leave that object', async () => {
+      const { at, before, run, results } = await created('answer', ({ sandbox: { data } }) =>
+        kind === 'User'
+          ? data.users.find(({ id }) => id === ids.grace)
+          : data.organizations.find(({ name }) => name === 'acme'),
+      );
+      expect(results.find(({ action }) => action === 'create')).toMatchObject({
+        status: 'not_converged',
+        error: expect.stringContaining('the answer is about another object'),
+      });
+      if (kind === 'Organization') {
+        expect(at.sandbox.data.users).toEqual(before.users);
+        expect(results).toContainEqual(expect.objectContaining({ status: 'skipped' }));
+      }
+      await at.declare(staff);
+      expect(todo(await at.session((it) => it.plan({ prune: true })))).toEqual([]);
+      await at.undo(run);
+      expect(at.writes().filter((line) => line.startsWith('DELETE'))).toEqual([]);
+    });
+
+    test('shows no id is read back, and objects that refer to it get its id', async () => {
+      const { at, said } = await created('replace', () => ({}));
+      expect(new Set(Object.values(said))).toEqual(new Set(['applied']));
+      expect(todo(await at.plan())).toEqual([]);
+    });
+  });
+
   test('requires what a new object needs, and no id that servers choose', async () => {
     const at = await site();
     const id = '5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11';
