@@ -12,7 +12,7 @@ async function completion(...args: string[]): Promise<string> {
   return ran?.stdout ?? '';
 }
 
-describe('what can follow', () => {
+describe('shell completion', () => {
   it.each<[readonly string[], readonly string[]]>([
     [['doc'], ['doctor']],
     [['runs', 'u'], ['unlock']],
@@ -39,12 +39,12 @@ describe('what can follow', () => {
     [['plan', '--env', ''], []],
     [['plan', 'x', '--tim'], ['--timeout']],
     [['nonsense'], []],
-  ])('%j is %j', async (words, offered) => {
-    const said = await completion('bash', '--', ...words);
-    expect(said.split('\n').filter(Boolean).sort()).toEqual([...offered].sort());
+  ])('completes %j to %j', async (words, offered) => {
+    const printed = await completion('bash', '--', ...words);
+    expect(printed.split('\n').filter(Boolean).sort()).toEqual([...offered].sort());
   });
 
-  it('has descriptions for zsh and fish, and the option that a value is typed behind', async () => {
+  it('has descriptions for zsh and fish, and repeats the option before a value', async () => {
     expect(await completion('zsh', '--', 'doc')).toMatch(/^doctor:check /);
     expect(await completion('fish', '--', 'plan', '--pru')).toMatch(/^--prune\tdelete /);
     expect(await completion('fish', '--', 'plan', '--kind=Us')).toBe('--kind=User\n');
@@ -55,14 +55,14 @@ function isHere(name: string): boolean {
   return (process.env.PATH ?? '').split(delimiter).some((path) => existsSync(join(path, name)));
 }
 
-describe.each<Shell>(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
-  it.skipIf(!isHere(shell))('is one', async () => {
+describe.each<Shell>(['bash', 'zsh', 'fish'])('the completion script for %s', (shell) => {
+  it.skipIf(!isHere(shell))('has valid syntax', async () => {
     const script = await completion(shell);
     expect(execFileSync(shell, ['-n'], { input: script, encoding: 'utf8' })).toBe('');
   });
 });
 
-it('bash hands over the words up to the cursor, and takes each line for a word', async () => {
+it('bash passes the words up to the cursor, and reads each line as one word', async () => {
   const script = await completion('bash');
   const typed = `idops() { local IFS=' '; printf '%s\\n' "$*" 'two words'; }
 ${script}

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { declare } from '../../src/cli/declare.js';
 import { helpOf } from '../help.js';
 
-/** Every command, by the names that lead to it. */
+/** The names of every command. */
 function commandsOf(command: Command, path: readonly string[] = []): string[][] {
   return command.commands.flatMap((one) => {
     const names = [...path, one.name()];
@@ -11,7 +11,7 @@ function commandsOf(command: Command, path: readonly string[] = []): string[][] 
   });
 }
 
-/** The command that a command line leads to; throws where commander refuses it. */
+/** The command that commander runs for these arguments; throws if it refuses them. */
 async function commandOf(args: readonly string[]): Promise<string> {
   let ran = '';
   const program = declare(() => async (...all) => {
@@ -28,23 +28,23 @@ async function commandOf(args: readonly string[]): Promise<string> {
   return ran.trim();
 }
 
-describe('the help of', () => {
+describe('the help of idops', () => {
   const commands = [[], ...commandsOf(declare(() => async () => {}))];
 
   it.each(commands.map((names) => [names.join(' ')]))(
-    '%s ends with an example that can be run',
+    '%s ends with an example that can run',
     async (name) => {
       const help = await helpOf(...name.split(' ').filter(Boolean));
       const [, example = ''] = /\nExample:\n {2}idops (.+)\n(?: {6}\S.+\n)+$/.exec(help) ?? [];
-      // What stands behind a `>` is the shell's.
+      // The shell handles what follows `>`.
       const [line = ''] = example.split(' > ');
       const ran = await commandOf(line.split(' '));
       // `idops runs` is `idops runs list`, and `idops state` is `idops state show`.
-      const alone = new Map([
+      const defaults = new Map([
         ['runs', 'runs list'],
         ['state', 'state show'],
       ]);
-      if (name !== '') expect(ran).toBe(alone.get(name) ?? name);
+      if (name !== '') expect(ran).toBe(defaults.get(name) ?? name);
     },
   );
 });

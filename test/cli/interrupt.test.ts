@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { onInterrupt } from '../../src/cli/interrupt.js';
 
-/** Sends two signals to a process of this number, and gives what it does about them. */
+/** Sends two signals to a process with this id, and returns what it does. */
 function twice(pid: number, name: 'SIGINT' | 'SIGTERM'): string[] {
   const did: string[] = [];
   const own = Object.getOwnPropertyDescriptor(process, 'pid');
   Object.defineProperty(process, 'pid', { ...own, value: pid });
-  // The kernel may have the signal end the process here, or not.
+  // Whether the kernel lets the signal end the process.
   const kill = vi.spyOn(process, 'kill').mockImplementation((to, signal) => {
     did.push(`kill ${to} ${signal}`);
     return true;
@@ -20,7 +20,7 @@ function twice(pid: number, name: 'SIGINT' | 'SIGTERM'): string[] {
     const [listener] = process.listeners(name).slice(-1);
     for (let count = 0; count < 2; count += 1) listener?.(name);
   } catch {
-    // It has ended.
+    // The process ended.
   } finally {
     interrupt.release();
     kill.mockRestore();
@@ -31,12 +31,12 @@ function twice(pid: number, name: 'SIGINT' | 'SIGTERM'): string[] {
 }
 
 describe('a second signal', () => {
-  it('ends a process by itself, so that a shell sees that', () => {
+  it('ends the process with that signal, so that a shell sees it', () => {
     expect(twice(4711, 'SIGINT')).toEqual(['kill 4711 SIGINT']);
     expect(twice(4711, 'SIGTERM')).toEqual(['kill 4711 SIGTERM']);
   });
 
-  it('ends the first process of a container, which no signal can end by itself', () => {
+  it('exits the first process of a container, which no signal ends', () => {
     expect(twice(1, 'SIGINT')).toEqual(['exit 130']);
     expect(twice(1, 'SIGTERM')).toEqual(['exit 143']);
   });

@@ -20,7 +20,7 @@ async function listening(more: Routes = {}): Promise<Listening> {
   return made;
 }
 
-/** Sends bytes and gives all that comes back until the connection is closed. */
+/** Sends bytes, and returns all that arrives until the connection closes. */
 async function raw({ address }: Listening, text: string): Promise<string> {
   const socket = open(address);
   socket.write(text);
@@ -37,11 +37,11 @@ function open(address: string): Socket {
   return socket;
 }
 
-/** Resolves when a connection is gone, by an error or not. */
+/** Resolves when a connection is closed, by an error or not. */
 const closed = (socket: Socket) => new Promise<void>((done) => socket.once('close', () => done()));
 
-describe('what listens', () => {
-  it('answers GET and HEAD on its paths, whatever is asked behind them', async () => {
+describe('the HTTP server of watch', () => {
+  it('responds to GET and HEAD on its paths, with any query', async () => {
     const { address } = await listening();
     const answer = await fetch(`${address}/there?x=1`);
     expect([answer.status, await answer.text()]).toEqual([200, 'here ö\n']);
@@ -51,7 +51,7 @@ describe('what listens', () => {
   });
 
   it.each(['/', '/there/', '/THERE', '/../there2', '/constructor', '/__proto__', '//there'])(
-    'has nothing at %s',
+    'responds to %s with 404',
     async (path) => {
       const at = await listening();
       expect(await raw(at, request(path))).toMatch(/^HTTP\/1\.1 404 /);
@@ -65,7 +65,7 @@ describe('what listens', () => {
     expect(answer).toMatch(/\r\nAllow: GET, HEAD\r\n/);
   });
 
-  it('takes the path of an address with a host in it', async () => {
+  it('accepts a request target with a host', async () => {
     const at = await listening();
     for (const target of ['http://x/there', 'HTTP://x:9464/there?x=1', 'https://[::1]/there'])
       expect(await raw(at, request(target, ''))).toMatch(/^HTTP\/1\.1 200 /);
@@ -73,7 +73,7 @@ describe('what listens', () => {
       expect(await raw(at, request(target, ''))).toMatch(/^HTTP\/1\.1 404 /);
   });
 
-  it('answers one request of a connection, however many come behind it', async () => {
+  it('responds to one request per connection, even if many are pipelined', async () => {
     let asked = 0;
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
@@ -99,7 +99,7 @@ describe('what listens', () => {
     expect(asked).toBe(2);
   });
 
-  it('answers whoever comes, however many connections are idle', async () => {
+  it('responds to a new connection, even if many are idle', async () => {
     const at = await listening();
     const idle = Array.from({ length: 64 }, () => open(at.address));
     const gone = idle.map((one) => closed(one));
@@ -108,12 +108,12 @@ describe('what listens', () => {
       if (one.connecting) await once(one, 'connect');
     }
     expect(await raw(at, request('/there', ''))).toMatch(/^HTTP\/1\.1 200 /);
-    // The oldest one made way for it.
+    // The oldest connection was closed for it.
     await gone[0];
     expect(idle.at(-1)?.destroyed).toBe(false);
   });
 
-  it('waits for no body', async () => {
+  it("doesn't wait for a request body", async () => {
     const at = await listening();
     for (const method of ['GET', 'POST']) {
       const answer = await raw(at, `${request('/there', 'Content-Length: 1000000\r\n', method)}x`);
@@ -122,13 +122,13 @@ describe('what listens', () => {
     }
   });
 
-  it('closes the connection of an answer that it has not', async () => {
+  it('closes the connection if a handler fails', async () => {
     const at = await listening();
     expect(await raw(at, request('/broken', ''))).toBe('');
     expect((await fetch(`${at.address}/there`)).status).toBe(200);
   });
 
-  it('refuses what is no request, and headers without end', async () => {
+  it('refuses invalid requests and oversized headers', async () => {
     const at = await listening();
     for (const text of ['nonsense\r\n\r\n', '\x16\x03\x01'])
       expect(await raw(at, text)).toMatch(/^HTTP\/1\.1 400 /);
@@ -137,7 +137,7 @@ describe('what listens', () => {
     );
   });
 
-  it('closes at once, whoever is connected', async () => {
+  it('closes immediately, also open connections', async () => {
     const at = await listening();
     const silent = open(at.address);
     await once(silent, 'connect');

@@ -34,7 +34,7 @@ async function linesOf(metrics: Metrics): Promise<string[]> {
 }
 
 describe('metrics', () => {
-  it('begin with every series that an alert may ask for', async () => {
+  it('contain from the start every series that an alert may use', async () => {
     const lines = await linesOf(new Metrics(300));
     for (const outcome of outcomes) expect(lines).toContain(`idops_turns_total{outcome="${outcome}"} 0`);
     for (const kind of kindNames) {
@@ -49,7 +49,7 @@ describe('metrics', () => {
     expect(lines.some((line) => /^idops_build_info\{version="\d[^"]*"\} 1$/.test(line))).toBe(true);
   });
 
-  it('tell what the last plan would change, and keep that while there is no plan', async () => {
+  it('report the changes of the last plan, and keep them while plans fail', async () => {
     const metrics = new Metrics(300);
     metrics.recordPlan(planned(plan(one, drifted)));
     metrics.recordCycle(turn({ plan: plan(one, drifted) }), 1_800_000_000);
@@ -65,7 +65,7 @@ describe('metrics', () => {
     expect(await linesOf(metrics)).toContain('idops_pending_changes{kind="Organization",action="update"} 0');
   });
 
-  it('tell what a plan would change, and what is declared, before it is applied', async () => {
+  it('report the changes and declared objects of a plan before it is applied', async () => {
     const metrics = new Metrics(300);
     metrics.recordPlan(planned(plan(one, drifted), [{ kind: 'Organization' }, { kind: 'Organization' }]));
     const lines = await linesOf(metrics);
@@ -79,7 +79,7 @@ describe('metrics', () => {
     expect(await linesOf(metrics)).toContain('idops_declared_objects{kind="Organization"} 0');
   });
 
-  it('leave out of that what was applied', async () => {
+  it('subtract applied changes from the pending ones', async () => {
     const metrics = new Metrics(300);
     const { address } = drifted;
     const results = [resultOf(), resultOf({ address, status: 'failed' })];
@@ -97,7 +97,7 @@ describe('metrics', () => {
     expect(lines).toContain('idops_last_success_timestamp_seconds 0');
   });
 
-  it('count tries by operation, method and class of status', async () => {
+  it('count attempts by operation, method and status class', async () => {
     const metrics = new Metrics(300);
     const tried = { path: '/secret', reason: null, milliseconds: 1, attempt: 1 };
     metrics.countAttempt({ ...tried, operation: 'updateUser', method: 'PATCH', status: 204 });
@@ -111,7 +111,7 @@ describe('metrics', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('count errors by their code, and no warnings', async () => {
+  it('count errors by code, but no warnings', async () => {
     const metrics = new Metrics(300);
     const problems = [error('locked', 'by ada@acme.example'), warning('unset-variable', 'x')];
     metrics.recordCycle(turn({ outcome: 'failed', problems }), 1);

@@ -8,7 +8,7 @@ function never(): never {
   throw new InvalidArgumentError('It must be a number.');
 }
 
-/** A program with something of everything that commander refuses. */
+/** A program in which commander can refuse everything that it refuses in idops. */
 function program(): Command {
   const idops = new Command('idops').version('1.0.0').showSuggestionAfterError();
   idops
@@ -38,7 +38,7 @@ async function found(...words: string[]): Promise<Problem[]> {
   throw new Error('it was taken');
 }
 
-describe('a command line that cannot be run is a problem, in the words of commander', () => {
+describe("an invalid command line is a problem with commander's message", () => {
   it.each([
     [['plam'], "unknown command 'plam'\n(Did you mean plan?)", 'idops'],
     [['plan', '--tagret', 'x'], "unknown option '--tagret'\n(Did you mean --target?)", 'idops plan'],
@@ -58,7 +58,7 @@ describe('a command line that cannot be run is a problem, in the words of comman
   });
 
   it.each([[['--help']], [['plan', '--help']], [['--version']], [['help', 'plan']], [[]]])(
-    'but %j is none',
+    'but %j is not',
     async (words) => {
       expect(await found(...words)).toEqual([]);
     },
@@ -76,6 +76,6 @@ it.each([
   [['json'], ['plan', '--format', 'json', 'github']],
   [[], ['plan', '--', '--format', 'github']],
   [[], ['plan', '--format']],
-])('the formats %j are asked for: %j', (asked, words) => {
+])('the requested formats are %j: %j', (asked, words) => {
   expect(formatsInArguments(words)).toEqual(asked);
 });

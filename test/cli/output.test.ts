@@ -7,7 +7,7 @@ import { Kept, keptOutput } from './streams.js';
 const options = { quiet: false, debug: false, color: true, env: {}, redactor: createRedactor() };
 
 describe('output', () => {
-  it('keeps results apart from all else, each with a final newline', async () => {
+  it('separates results from messages, each with a final newline', async () => {
     const { stdout, stderr, output } = keptOutput({ debug: true });
     output.result('result');
     output.message('message s3cret\n');
@@ -21,7 +21,7 @@ describe('output', () => {
     );
   });
 
-  it('says results and problems alone when it is to be quiet, and debug texts with debug alone', async () => {
+  it('prints only results and problems with --quiet, and debug texts only with --debug', async () => {
     const { stdout, stderr, output } = keptOutput({ quiet: true });
     output.result('result');
     output.message('message');
@@ -33,14 +33,14 @@ describe('output', () => {
     expect(stderr.text).toBe('error[internal]: problem\n\n1 error\n');
   });
 
-  it('makes messages harmless', async () => {
+  it('escapes messages', async () => {
     const { stderr, output } = keptOutput();
     output.message('a\u001b[2J\n::error::b');
     await output.flush();
     expect(stderr.text).toBe('a\\u001b[2J\n\\u003a:error::b\n');
   });
 
-  it('leaves finished reports as they are, whatever the secrets are', async () => {
+  it('never masks parts of finished reports', async () => {
     const redactor = createRedactor();
     for (const secret of ['": "', '"action"', '<script', '::notice file=', '```diff', 'error['])
       redactor.add(secret);
@@ -54,7 +54,7 @@ describe('output', () => {
     expect(stderr.text).toBe('```diff\nerror[internal]: it says (sensitive)\n\n1 error\n');
   });
 
-  it('takes a transient line away before anything else is said', async () => {
+  it('removes a transient line before other output', async () => {
     const { stderr, output } = keptOutput({}, true);
     output.showStatus('1/2');
     output.showStatus('2/2');
@@ -85,21 +85,21 @@ describe('colours', () => {
     ['not with FORCE_COLOR=0', { env: { FORCE_COLOR: '0' } }, true, false],
     ['not with --no-color and FORCE_COLOR', { color: false, env: { FORCE_COLOR: '1' } }, true, false],
     ['not on a dumb terminal', { env: { TERM: 'dumb' } }, true, false],
-  ])('are there %s', (_, parts, terminal, on) => {
+  ])('are used %s', (_, parts, terminal, on) => {
     expect(keptOutput(parts, terminal).output.color).toEqual(both(on));
   });
 
-  it('are decided for each stream', () => {
+  it('are chosen for each stream', () => {
     const output = createOutput({ ...options, stdout: new Kept(false), stderr: new Kept(true) });
     expect(output.color).toEqual({ stdout: false, stderr: true });
   });
 });
 
-describe('a reader that goes away', () => {
+describe('a reader that closes the pipe', () => {
   const broken = (code: string) => Object.assign(new Error(`write ${code}`), { code });
   const outputTo = (stdout: Kept) => createOutput({ ...options, stdout, stderr: new Kept() });
 
-  it('is no mistake', async () => {
+  it('is not an error', async () => {
     const output = outputTo(new Kept(false, broken('EPIPE')));
     output.result('one');
     await output.flush();
@@ -107,13 +107,13 @@ describe('a reader that goes away', () => {
     await expect(output.flush()).resolves.toBeUndefined();
   });
 
-  it('is told apart from a full disk', async () => {
+  it('is distinguished from a full disk', async () => {
     const output = outputTo(new Kept(false, broken('ENOSPC')));
     output.result('one');
     await expect(output.flush()).rejects.toThrow('ENOSPC');
   });
 
-  it('is told apart from a file that throws at once', async () => {
+  it('is distinguished from a file that throws synchronously', async () => {
     const stdout = new Kept();
     stdout.write = () => {
       throw broken('ENOSPC');

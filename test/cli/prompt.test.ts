@@ -10,7 +10,7 @@ function asked(parts: { stdin?: boolean; stderr?: boolean; color?: boolean } = {
   const redactor = createRedactor();
   redactor.add('s3cret');
   const prompt = createPrompt({ stdin, stderr, color: parts.color ?? false, redactor });
-  /** Asks, and types as soon as the question is there. */
+  /** Asks, and types as soon as the question is shown. */
   const answer = async (keys: string | null) => {
     const given = prompt.confirm('Apply \u001b[2J s3cret?');
     while (!stderr.text.includes('Enter for no')) await new Promise(setImmediate);
@@ -45,7 +45,7 @@ describe('a question', () => {
     ['y\rs\r', 'no'],
     ['Production\r\u0003', 'aborted'],
     ['yes\r\u0003', 'aborted'],
-  ])('that wants a word, answered with %j, means %s', async (keys, meaning) => {
+  ])('that requires a word, answered with %j, means %s', async (keys, meaning) => {
     const { prompt, stdin, stderr } = asked();
     const given = prompt.confirm('Apply?', 'production');
     while (!stderr.text.includes('Enter alone')) await new Promise(setImmediate);
@@ -53,32 +53,32 @@ describe('a question', () => {
     expect(await given).toBe(meaning);
   });
 
-  it('is aborted by a Ctrl-C that comes just before it', async () => {
+  it('is aborted by Ctrl-C just before it', async () => {
     const { stdin, prompt } = asked();
     const given = prompt.confirm('Apply?');
     setImmediate(() => stdin.write('\u0003'));
     expect(await given).toBe('aborted');
   });
 
-  it('is aborted where the input ends', async () => {
+  it('is aborted if the input ends', async () => {
     expect(await asked().answer(null)).toBe('aborted');
   });
 
-  it('is asked without secrets, control characters and, where they are not wanted, colours', async () => {
+  it('is shown without secrets and control characters, and without colours if they are off', async () => {
     const { stderr, answer } = asked();
     await answer('n\r');
     expect(stderr.text).toContain('Apply \\u001b[2J (sensitive)?');
     expect(stderr.text).not.toMatch(/\u001b\[[\d;]*m/);
   });
 
-  it('keeps its lines together on a terminal that says it has no columns', async () => {
+  it('stays on one line in a terminal that reports 0 columns', async () => {
     const { stderr, answer } = asked();
     stderr.columns = 0;
     await answer('n\r');
     expect(stderr.text).toContain('y, or Enter for no');
   });
 
-  it('is only asked where both ends are terminals', async () => {
+  it('requires terminals on both ends', async () => {
     expect(asked().prompt.available).toBe(true);
     expect(asked({ stdin: false }).prompt.available).toBe(false);
     expect(asked({ stderr: false }).prompt.available).toBe(false);
@@ -90,7 +90,7 @@ describe('a question', () => {
     ['\u0003', null],
     ['\u0004', null],
     [null, null],
-  ])('for a text, answered with %j, gives %j', async (keys, given) => {
+  ])('for a text, answered with %j, returns %j', async (keys, given) => {
     const { prompt, stderr, stdin } = asked();
     const answer = prompt.text('Which?', () => undefined, 'an-example');
     while (!stderr.text.includes('an-example')) await new Promise(setImmediate);
@@ -99,7 +99,7 @@ describe('a question', () => {
     expect(await answer).toBe(given);
   });
 
-  it('for a text is asked until it is right', async () => {
+  it('for a text is repeated until the answer is valid', async () => {
     const { prompt, stderr, stdin } = asked();
     const answer = prompt.text('Which?', (text) => (text === 'right' ? undefined : 'it is wrong'));
     while (!stderr.text.includes('Which?')) await new Promise(setImmediate);
@@ -113,7 +113,7 @@ describe('a question', () => {
     ['\r', 'first'],
     ['\u001b[B\r', 'second'],
     ['\u0003', null],
-  ])('for one of several, answered with %j, gives %j', async (keys, given) => {
+  ])('for a choice, answered with %j, returns %j', async (keys, given) => {
     const { prompt, stderr, stdin } = asked();
     const choices = ['first', 'second'].map((value) => ({ value, label: `the ${value}` }));
     const answer = prompt.select('Which?', choices);

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { createOutput, type OutputOptions } from '../../src/cli/output.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 
-/** A stream that keeps what is written to it, slowly as a pipe may. */
+/** A stream that collects what is written to it, slowly as a pipe may. */
 export class Kept extends Writable {
   text = '';
   readonly isTTY: boolean;
@@ -23,7 +23,7 @@ export class Kept extends Writable {
   }
 }
 
-/** An output whose streams are kept, and what a test says instead. */
+/** An output whose streams are collected, with options of the test. */
 export function keptOutput(parts: Partial<Omit<OutputOptions, 'stdout' | 'stderr'>> = {}, terminal = false) {
   const stdout = new Kept(terminal);
   const stderr = new Kept(terminal);

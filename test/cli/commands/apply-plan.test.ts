@@ -15,21 +15,21 @@ const updated = { status: 'applied', action: 'update' } as const;
 const failed = { status: 'failed', action: 'update' } as const;
 const global = { color: true };
 
-describe('what to do after a run', () => {
+describe('the next steps after a run', () => {
   const here = { environment: null };
   const undone = { environment: null, undoes: 'r0', again: ['undo', 'r0'] };
   const back = 'To undo this run: idops undo r1';
   const on = 'To send what is left, after a new plan: idops apply';
   const settle = 'idops runs settle r1 Organization/acme';
   it.each([
-    ['that went well', ofParts(updated), here, [back]],
-    ['that failed in part', ofParts(updated, failed), here, [on, back]],
+    ['that succeeded', ofParts(updated), here, [back]],
+    ['that failed partly', ofParts(updated, failed), here, [on, back]],
     ['that did nothing', ofParts(failed), here, [on]],
-    ['that may have done it', ofParts({ status: 'unknown', action: 'update' }), here, [on, back]],
-    ['that recorded alone', ofParts({ status: 'applied', action: 'adopt' }), here, []],
+    ['with an unknown outcome', ofParts({ status: 'unknown', action: 'update' }), here, [on, back]],
+    ['that only recorded', ofParts({ status: 'applied', action: 'adopt' }), here, []],
     ['that regenerated', ofParts({ status: 'applied', action: 'regenerate' }), here, []],
     [
-      'whose regeneration is unknown',
+      'with an unknown regeneration',
       ofParts({ status: 'unknown', action: 'regenerate' }),
       here,
       [
@@ -49,7 +49,7 @@ describe('what to do after a run', () => {
     expect(nextStepLines(result, plan, global)).toEqual(sentences);
   });
 
-  it('names the environment and the options that find the project again', () => {
+  it('contain the environment and the options of the project', () => {
     const options = { ...global, config: "it's/idops.yaml", baseUrl: 'https://id.example.com' };
     expect(nextStepLines(ofParts(updated), { environment: 'production' }, options)).toEqual([
       `To undo this run: idops undo r1 --config 'it'\\''s/idops.yaml' --env production --base-url https://id.example.com`,
@@ -57,12 +57,12 @@ describe('what to do after a run', () => {
   });
 });
 
-test('a command is printed as a shell takes it', () => {
+test('a command is quoted for a shell', () => {
   expect(commandLine('plan', null, global)).toBe('idops plan');
   expect(commandLine('plan', 'a b', global)).toBe("idops plan --env 'a b'");
 });
 
-test('what goes on with the rest of a plan leaves out what it left out', () => {
+test('the next step after a partial plan repeats its selection', () => {
   const again = ['apply', '--target', 'Organization/acme', '--target', 'User/*', '--kind', 'User', '--prune'];
   expect(nextStepLines(ofParts(failed), { environment: 'eu', again }, global)).toEqual([
     "To send what is left, after a new plan: idops apply --target Organization/acme --target 'User/*' --kind User --prune --env eu",

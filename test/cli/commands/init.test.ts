@@ -14,7 +14,7 @@ beforeEach(async () => {
   folder = await temporaryFolder('init');
 });
 
-/** Runs `idops init` for somebody who gives these answers, in this order; null aborts. */
+/** Runs `idops init` with these answers, in this order; null aborts. */
 async function run(
   answers: readonly (string | null)[],
   options: Partial<GlobalOptions> & { readonly yes?: boolean } = {},
@@ -73,13 +73,13 @@ it.each<[string, readonly (string | null)[]]>([
   ['the first question', [null]],
   ['the second', [ADDRESS, null]],
   ['the last', ['', '', null]],
-])('writes nothing where %s is aborted', async (_, answers) => {
+])('writes nothing if %s is aborted', async (_, answers) => {
   const ran = await run(answers);
   expect(ran).toMatchObject({ code: 130, unasked: 0, stdout: '', stderr: 'Nothing was written.\n' });
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('asks for the address, where the token comes from, and whose workflows', async () => {
+it('asks for the URL, the variable of the token, and the CI', async () => {
   const ran = await run(['https://id.example.com/', 'MY_TOKEN', 'gitlab']);
   expect(ran).toMatchObject({ code: 0, unasked: 0 });
   expect(ran.questions).toHaveLength(3);
