@@ -35,7 +35,7 @@ async function backendOf(): Promise<StateBackend> {
   return await fileBackend({ path: join(folder, 'state.json'), allowTracked: true });
 }
 
-/** Opens a session and ends it; gives what it began with. */
+/** Opens a session and closes it; returns the state at its beginning. */
 async function settled(backend: StateBackend, shard?: Shard, plans = false): Promise<CurrentState> {
   if (profile === undefined) throw new Error('there is such a profile');
   const home = { backend, environment: null };
@@ -46,7 +46,7 @@ async function settled(backend: StateBackend, shard?: Shard, plans = false): Pro
   return held;
 }
 
-/** What two shards begin with, of which the second one comes right before the first one's change of the state. */
+/** What two shards begin with if the second begins immediately before the first one changes the state. */
 async function atOnce(backend: StateBackend) {
   let second: CurrentState | undefined;
   const first = await settled(
@@ -68,13 +68,13 @@ function record(did_generation: number): ResourceRecord {
   return { ...of, managed: [], fields: {}, hashes: {}, did_generation };
 }
 
-/** The first line of a run of another machine. */
+/** The first line of a run on another machine. */
 const elsewhere = (run: string, state: State) => ({
   ...runLine(run, state, 'state.json'),
   host: 'another-machine',
 });
 
-/** A client's DID was regenerated, and the state doesn't know it yet. */
+/** A client's DID was regenerated, but the state doesn't contain it. */
 const regenerated: readonly JournalLine[] = [
   {
     ...sending,
@@ -94,7 +94,7 @@ const regenerated: readonly JournalLine[] = [
   answer,
 ];
 
-/** A state with a run of all of it that was killed, by its name. */
+/** Saves a state and runs of all shards that were killed, by name. */
 async function withKilledRun(backend: StateBackend, ...runs: readonly string[]): Promise<void> {
   const state: State = {
     ...emptyState(server),
@@ -114,7 +114,7 @@ const generationOf = ({ state }: Pick<CurrentState, 'state'>): number | undefine
   state.resources[key]?.did_generation;
 
 describe('the first shards of a split', () => {
-  it('make one state, if they begin at the same time and there is none', async () => {
+  it('create one state if they begin at the same time without one', async () => {
     const backend = await backendOf();
     const { first, second } = await atOnce(backend);
     expect(first.state).toEqual(second?.state);
@@ -122,7 +122,7 @@ describe('the first shards of a split', () => {
     expect(await backend.saved()).toEqual(first.state);
   });
 
-  it('take in what a killed run did, once, whichever is first', async () => {
+  it('settle a killed run once, in any order', async () => {
     const backend = await backendOf();
     await withKilledRun(backend, RUN);
     const { first, second } = await atOnce(backend);
@@ -138,7 +138,7 @@ describe('the first shards of a split', () => {
     expect(lines).toEqual(['sending', 'answered', 'end']);
   });
 
-  it('take in what a killed run did, of which a plan writes nothing', async () => {
+  it('settle a killed run, which a plan only reads', async () => {
     const backend = await backendOf();
     await withKilledRun(backend, RUN);
     const before = await backend.saved();
@@ -148,7 +148,7 @@ describe('the first shards of a split', () => {
     expect((await backend.runs.read(RUN))?.ended).toBe(true);
   });
 
-  it('look at the state again, if one of them has begun its run', async () => {
+  it('read the state again if another shard began its run', async () => {
     const backend = await backendOf();
     await backend.save({ ...emptyState(server), serial: 1 });
     const { boot } = currentProcess();
@@ -170,7 +170,7 @@ describe('the first shards of a split', () => {
     expect(first.state.serial).toBe(2);
   });
 
-  describe('of which one is killed before it has ended the journals that it took in', () => {
+  describe('if one of them is killed before it ended the journals that it settled', () => {
     const both = [RUN, '20260131T130000Z-aaaaaa'];
     const killed = async (): Promise<StateBackend> => {
       const backend = await backendOf();
@@ -183,12 +183,12 @@ describe('the first shards of a split', () => {
       await Promise.all(both.map(async (run) => (await backend.runs.read(run))?.ended));
 
     it.each([
-      ['it is begun again', one],
-      ['a run of the whole follows', undefined],
+      ['it is repeated', one],
+      ['a run of the whole state follows', undefined],
       ['another split follows', { index: 1, count: 2 }],
-    ])('end them once %s, and lose nothing', async (_, next) => {
+    ])('end these journals once %s, and lose nothing', async (_, next) => {
       const backend = await killed();
-      // The others have nothing to do with it.
+      // The other shards ignore it.
       const sibling = await settled(backend, two);
       expect([generationOf(sibling), sibling.notes]).toEqual([2, []]);
       expect(await ended(backend)).toEqual([false, false]);
@@ -201,7 +201,7 @@ describe('the first shards of a split', () => {
     });
   });
 
-  it('begin with all that another split left', async () => {
+  it('settle everything that another split left', async () => {
     const backend = await backendOf();
     const part = `${RUN}.2-of-4`;
     const state: State = {

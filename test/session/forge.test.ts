@@ -7,7 +7,7 @@ import { temporaryFolder } from '../cleanups.js';
 const merge = 'a'.repeat(40);
 const head = 'b'.repeat(40);
 
-/** A folder of a repository that CI checked out, with a folder of a project in it. */
+/** A repository that CI checked out, with a project in a subfolder. */
 async function checkout(): Promise<string> {
   const root = await temporaryFolder('forge');
   await mkdir(join(root, '.git'));
@@ -34,8 +34,8 @@ function gitlab(root: string): { [name: string]: string } {
   };
 }
 
-describe('where a forge shows files', () => {
-  it('is on GitHub at the commit of the run, and for a pull request at the last one of its branch', async () => {
+describe('the URL of files on a forge', () => {
+  it("uses the run's commit on GitHub, or a pull request's last commit", async () => {
     const root = await checkout();
     const env = github(root);
     const files = 'https://github.example/acme/identity/blob';
@@ -48,7 +48,7 @@ describe('where a forge shows files', () => {
     });
   });
 
-  it('is elsewhere on Gitea, and on GitLab by its own variables', async () => {
+  it("differs on Gitea, and uses GitLab's variables there", async () => {
     const root = await checkout();
     expect(await forgeOf({ ...github(root), GITEA_ACTIONS: 'true' }, root)).toMatchObject({
       files: `https://github.example/acme/identity/src/commit/${merge}`,
@@ -60,7 +60,7 @@ describe('where a forge shows files', () => {
     expect(await forgeOf(merged, root)).toMatchObject({ files: `${files}/${head}` });
   });
 
-  it("is not known anywhere else, outside of CI's folder, or where a variable holds something else", async () => {
+  it("is unknown elsewhere, outside CI's folder, or with invalid variables", async () => {
     const root = await checkout();
     const outside = await checkout();
     await rm(join(outside, '.git'), { recursive: true });
@@ -79,14 +79,14 @@ describe('where a forge shows files', () => {
     expect(await forgeOf({ ...gitlab(root), CI_PROJECT_URL: 'https://x.example/a b' }, root)).toBeUndefined();
   });
 
-  it('is that of no repository that lies in the one that CI checked out', async () => {
+  it('is unknown for another repository inside the one that CI checked out', async () => {
     const root = await checkout();
     const inner = join(root, 'infra', 'id');
     await mkdir(join(inner, '.git'));
     expect(await forgeOf(github(root), inner)).toBeUndefined();
   });
 
-  it('is found through a link', async () => {
+  it('is found through a symbolic link', async () => {
     const root = await checkout();
     const link = join(await checkout(), 'link');
     await symlink(root, link);

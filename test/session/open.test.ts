@@ -34,13 +34,13 @@ async function codesOf(work: () => unknown): Promise<string[]> {
   return [];
 }
 
-describe('a writer is earned', () => {
-  test('a session that was opened to plan has no way to apply', async () => {
+describe('only a session for writing can apply', () => {
+  test('a session for planning has no apply', async () => {
     const at = await site();
     await at.declare(acme);
     const session = await openSession(await projectOf(at));
     expect(Object.keys(session)).not.toContain('apply');
-    // @ts-expect-error: there is none, whatever somebody hopes.
+    // @ts-expect-error: the type has no apply.
     expect(() => session.apply(undefined)).toThrow(TypeError);
     await session.close();
   });
@@ -59,7 +59,7 @@ describe('a writer is earned', () => {
     expect(at.writes()).toEqual([]);
   });
 
-  test('a stored plan that is stale can not be approved', async () => {
+  test("a stale stored plan can't be approved", async () => {
     const at = await site();
     await at.declare(acme);
     const stored = await at.session(async (session) => {
@@ -77,7 +77,7 @@ describe('a writer is earned', () => {
 });
 
 describe('the lock of a session', () => {
-  test('that was lost to somebody else keeps it from writing, and no run is journalled', async () => {
+  test('prevents writing if it was lost, and no run is journalled', async () => {
     const at = await site();
     await at.declare(acme);
     const project = await projectOf(at);
@@ -96,7 +96,7 @@ describe('the lock of a session', () => {
     expect(await readdir(join(at.folder, '.idops'))).toEqual([]);
   });
 
-  test.skipIf(process.platform === 'win32')('is one for a state, whatever links lead to it', async () => {
+  test.skipIf(process.platform === 'win32')('is the same through any symbolic links', async () => {
     const at = await site();
     const folder = join(at.folder, '.idops');
     await at.apply(acme);
@@ -122,7 +122,7 @@ describe('the lock of a session', () => {
 
 describe('an approval', () => {
   test.each(['documented', 'boruta'] as const)(
-    'is good for one apply: a DID is regenerated once (%s)',
+    'is valid for one apply: a DID is regenerated once (%s)',
     async (profile) => {
       const at = await site({ profile });
       await at.apply(regenerated(1));
@@ -139,7 +139,7 @@ describe('an approval', () => {
     },
   );
 
-  test('is no good after an apply whose outcome is not known, nor is a plan from before it', async () => {
+  test('is invalid after an apply with unknown outcome, as is an earlier plan', async () => {
     const at = await site();
     await at.apply(regenerated(1));
     await at.declare(regenerated(2), acme);
@@ -157,7 +157,7 @@ describe('an approval', () => {
     expect(at.writes().filter((write) => write.startsWith('POST'))).toHaveLength(1);
   });
 
-  test('is no good where its plan was begun before an apply had ended', async () => {
+  test('is invalid if its plan began before an apply ended', async () => {
     const at = await site();
     await at.declare(acme);
     await at.writing('apply', async (session) => {
@@ -174,7 +174,7 @@ describe('an approval', () => {
     expect(at.writes()).toHaveLength(1);
   });
 
-  test('waits for nobody: two applies at once are one, and a mistake', async () => {
+  test('is refused while another apply runs', async () => {
     const at = await site();
     await at.declare(ada, acme);
     await at.writing('apply', async (session) => {
@@ -193,39 +193,36 @@ describe('an approval', () => {
 });
 
 describe('closing a session', () => {
-  test.each([1, 2])(
-    'waits for an apply, which is finished and recorded (of which %i are in flight)',
-    async (count) => {
-      const { came, open, intercept } = gate(count);
-      const at = await site({ profile: 'boruta' });
-      at.fault = ({ method }) => (method === 'PATCH' ? intercept() : undefined);
-      const before = at.sandbox.snapshot().users.find(({ id }) => id === ids.ada);
-      await at.declare(ada, { ...ada, id: ids.grace });
-      const session = await opened(at);
-      const plan = await session.plan();
-      let ended = false;
-      const applying = session.apply(approve(plan, any)).finally(() => {
-        ended = true;
-      });
-      await came;
-      expect(await codesOf(() => opened(at))).toEqual(['locked']);
-      const closing = session.close();
-      open();
-      await closing;
-      expect(ended).toBe(true);
-      const { result, problems } = await applying;
-      expect(problems).toEqual([]);
-      for (const { status } of result.results) expect(['applied', 'skipped']).toContain(status);
-      const user = at.sandbox.snapshot().users.find(({ id }) => id === ids.ada);
-      expect(user?.organizations).toEqual(before?.organizations);
-      expect(user?.authorized_scopes).toEqual(before?.authorized_scopes);
-      const next = await opened(at);
-      expect(next.notes).toEqual([]);
-      await next.close();
-    },
-  );
+  test.each([1, 2])('waits for apply, which finishes and records (%i in flight)', async (count) => {
+    const { came, open, intercept } = gate(count);
+    const at = await site({ profile: 'boruta' });
+    at.fault = ({ method }) => (method === 'PATCH' ? intercept() : undefined);
+    const before = at.sandbox.snapshot().users.find(({ id }) => id === ids.ada);
+    await at.declare(ada, { ...ada, id: ids.grace });
+    const session = await opened(at);
+    const plan = await session.plan();
+    let ended = false;
+    const applying = session.apply(approve(plan, any)).finally(() => {
+      ended = true;
+    });
+    await came;
+    expect(await codesOf(() => opened(at))).toEqual(['locked']);
+    const closing = session.close();
+    open();
+    await closing;
+    expect(ended).toBe(true);
+    const { result, problems } = await applying;
+    expect(problems).toEqual([]);
+    for (const { status } of result.results) expect(['applied', 'skipped']).toContain(status);
+    const user = at.sandbox.snapshot().users.find(({ id }) => id === ids.ada);
+    expect(user?.organizations).toEqual(before?.organizations);
+    expect(user?.authorized_scopes).toEqual(before?.authorized_scopes);
+    const next = await opened(at);
+    expect(next.notes).toEqual([]);
+    await next.close();
+  });
 
-  test('can be done twice, and everything else is a mistake after it', async () => {
+  test('can be repeated, and then all other methods throw', async () => {
     const at = await site();
     await at.declare(acme);
     const session = await opened(at);
@@ -244,7 +241,7 @@ describe('closing a session', () => {
   });
 });
 
-test('a journal says what was applied, whatever the session was opened for', async () => {
+test('a journal names the command that was applied, not that of the session', async () => {
   const at = await site();
   await at.declare(acme);
   await at.writing('regenerate-did', async (session) => {
@@ -252,7 +249,7 @@ test('a journal says what was applied, whatever the session was opened for', asy
     const { plan } = await session.planUndo(result.run ?? '');
     await applyAll(session, plan);
     await applyAll(session, await session.planRegeneration(ids.portal));
-    // @ts-expect-error: a program in JavaScript may say anything.
+    // @ts-expect-error: JavaScript programs may pass anything.
     await expect(session.planRegeneration(undefined)).rejects.toThrow(TypeError);
   });
   const runs = join(at.folder, '.idops/runs');

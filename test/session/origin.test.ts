@@ -36,24 +36,24 @@ it.each([
     { actor: 'ada', commit, pull_request: 12, run_url },
   ],
   [
-    'a run that another person started again',
+    'a run that another person restarted',
     { ...github, GITHUB_TRIGGERING_ACTOR: 'grace' },
     { actor: 'grace', commit, run_url },
   ],
-  ['a pipeline of GitLab', gitlab, pipeline],
+  ['a GitLab pipeline', gitlab, pipeline],
   [
     'a merge request of GitLab',
     { ...gitlab, CI_MERGE_REQUEST_IID: '5', CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head },
     { ...pipeline, commit: head, pull_request: 5 },
   ],
   ['no CI and no git', {}, {}],
-  ['variables of a CI that does not run it', { ...github, GITHUB_ACTIONS: 'false' }, {}],
-])('names who ran it: %s', async (_, env, expected) => {
+  ["variables of a CI that doesn't run", { ...github, GITHUB_ACTIONS: 'false' }, {}],
+])('contains who ran it: %s', async (_, env, expected) => {
   const root = await temporaryFolder('origin');
   expect(await originOf(env, root, undefined, createRedactor())).toEqual(expected);
 });
 
-it('names the pull request and the commit of the event on GitHub', async () => {
+it('contains the pull request and the commit of the event on GitHub', async () => {
   const root = await temporaryFolder('origin');
   const path = join(root, 'event.json');
   await writeFile(path, JSON.stringify({ pull_request: { number: 8, head: { sha: head } } }));
@@ -61,7 +61,7 @@ it('names the pull request and the commit of the event on GitHub', async () => {
   expect(origin).toMatchObject({ commit: head, pull_request: 8 });
 });
 
-it('names the author of the newest commit without a CI', async () => {
+it('contains the author of the newest commit without a CI', async () => {
   const root = await temporaryFolder('origin');
   const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim();
   git('init', '--quiet');
@@ -74,7 +74,7 @@ it('names the author of the newest commit without a CI', async () => {
   });
 });
 
-it('keeps a message on one line, of limited length, without secrets and controls', async () => {
+it('shortens a message to one line without secrets and control characters', async () => {
   const root = await temporaryFolder('origin');
   const redactor = createRedactor();
   redactor.add('s3cret-token-of-idops');

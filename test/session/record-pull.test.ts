@@ -5,7 +5,7 @@ import { recordPull } from '../../src/session/record-pull.js';
 import { emptyState } from '../../src/state/state.js';
 import { project } from '../e2e/running.js';
 
-it('what was read before a run changed the state is not recorded, since the run knows better', async () => {
+it("a pull doesn't record what it read before a run changed the state", async () => {
   const made = await project({});
   const server = made.sandbox.url;
   const state = { ...emptyState(server), serial: 2 };

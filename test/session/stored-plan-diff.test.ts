@@ -25,8 +25,8 @@ const user = changeOf({
 });
 const plan = planOf([changeOf({ fields: [fieldOf()] }), user]);
 
-/** What is said of a plan whose file was edited, with its own hash taken out. */
-async function said(edit: Edit): Promise<string[]> {
+/** The differences of a stored plan that was edited and given a valid hash. */
+async function differencesAfter(edit: Edit): Promise<string[]> {
   const json = JSON.parse(await storedPlanText(plan, options, createRedactor()));
   edit(json);
   json.apply.whole = planHash(json);
@@ -42,16 +42,12 @@ const secret = { sensitive: true };
 const hidden = { sensitive: true, before: secret, after: secret };
 const warning = { code: 'no-list', message: 'none' };
 
-describe('what a stored plan shows', () => {
+describe('the content of a stored plan', () => {
   it.each<[string, Edit, string]>([
     ['a value', ({ changes }) => alter(field(changes[1], 2), { after: 'w' }), 'User/1: group'],
     ['the value before', ({ changes }) => alter(field(changes[1], 2), { before: 'w' }), 'User/1: group'],
-    ['that a value is held back', ({ changes }) => alter(field(changes[1], 2), hidden), 'User/1: group'],
-    [
-      'that names are confirmed',
-      ({ changes }) => alter(field(changes[1], 1), { confirmed: true }),
-      'User/1: roles',
-    ],
+    ['a hidden value', ({ changes }) => alter(field(changes[1], 2), hidden), 'User/1: group'],
+    ['confirmed names', ({ changes }) => alter(field(changes[1], 1), { confirmed: true }), 'User/1: roles'],
     ['fewer fields', ({ changes }) => fieldsOf(changes[1]).pop(), 'User/1: group'],
     [
       'more fields',
@@ -61,7 +57,11 @@ describe('what a stored plan shows', () => {
     ['a name', ({ changes }) => alter(changes[1], { label: 'bob' }), 'the name of User/1'],
     ['an action', ({ changes }) => alter(changes[1], { action: 'adopt' }), 'User/1'],
     ['no request', ({ changes }) => alter(changes[1], { requests: [] }), 'User/1'],
-    ['no loss', ({ changes }) => alter(changes[1], { destructive: false, destructions: [] }), 'User/1'],
+    [
+      'no destruction',
+      ({ changes }) => alter(changes[1], { destructive: false, destructions: [] }),
+      'User/1',
+    ],
     ['no warning', ({ changes }) => alter(changes[1], { warnings: [] }), 'User/1'],
     [
       'another object',
@@ -72,24 +72,24 @@ describe('what a stored plan shows', () => {
     ['a count', ({ summary }) => alter(summary, { update: 1 }), 'the summary'],
     ['a scope', (json) => alter(json, { required_scopes: [] }), 'the scopes'],
     ['a profile', (json) => alter(json, { profile: 'boruta' }), 'the profile'],
-    ['a warning of the whole', (json) => alter(json, { warnings: [warning] }), 'the warnings'],
+    ['a warning of the plan', (json) => alter(json, { warnings: [warning] }), 'the warnings'],
     [
       'no list of changes',
       (json) => alter(json, { changes: 1 }),
       "changes isn't there, or is something else",
     ],
-  ])('is compared with what would be applied: %s', async (_, edit, expected) => {
-    expect(await said(edit)).toEqual([expected]);
+  ])('must match the plan to apply: %s', async (_, edit, expected) => {
+    expect(await differencesAfter(edit)).toEqual([expected]);
   });
 
   it.each<[string, Edit]>([
-    ['nothing', () => {}],
-    ['the order in a set', ({ changes }) => (field(changes[1], 1).after as Json[]).reverse()],
-    ['the order of changes', ({ changes }) => changes.reverse()],
+    ['no edit', () => {}],
+    ['another order in a set', ({ changes }) => (field(changes[1], 1).after as Json[]).reverse()],
+    ['another order of changes', ({ changes }) => changes.reverse()],
     ['no name', ({ changes }) => delete changes[1]?.label],
     ['no drift, as without a state', ({ changes }) => delete field(changes[1], 2).drift],
   ])('may have %s', async (_, edit) => {
-    expect(await said(edit)).toEqual([]);
+    expect(await differencesAfter(edit)).toEqual([]);
   });
 });
 

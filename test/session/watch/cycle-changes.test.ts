@@ -22,25 +22,25 @@ function turn(parts: Partial<Cycle>): Cycle {
   return { outcome: 'unchanged', plan: null, result: null, problems: [], notes: [], durations, ...parts };
 }
 
-it('is a plan that differs from the one before, whatever failed in between', () => {
-  const paper = new CycleChanges();
-  const isNew = (parts: Partial<Cycle>) => paper.changesIn(turn(parts)).plan;
+it('a plan is new if it differs from the previous plan, ignoring failed turns in between', () => {
+  const changes = new CycleChanges();
+  const isNew = (parts: Partial<Cycle>) => changes.changesIn(turn(parts)).plan;
   expect(isNew({ plan: plan(null) })).toBe(false);
   expect(isNew({ plan: plan('Old') })).toBe(true);
   expect(isNew({ plan: plan('Old') })).toBe(false);
   expect(isNew({ problems: [error('locked', 'x')] })).toBe(false);
   expect(isNew({ plan: plan('Old') })).toBe(false);
   expect(isNew({ plan: plan('By hand') })).toBe(true);
-  // A secret that changed shows in the digest alone.
+  // A changed secret changes only the digest.
   expect(isNew({ plan: plan('By hand', 'sha256:2') })).toBe(true);
   expect(isNew({ plan: plan(null, 'sha256:3') })).toBe(true);
   expect(isNew({ plan: plan(null, 'sha256:4') })).toBe(false);
   expect(isNew({ plan: plan('By hand', 'sha256:2') })).toBe(true);
 });
 
-it('is what was applied, where that is otherwise than in the turn before, whatever its run is called', () => {
-  const paper = new CycleChanges();
-  const isNew = (made: Result | null) => paper.changesIn(turn({ result: made })).result;
+it('a result is new if it differs from the previous turn, ignoring the name of its run', () => {
+  const changes = new CycleChanges();
+  const isNew = (made: Result | null) => changes.changesIn(turn({ result: made })).result;
   expect(isNew(result('failed', 'one'))).toBe(true);
   expect(isNew(result('failed', 'two'))).toBe(false);
   expect(isNew(result('applied', 'three'))).toBe(true);
@@ -48,10 +48,10 @@ it('is what was applied, where that is otherwise than in the turn before, whatev
   expect(isNew(result('applied', 'four'))).toBe(true);
 });
 
-it('is what is wrong, where that is otherwise than in the turn before, and that nothing is any more', () => {
-  const paper = new CycleChanges();
+it('problems are new if they differ from the previous turn, or if they are gone', () => {
+  const changes = new CycleChanges();
   const isNew = (...messages: string[]) =>
-    paper.changesIn(turn({ problems: messages.map((message) => error('locked', message)) })).problems;
-  const told = [isNew(), isNew('a'), isNew('a'), isNew('a', 'b'), isNew(), isNew(), isNew('a')];
-  expect(told).toEqual([false, true, false, true, true, false, true]);
+    changes.changesIn(turn({ problems: messages.map((message) => error('locked', message)) })).problems;
+  const found = [isNew(), isNew('a'), isNew('a'), isNew('a', 'b'), isNew(), isNew(), isNew('a')];
+  expect(found).toEqual([false, true, false, true, true, false, true]);
 });

@@ -19,8 +19,8 @@ function health({ interval = 60, timeout = 30 } = {}) {
 
 const fine = { fine: true };
 
-describe('whether turns go well', () => {
-  it('is yes at first, and no where none has gone well for three intervals', () => {
+describe('readiness', () => {
+  it('is true at first, and false after three intervals without a success', () => {
     const { made, pass } = health();
     expect(made.ready()).toEqual(fine);
     made.start();
@@ -30,7 +30,7 @@ describe('whether turns go well', () => {
     expect(made.ready()).toEqual({ fine: false, reason: 'no turn went well yet: one is under way' });
   });
 
-  it('is yes after one that did, and for three intervals after it', () => {
+  it('is true after a success, and for three intervals', () => {
     const { made, pass, turn } = health();
     turn(null);
     for (let count = 0; count < 3; count += 1) {
@@ -45,7 +45,7 @@ describe('whether turns go well', () => {
     expect(made.ready()).toEqual(fine);
   });
 
-  it('says what was wrong with the last turn', () => {
+  it('reports the problem of the last turn', () => {
     const { made, pass, turn } = health();
     turn('failed (locked)');
     pass(100);
@@ -54,7 +54,7 @@ describe('whether turns go well', () => {
     expect(made.ready()).toEqual({ fine: false, reason: 'no turn went well yet: refused (blocked)' });
   });
 
-  it('waits longer where a good turn takes longer than the interval', () => {
+  it('allows more time if a successful turn takes longer than the interval', () => {
     const { made, pass, turn } = health({ interval: 1 });
     turn(null, 20);
     made.start();
@@ -65,8 +65,8 @@ describe('whether turns go well', () => {
   });
 });
 
-describe('whether the process is of use', () => {
-  it('is yes whatever goes wrong, as long as something is done', () => {
+describe('liveness', () => {
+  it('is true in spite of failures, while there is progress', () => {
     const { made, pass, turn } = health();
     turn('failed (server-unreachable)', 9_000);
     pass(9_000);
@@ -79,7 +79,7 @@ describe('whether the process is of use', () => {
     expect(made.alive()).toEqual(fine);
   });
 
-  it('is no where a turn gives no sign of life', () => {
+  it('is false if a turn makes no progress', () => {
     const { made, pass } = health();
     made.start();
     pass(600);
@@ -95,7 +95,7 @@ describe('whether the process is of use', () => {
   it.each([
     [{ interval: 3600 }, 10_800],
     [{ timeout: 3600 }, 7_200],
-  ])('waits longer with %j', (options, seconds) => {
+  ])('allows more time with %j', (options, seconds) => {
     const { made, pass } = health(options);
     made.start();
     pass(seconds);
@@ -104,7 +104,7 @@ describe('whether the process is of use', () => {
     expect(made.alive()).toMatchObject({ fine: false });
   });
 
-  it('has a part in whether turns go well', () => {
+  it('is required for readiness', () => {
     const { made, pass, turn } = health({ interval: 1 });
     turn(null, 500);
     made.start();

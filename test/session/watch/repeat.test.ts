@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type Clock, realClock, repeat } from '../../../src/session/watch/repeat.js';
 
-/** A clock that stands still but where something waits, or where a test lets work take time. */
+/** A clock that advances only while something waits, or when a test advances it. */
 function clock() {
   let now = 1000;
   const waits: number[] = [];
@@ -23,7 +23,7 @@ function clock() {
 }
 
 describe('turns', () => {
-  it('begin an interval after the one before began, the first at once', async () => {
+  it('begin one interval after the previous began, the first immediately', async () => {
     const { made, waits, pass } = clock();
     const began: number[] = [];
     const stop = new AbortController();
@@ -38,7 +38,7 @@ describe('turns', () => {
     expect(waits).toEqual([70, 70, 70]);
   });
 
-  it('begin at once after one that took longer, and never while it goes on', async () => {
+  it('begin immediately after one that took longer, but never overlap', async () => {
     const { made, waits, pass } = clock();
     const stop = new AbortController();
     const took = [250, 100, 10];
@@ -58,7 +58,7 @@ describe('turns', () => {
     expect(waits).toEqual([90]);
   });
 
-  it('end where the signal aborts while nothing is under way, without a further one', async () => {
+  it('end if the signal aborts between turns', async () => {
     const stop = new AbortController();
     const work = async (): Promise<boolean> => {
       setImmediate(() => stop.abort());
@@ -67,11 +67,11 @@ describe('turns', () => {
     expect(await repeat(work, 86_400_000, stop.signal, realClock)).toBe(1);
   });
 
-  it('begin not at all where the signal has aborted', async () => {
+  it("don't begin if the signal has aborted", async () => {
     expect(await repeat(async () => true, 100, AbortSignal.abort())).toBe(0);
   });
 
-  it('have a signal of their own, which the one of all aborts, and leave nothing at that', async () => {
+  it('have their own signal, which the outer one aborts, and leave no listeners', async () => {
     const stop = new AbortController();
     const signals = new Set<AbortSignal>();
     const listening = (): number => getEventListeners(stop.signal, 'abort').length;
@@ -93,7 +93,7 @@ describe('turns', () => {
     expect(listening()).toBe(0);
   });
 
-  it('wait no longer than the signal lets them', async () => {
+  it('wait only until the signal aborts', async () => {
     const stop = new AbortController();
     const waiting = realClock.wait(86_400_000, stop.signal);
     stop.abort();
