@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as library from '../../src/index.js';
 
-/** What a module declares under a name, with the line above it; undefined where it only passes it on. */
+/** What a module declares under a name, with the line above it; undefined if it only re-exports it. */
 function declared(source: string, name: string) {
   const found = new RegExp(
     `^(.*)\n(?:export )(?:async )?(?:function|const|class|interface|type) ${name}\\b[^]*?(?=\n\n|$(?![^]))`,
@@ -12,7 +12,7 @@ function declared(source: string, name: string) {
   return found === null ? undefined : { above: found[1] ?? '', body: found[0] };
 }
 
-test('everything that the library exports has a docstring, and so has each member of its interfaces', async () => {
+test('every export of the library and every member of its interfaces has a docstring', async () => {
   const index = await readFile('src/index.ts', 'utf8');
   const lists = [...index.matchAll(/^export (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm)];
   const exported = lists.flatMap(([, names = '', from = '']) => {
@@ -36,7 +36,7 @@ test('everything that the library exports has a docstring, and so has each membe
   expect(lacking).toEqual([]);
 });
 
-test('the page about the library names all that a program can call', async () => {
+test('docs/reference/library.md names everything that a program can call', async () => {
   const page = await readFile('docs/reference/library.md', 'utf8');
   const lacking = Object.keys(library).filter((name) => !new RegExp(`\\b${name}\\b`).test(page));
   expect(lacking).toEqual([]);

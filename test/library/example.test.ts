@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { type Ran, watch } from '../e2e/running.js';
 
-/** Runs a program of Node's to its end. */
+/** Runs a Node program to its end. */
 const ran = (args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
   watch(spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } })).ended;
 
@@ -28,7 +28,7 @@ let sandbox: Sandbox;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'idops-example-'));
-  // test/package.test.ts says that what is published has all of it.
+  // test/package.test.ts checks that the package contains all of this.
   const modules = join(folder, 'user', 'node_modules');
   await mkdir(modules, { recursive: true });
   await symlink(resolve('.'), join(modules, 'idops'));
@@ -48,13 +48,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe('the example for programs', () => {
-  test('fits the types of the package', async () => {
+describe('the library example', () => {
+  test('compiles with the types of the package', async () => {
     const tsc = resolve('node_modules/typescript/bin/tsc');
     expect(await ran([tsc], join(folder, 'user'))).toMatchObject({ code: 0, stdout: '' });
   });
 
-  test('plans, stores, applies what was stored, and then there is nothing to do', async () => {
+  test('plans, stores, applies the stored plan, and then has nothing to do', async () => {
     const project = join(folder, 'project');
     await cp('examples', project, { recursive: true });
     const plan = join(folder, 'plan.json');
@@ -83,7 +83,7 @@ describe('the example for programs', () => {
   });
 });
 
-test('the first example of the page about the library shows a plan and applies it', async () => {
+test('the first example of docs/reference/library.md shows a plan and applies it', async () => {
   const project = join(folder, 'guided');
   await cp('examples', project, { recursive: true });
   const own = await startSandbox();

@@ -17,7 +17,7 @@ import { ids, site } from '../boruta/site.js';
 
 const password = 'correct-horse-battery-staple';
 
-/** A thing in all the ways in which a program may print or keep it. */
+/** All texts that a program may print of a value. */
 function printed(thing: unknown): string {
   return [
     inspect(thing, { depth: Number.POSITIVE_INFINITY, showHidden: true, getters: true }),
@@ -33,8 +33,8 @@ async function declared() {
   return { ...at, options: { cwd: at.folder, variables } };
 }
 
-describe('what a program gets', () => {
-  test('keeps credentials and secrets sensitive, however it is printed', async () => {
+describe('what a program receives', () => {
+  test('never prints credentials or secrets', async () => {
     const { options, sandbox } = await declared();
     const project = await loadProject(options);
     const session = await openForWriting(project, 'apply');
@@ -51,7 +51,7 @@ describe('what a program gets', () => {
     expect(sandbox.data.organizations.some(({ label }) => label === password)).toBe(true);
   });
 
-  test('is shown without them in every format, what the server says among it', async () => {
+  test('never shows them in any format, nor texts of the server with them', async () => {
     const { options, sandbox } = await declared();
     const organization = sandbox.data.organizations.find(({ id }) => id === ids.acme);
     Object.assign(organization ?? {}, { label: `was ${password}` });
@@ -72,7 +72,7 @@ describe('what a program gets', () => {
     }
   });
 
-  test('and what is thrown is shown without them too', async () => {
+  test('never shows them in errors', async () => {
     const { options, sandbox, declare } = await declared();
     const redactor = createRedactor();
     const wrong = 'not-the-token-of-anybody';

@@ -41,7 +41,7 @@ async function within<T>(project: Project, work: (session: Session) => Promise<T
 }
 
 describe('a plan of the library', () => {
-  test('says what the JSON of the command says', async () => {
+  test('contains what the command prints as JSON', async () => {
     const at = await site();
     await at.declare(acme, { kind: 'User', id: ids.ada, metadata: null });
     const plan = await within(await loadProject(optionsOf(at)), (session) => session.plan());
@@ -59,7 +59,7 @@ describe('a plan of the library', () => {
     });
   });
 
-  test('is stored, read, approved and applied, and the next one is empty', async () => {
+  test('is stored, read, approved and applied, and then the plan is empty', async () => {
     const at = await site();
     await at.declare(acme);
     const project = await loadProject(optionsOf(at));
@@ -83,7 +83,7 @@ describe('a plan of the library', () => {
     await session.close();
   });
 
-  test('is applied as the session made it: neither a copy nor an approval by hand will do', async () => {
+  test('is applied only as the session made it: a copy or a forged approval is refused', async () => {
     const at = await site();
     await at.declare(acme);
     const project = await loadProject(optionsOf(at));
@@ -102,7 +102,7 @@ describe('a plan of the library', () => {
     expect(at.writes()).toEqual([]);
   });
 
-  test('is approved with limits that are numbers: nothing is more than NaN', async () => {
+  test('is approved only with limits that are numbers, because NaN is no limit', async () => {
     const at = await site();
     await at.declare({ kind: 'User', id: ids.ada, organizations: [] });
     const plan = await within(await loadProject(optionsOf(at)), (session) => session.plan());
@@ -115,8 +115,8 @@ describe('a plan of the library', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('with the server says which request failed and how', async () => {
+describe('a failure', () => {
+  test('of the server has the request and its outcome', async () => {
     const at = await site();
     await at.declare(acme);
     const body = { message: 'down for a while' };
@@ -138,7 +138,7 @@ describe('what goes wrong', () => {
     expect(problemsOf(failure).map(({ code }) => code)).toEqual(['server-server-error']);
   });
 
-  test('with what the project says is a ProblemsError with all of it', async () => {
+  test('in the project is a ProblemsError with all problems', async () => {
     const at = await site();
     await at.declare({ kind: 'Organization', id: ids.acme, lable: 'x' }, { kind: 'Organisation' });
     const options = optionsOf(at);
