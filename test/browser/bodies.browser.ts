@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Every body says by its number who was heard. */
+/** Bodies whose requests contain the body's number. */
 function generated(): string[] {
   return fc
     .sample(hostileBody, { numRuns: count, seed })
@@ -46,7 +46,7 @@ function inPages(bodies: readonly string[]): string[][] {
   );
 }
 
-/** What a page does that it shouldn't: requests, errors, messages of a policy that had to step in. */
+/** What a page must not do: requests, errors, messages of a content security policy. */
 interface Watched {
   readonly page: Page;
   readonly noticed: readonly string[];
@@ -64,14 +64,14 @@ async function show(chromium: Chromium, html: string): Promise<Watched> {
   return { page, noticed };
 }
 
-/** Every other body as that of a page. */
+/** Every other body is cleaned as the body of a page. */
 function cleaned(body: string, index: number): string[] {
   const clean = cleanHtml(body, { page: index % 2 === 1 });
   return 'refused' in clean ? [] : [`<!DOCTYPE html>${clean.html}`];
 }
 
 describe(`${count} hostile emails, seed ${seed}`, () => {
-  it('run nothing and ask for nothing, even where nothing else keeps them from it', async () => {
+  it('run nothing and request nothing in unguarded frames', async () => {
     for (const bodies of inPages(generated())) {
       const { page, noticed } = await show(chromium, unguardedPage(bodies.flatMap(cleaned)));
       await page.evaluate('window.shown.then(() => undefined)');
@@ -87,8 +87,8 @@ describe(`${count} hostile emails, seed ${seed}`, () => {
   it.each([
     ['plan', bodiesPlanPage, 0],
     ['gallery', bodiesGalleryPage, 1],
-  ])('are shown in the page of the %s, whose policy has nothing to do', async (_, pageOf, turn) => {
-    // Each of them has every other page full, since frames by the thousand take their time.
+  ])('are shown on the page of the %s without a violation of its policy', async (_, pageOf, turn) => {
+    // The two tests alternate between pages, because thousands of frames take long.
     for (const bodies of inPages(generated()).filter((_, index) => index % 2 === turn)) {
       const { page, noticed } = await show(chromium, pageOf(bodies));
       await page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true");
@@ -100,9 +100,9 @@ describe(`${count} hostile emails, seed ${seed}`, () => {
     expect(canary.seen).toEqual([]);
   });
 
-  it('have not made the browser look a name up', async () => {
+  it('cause no DNS lookup', async () => {
     await chromium.close();
-    // An event a line; the first one tells the command with which the browser was started.
+    // One event a line; the first contains the command that started the browser.
     const events = (await readFile(netLog, 'utf8'))
       .split('\n')
       .filter((line) => !line.includes('host-resolver-rules'));
@@ -112,7 +112,7 @@ describe(`${count} hostile emails, seed ${seed}`, () => {
 });
 
 describe('the canary', () => {
-  it('hears them where nothing is done about them, so that its silence means something', async () => {
+  it('notices uncleaned bodies, so that its silence is meaningful', async () => {
     const heard = await startCanary();
     const other = await startChromium();
     const url = heard.url.replace('127.0.0.1', canaryHost);

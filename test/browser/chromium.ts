@@ -9,32 +9,32 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 export interface View {
   readonly width: number;
   readonly scheme: 'light' | 'dark';
-  /** Lets a test run its own scripts in a page that allows none. */
+  /** Lets a test run scripts on a page that forbids them. */
   readonly scripts?: boolean;
-  /** False for a browser that runs no script at all. */
+  /** False for a browser without JavaScript. */
   readonly javaScript?: boolean;
-  /** 900 pixels where nothing is said. */
+  /** Default: 900 pixels. */
   readonly height?: number;
 }
 
-/** A Chromium, and a folder for the pages that it is shown. */
+/** A Chromium, and a folder with the pages that it opens. */
 export interface Chromium {
-  /** Opens a page from a file, as a reviewer does who got it as an attachment. */
+  /** Opens a page from a file, as a reviewer opens an attachment. */
   open(html: string, view: View): Promise<Page>;
   close(): Promise<void>;
 }
 
-/** A name that leads to this machine, and that nothing but a canary has. */
+/** A name that resolves to this machine, and that only a canary uses. */
 export const canaryHost = 'canary.test';
 
-/** `netLog` names the file to which the browser writes all that it does on the network, looking names up included. */
+/** `netLog` is the file to which the browser writes all network events, including DNS lookups. */
 export async function startChromium({ netLog }: { readonly netLog?: string } = {}): Promise<Chromium> {
   const browser: Browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    // Chromium's own sandbox can't be had by root, as in a container.
+    // Root can't use Chromium's own sandbox, for example in a container.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [
-      // A process for each of hundreds of frames takes minutes.
+      // One process for each of hundreds of frames takes minutes.
       '--disable-features=IsolateSandboxedIframes',
       `--host-resolver-rules=MAP ${canaryHost} 127.0.0.1`,
       ...(netLog === undefined ? [] : [`--log-net-log=${netLog}`]),
@@ -64,7 +64,7 @@ export async function startChromium({ netLog }: { readonly netLog?: string } = {
   };
 }
 
-/** A server that nothing may reach: it notes every connection and request. */
+/** A server that nothing may reach: it records every connection and request. */
 export interface Canary {
   readonly url: string;
   readonly seen: readonly string[];
@@ -91,7 +91,7 @@ export async function startCanary(): Promise<Canary> {
   };
 }
 
-/** Scrolls through the page, so that frames which load when they come into sight do so. */
+/** Scrolls through the page, so that lazy frames load. */
 export async function seeAll(page: Page): Promise<void> {
   const step = (page.viewportSize()?.height ?? 900) - 300;
   const height = await page.evaluate<number>('document.documentElement.scrollHeight');
@@ -106,15 +106,15 @@ export async function seeAll(page: Page): Promise<void> {
 }
 
 /**
- * Waits until the page was painted as it is scrolled, however slow the machine is: what is in sight is laid out in the first frame,
- * and observers hear of that in the next.
+ * Waits until the page is painted after scrolling, also on a slow machine: visible elements are laid out in the first frame,
+ * and observers are notified in the next.
  */
 async function painted(page: Page): Promise<void> {
   const frame = 'new Promise((next) => requestAnimationFrame(() => setTimeout(next)))';
   for (let passed = 0; passed < 3; passed += 1) await page.evaluate(frame);
 }
 
-/** Waits until the frames in sight are there, whole. */
+/** Waits until the visible frames are loaded. */
 async function framesLoaded(page: Page): Promise<void> {
   const inSight = await page.evaluate<
     number[]
@@ -128,7 +128,7 @@ async function framesLoaded(page: Page): Promise<void> {
   }
 }
 
-/** Keeps a picture in the folder that IDOPS_SCREENSHOTS names, for a person to look at. */
+/** Saves a screenshot in the folder IDOPS_SCREENSHOTS, if it is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.IDOPS_SCREENSHOTS;
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 
-/** Puts the address of the canary and a mark of the body in the place of `@`. */
+/** Replaces `@` with the canary's URL and the number of the body. */
 function at(parts: readonly string[]): (url: string) => string {
   return (url) => parts.join('').replaceAll('@', url);
 }
 
 const run = "fetch('@/run');top.ran=1";
 
-/** Where a body may stand without being read as what it is. */
+/** Contexts in which a browser may parse a body in another way. */
 const wrappers: readonly (readonly [string, string])[] = [
   ['', ''],
   ['<noscript>', '</noscript>'],
@@ -162,7 +162,7 @@ const noise = fc.constantFrom(
   '',
 );
 
-/** Bodies that try to run something or to reach the address that they are given. */
+/** Bodies that try to run code or to reach the given URL. */
 export const hostileBody: fc.Arbitrary<(url: string) => string> = fc
   .array(
     fc.tuple(fc.array(fc.constantFrom(...wrappers), { maxLength: 3 }), fc.constantFrom(...elements), noise),
@@ -184,7 +184,7 @@ export const hostileBody: fc.Arbitrary<(url: string) => string> = fc
   )
   .map((body) => (url) => body(url).replaceAll('\u0001', '@'));
 
-/** Each of the elements by itself: what they do where nothing is done about them. */
+/** Each element without a wrapper. */
 export const hostileElements: readonly ((url: string) => string)[] = elements.map(
   (element) => (url) => at([element])(url).replaceAll('\u0001', '@'),
 );

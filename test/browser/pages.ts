@@ -20,7 +20,7 @@ function template(type: string, before: Fields, after: Fields, parts: Partial<Ch
 
 const present = { txt_content: layoutText, html_content: layout(20) };
 
-/** A plan with something of everything. */
+/** A plan with every kind of change. */
 function mixedPlan(): Plan {
   return planOf(
     [
@@ -91,12 +91,12 @@ function mixedPlan(): Plan {
   );
 }
 
-/** The page of a plan with something of everything. */
+/** The page of a plan with every kind of change. */
 export function planPage(): string {
   return planHtml(mixedPlan(), { samples: new Map(), debug: false });
 }
 
-/** The page of what became of the same plan, with something of everything. */
+/** The page of the result of that plan, with every status. */
 export function resultPage(): string {
   const plan = mixedPlan();
   const shown = 'the answer shows another value: label is "ACME", not "ACME Corporation"';
@@ -144,13 +144,13 @@ export function emailPage(html: string, redactor = createRedactor()): string {
   const change = template(
     'tx_code',
     { txt_content: 'a', html_content: html },
-    // One that looks the same would be shown by its source.
+    // If both bodies look the same, the page shows their source.
     { txt_content: 'b', html_content: `${html}<p>later` },
   );
   return planHtml(redactPlan(planOf([change]), redactor), { samples: new Map(), debug: false });
 }
 
-/** The page of a plan with a changed template for each of the bodies. */
+/** The page of a plan with a changed template for each body. */
 export function bodiesPlanPage(bodies: readonly string[]): string {
   const changes = bodies.map((html, index) =>
     template(`type-${index}`, {}, { txt_content: null, html_content: html }),
@@ -158,7 +158,7 @@ export function bodiesPlanPage(bodies: readonly string[]): string {
   return planHtml(planOf(changes), { samples: new Map(), debug: false });
 }
 
-/** The gallery of a declared template for each of the bodies. */
+/** The gallery with a declared template for each body. */
 export function bodiesGalleryPage(bodies: readonly string[]): string {
   return galleryHtml({
     templates: bodies.map((html, index) => {
@@ -169,7 +169,7 @@ export function bodiesGalleryPage(bodies: readonly string[]): string {
   });
 }
 
-/** A page that shows documents in frames which may do everything, and each once more in an element of its own. */
+/** A page that shows documents in frames without restrictions, and again in elements. */
 export function unguardedPage(documents: readonly string[]): string {
   const data = JSON.stringify(documents).replaceAll('<', '\\u003c');
   return `<!DOCTYPE html><meta charset="utf-8"><title>unguarded</title><body><script>

@@ -29,13 +29,13 @@ const views = [
 ] as const;
 
 describe.each(Object.entries(pages))('the page of the %s', (name, html) => {
-  it.each(views)('can be read by everybody at $width pixels, $scheme', async (view) => {
+  it.each(views)('is accessible at $width pixels, $scheme', async (view) => {
     const page = await chromium.open(html, { ...view, scripts: true });
     await seeAll(page);
     await picture(page, `${name}-${view.width}-${view.scheme}`);
     await page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true");
     await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
-    // The emails themselves are their authors' matter, and their frames run no script anyway.
+    // The emails are the matter of their authors, and their frames run no scripts.
     const { violations } = await page.evaluate<AxeResults>('axe.run(document, { iframes: false })');
     expect(violations.map(({ id, nodes }) => [id, ...nodes.map((node) => node.html.slice(0, 200))])).toEqual(
       [],
@@ -43,7 +43,7 @@ describe.each(Object.entries(pages))('the page of the %s', (name, html) => {
     await page.context().close();
   });
 
-  it.each(views)('needs no scrolling to the side at $width pixels, $scheme', async (view) => {
+  it.each(views)('needs no horizontal scrolling at $width pixels, $scheme', async (view) => {
     const page = await chromium.open(html, view);
     const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
     expect(beyond).toBeLessThanOrEqual(0);
@@ -67,7 +67,7 @@ describe('the page of a plan', () => {
     await page.context().close();
   });
 
-  it('shows an email as it looks, as text and as its source, by keyboard', async () => {
+  it('shows an email rendered, as text and as source, by keyboard', async () => {
     const page = await chromium.open(pages.plan, wide);
     const change = page.locator('.change[data-kind="EmailTemplate"][data-action="update"]');
     await change.locator('summary').first().focus();
@@ -104,17 +104,17 @@ describe('the frame of an email', () => {
       '<html style="height:100%;overflow:hidden"><body style="height:100%;overflow:auto;margin:0">',
     ],
     ['fixes its body', '<html><body style="position:fixed;top:0;left:0">'],
-    ['places its body', '<html><body style="position:absolute;top:20px;left:0;bottom:0;overflow:auto">'],
+    ['positions its body', '<html><body style="position:absolute;top:20px;left:0;bottom:0;overflow:auto">'],
     [
-      'fixes all of it',
+      'fixes all of the email',
       '<html><head><style>html,body{position:fixed!important;height:0!important;overflow:hidden!important}</style></head><body>',
     ],
-    ['fixes a part of it', '<html><body style="margin:0"><div style="position:fixed;top:0;left:0">'],
+    ['fixes part of the email', '<html><body style="margin:0"><div style="position:fixed;top:0;left:0">'],
     [
-      'scrolls in a part of it',
+      'scrolls part of the email',
       '<html><body style="margin:0"><div style="position:absolute;top:0;left:0;right:0;bottom:0;overflow:auto">',
     ],
-  ])('can be scrolled to the end of one that %s', async (_, start) => {
+  ])('can be scrolled to the end of an email that %s', async (_, start) => {
     const page = await chromium.open(emailPage(`<!DOCTYPE html>${start}${end}`), wide);
     await seeAll(page);
     const element = page.locator('iframe').first();
@@ -131,7 +131,7 @@ describe('the frame of an email', () => {
     await page.context().close();
   });
 
-  it('has links that look like links and can not be followed, by mouse or keyboard', async () => {
+  it("has links that look like links but can't be followed, by mouse or keyboard", async () => {
     const email = `<style>b a:link { color: rgb(1, 2, 3) }</style>
       <a href="${canary.url}">plain</a> <b><a href="#main">styled</a></b> <a>none</a>`;
     const page = await chromium.open(emailPage(email), wide);
@@ -157,7 +157,7 @@ describe('the frame of an email', () => {
     await page.context().close();
   });
 
-  it('can be made higher', async () => {
+  it('can be resized', async () => {
     const page = await chromium.open(emailPage(end), wide);
     await seeAll(page);
     const mail = page.locator('.mail').first();
@@ -171,20 +171,20 @@ describe('the frame of an email', () => {
     await page.context().close();
   });
 
-  it('has an email with each of the sample data', async () => {
+  it('shows an email with each set of sample data', async () => {
     const page = await chromium.open(pages.plan, wide);
     const change = page.locator('.change.destructive[data-kind="EmailTemplate"]');
-    const said = (at: number) =>
+    const textOf = (at: number) =>
       change.locator('.panel.rendered .variant').nth(at).frameLocator('iframe').locator('body').textContent();
-    expect(await said(0)).toContain('Sent on behalf of');
+    expect(await textOf(0)).toContain('Sent on behalf of');
     await change.locator('.panel.rendered summary', { hasText: 'without organization' }).click();
-    expect(await said(1)).toContain('Sent by us');
+    expect(await textOf(1)).toContain('Sent by us');
     await page.context().close();
   });
 });
 
 describe('the keyboard', () => {
-  it('reaches all changes, and leaves emails', async () => {
+  it('reaches all changes, and leaves email frames', async () => {
     const page = await chromium.open(pages.plan, wide);
     const reached = new Set<string>();
     for (let step = 0; step < 90; step += 1) {
@@ -199,7 +199,7 @@ describe('the keyboard', () => {
     await page.context().close();
   });
 
-  it('leads from the contents to a change, which opens', async () => {
+  it('opens a change from the contents', async () => {
     const page = await chromium.open(pages.result, wide);
     await page.locator('.contents > summary').click();
     await page.locator('.contents nav > details').last().locator('summary').click();
@@ -213,7 +213,7 @@ describe('the keyboard', () => {
   });
 });
 
-it('no script runs in a page, wherever it stands', async () => {
+it('no injected script runs on a page', async () => {
   const ran = "document.title = 'ran'";
   const html = pages.plan
     .replace('</body>', `<script>${ran}</script><img src="data:," onerror="${ran}"></body>`)
@@ -239,7 +239,7 @@ describe('a hostile email', () => {
 <a id="out" target="_top" href="${url}/top">top</a><div><template shadowrootmode="open"><img src="${url}/shadow"></template></div>
 </body></html>`;
 
-  it.each(['plan', 'gallery'])('runs nothing and loads nothing in the page of the %s', async (kind) => {
+  it.each(['plan', 'gallery'])('runs nothing and loads nothing on the page of the %s', async (kind) => {
     const html = kind === 'plan' ? emailPage(hostile(canary.url)) : galleryPage(hostile(canary.url));
     const page = await chromium.open(html, wide);
     const title = await page.title();
@@ -259,7 +259,7 @@ describe('a hostile email', () => {
   });
 });
 
-describe('a secret that is our own markup', () => {
+describe("a secret that is part of idops's markup", () => {
   const words = [
     'sandbox=""',
     'Content-Security-Policy',
@@ -269,7 +269,7 @@ describe('a secret that is our own markup', () => {
     'script-src',
   ];
 
-  it.each(['plan', 'gallery'])('lets no script of an email run in the page of the %s', async (kind) => {
+  it.each(['plan', 'gallery'])('lets no script of an email run on the page of the %s', async (kind) => {
     const redactor = createRedactor();
     for (const word of words) redactor.add(word);
     const script = "<script>document.title = 'ran'; top.document.title = 'ran'</script>";
