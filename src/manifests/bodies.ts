@@ -12,13 +12,13 @@ import {
   type Unreadable,
   wholeFile,
 } from '../yaml/source-file.js';
-import { type Access, type Refused, readsAtOnce } from './access.js';
+import { type Access, maxConcurrentReads, type Refused } from './access.js';
 
 /** A `{file: PATH}` of a manifest. */
 export interface BodyRequest {
   readonly manifest: string;
   readonly path: string;
-  /** Whether the path comes from a process variable, so that it isn't shown. */
+  /** Whether the path comes from a process variable, so it must not be shown. */
   readonly tainted: boolean;
   readonly place: Place;
 }
@@ -26,7 +26,7 @@ export interface BodyRequest {
 /** The exact text of a body file, with the places of its parts. */
 export interface Body {
   readonly text: string;
-  /** Without a part, the file as a whole. */
+  /** The place of a part, or of the whole file without a part. */
   place(part: Span | undefined): Place;
 }
 
@@ -38,23 +38,23 @@ type Content =
   | { readonly reason: 'nul'; readonly detail: string; readonly place: Place };
 
 /** Reads each body file once. */
-export class Bodies {
+export class BodyReader {
   readonly #project: Project;
   readonly #access: Access;
-  /** The real paths of those that were read. */
+  /** The real paths of the files that were read. */
   readonly files = new Set<string>();
-  readonly #limit = pLimit(readsAtOnce);
+  readonly #limit = pLimit(maxConcurrentReads);
   readonly #contents = new Map<string, Promise<Content>>();
-  readonly #most: number;
+  readonly #maxCharacters: number;
   #characters = 0;
 
   constructor(project: Project, access: Access) {
     this.#project = project;
     this.#access = access;
-    this.#most = project.bodyCharacters();
+    this.#maxCharacters = project.bodyCharacters();
   }
 
-  /** The content of a file, or what is wrong with it. */
+  /** The content of a file, or why it can't be a body. */
   async read(request: BodyRequest): Promise<Body | Problem> {
     const path = resolve(dirname(request.manifest), request.path);
     let content = this.#contents.get(path);
@@ -78,7 +78,7 @@ export class Bodies {
       return { reason: 'nul', detail: 'has a NUL character, which no server can keep', place };
     }
     this.#characters += read.text.length;
-    if (this.#characters > this.#most) return { reason: 'too-many' };
+    if (this.#characters > this.#maxCharacters) return { reason: 'too-many' };
     return body;
   }
 
@@ -86,18 +86,18 @@ export class Bodies {
     const { tainted, place } = request;
     const [code, hint] = refusals[found.reason];
     if (found.reason === 'too-many') {
-      const most = written(this.#most);
-      const message = `the body files of this project have more than ${most} characters together`;
+      const most = written(this.#maxCharacters);
+      const message = `the body files of this project have more than ${most} characters in total`;
       return error(code, message, [place], hint);
     }
     const name = found.reason === 'outside' ? `"${request.path}"` : shownPath(path, this.#project.cwd);
-    const why = found.reason === 'private' ? `${found.detail}, which no body may be` : found.detail;
+    const why = found.reason === 'private' ? `${found.detail}, which can't be a body` : found.detail;
     const places = found.reason === 'nul' && !tainted ? [found.place, place] : [place];
     return error(code, `the body file${tainted ? '' : ` ${name}`} ${why}`, places, hint);
   }
 }
 
-/** The code of each reason, and what to do. */
+/** The problem code and the hint of each reason. */
 const refusals: {
   readonly [reason in Exclude<Content, Body>['reason']]: readonly [code: ProblemCode, hint?: string];
 } = {
@@ -124,7 +124,7 @@ function bodyOf(text: string, name: FileName): Body {
     place(part) {
       if (part === undefined) return wholeFile(name);
       source ??= sourceOf(name, text, false);
-      // Columns don't count a byte order mark.
+      // Columns don't include a byte order mark.
       const mark = text.length - source.text.length;
       return source.place({ start: Math.max(0, part.start - mark), end: Math.max(0, part.end - mark) });
     },

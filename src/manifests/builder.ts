@@ -19,39 +19,51 @@ import { type Note, pathKey } from '../yaml/resolve.js';
 import type { SourceFile } from '../yaml/source-file.js';
 import type { Node, Path } from '../yaml/tree.js';
 import type { Variables } from '../yaml/variables.js';
-import type { Bodies, Body, BodyRequest } from './bodies.js';
+import type { Body, BodyReader, BodyRequest } from './bodies.js';
 import { WrittenPlaces } from './declared.js';
 
 function names(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [];
 }
 
-export function request(at: Path, file: string, tainted: boolean, reading: Reading, root: Node): BodyRequest {
-  return { manifest: reading.path, path: file, tainted, place: valuePlace(reading.file, root, at) };
+/** The request for a body file that a manifest names at a path. */
+export function bodyRequest(
+  at: Path,
+  file: string,
+  tainted: boolean,
+  context: DocumentContext,
+  root: Node,
+): BodyRequest {
+  return { manifest: context.path, path: file, tainted, place: valuePlace(context.file, root, at) };
 }
 
 /** Builds the declared object of a valid document. */
-export class Builder {
+export class DocumentBuilder {
   readonly #kind: Kind;
   readonly #many: Bulk | undefined;
   readonly #root: Node;
   readonly #notes: ReadonlyMap<string, Note>;
-  readonly #reading: Reading;
+  readonly #context: DocumentContext;
   /** The bodies by the path of their field. */
   #bodies: Map<string, Body> | undefined;
 
-  constructor({ kind, many }: DocumentKind, root: Node, notes: ReadonlyMap<string, Note>, reading: Reading) {
+  constructor(
+    { kind, many }: DocumentKind,
+    root: Node,
+    notes: ReadonlyMap<string, Note>,
+    context: DocumentContext,
+  ) {
     this.#kind = kind;
     this.#many = many;
     this.#root = root;
     this.#notes = notes;
-    this.#reading = reading;
+    this.#context = context;
   }
 
   async build(data: { readonly [key: string]: unknown }, found: readonly Problem[]): Promise<ReadDocument> {
     const references: { key: string; wanted: BodyRequest }[] = [];
-    this.#collect(data, [], references);
-    const contents = await Promise.all(references.map(({ wanted }) => this.#reading.bodies.read(wanted)));
+    this.#collectBodies(data, [], references);
+    const contents = await Promise.all(references.map(({ wanted }) => this.#context.bodies.read(wanted)));
     const problems = [...found];
     contents.forEach((content, index) => {
       if (!('text' in content)) problems.push(content);
@@ -65,41 +77,41 @@ export class Builder {
     return { declared: failed ? undefined : this.#declared(data), problems };
   }
 
-  /** Bodies that are paths of files. */
+  /** Warnings about bodies that look like paths of files. */
   #missingFileHints(data: { readonly [key: string]: unknown }): Problem[] {
     return Object.entries(this.#kind.fields).flatMap(([field, { type }]) => {
       const text = data[field];
       if (type !== 'body' || typeof text !== 'string' || this.#note([field])?.tainted) return [];
-      return missingFileHint(field, text, valuePlace(this.#reading.file, this.#root, [field])) ?? [];
+      return missingFileHint(field, text, valuePlace(this.#context.file, this.#root, [field])) ?? [];
     });
   }
 
-  #collect(value: unknown, path: Path, references: { key: string; wanted: BodyRequest }[]): void {
+  #collectBodies(value: unknown, path: Path, references: { key: string; wanted: BodyRequest }[]): void {
     if (value instanceof FileReference) {
       const at = [...path, 'file'];
       const { unknown = false, tainted = false } = this.#note(at) ?? {};
       if (unknown) return;
-      const wanted = request(at, value.file, tainted, this.#reading, this.#root);
+      const wanted = bodyRequest(at, value.file, tainted, this.#context, this.#root);
       references.push({ key: pathKey(path), wanted });
     } else if (Array.isArray(value)) {
-      value.forEach((item, index) => void this.#collect(item, [...path, index], references));
+      value.forEach((item, index) => void this.#collectBodies(item, [...path, index], references));
     } else if (isMap(value)) {
-      for (const key of Object.keys(value)) this.#collect(value[key], [...path, key], references);
+      for (const key of Object.keys(value)) this.#collectBodies(value[key], [...path, key], references);
     }
   }
 
   #declared(data: { readonly [key: string]: unknown }): Declared {
     const kind = this.#kind;
-    const { file } = this.#reading;
+    const { file } = this.#context;
     const identity: { [part: string]: string } = {};
-    // Names in place of an id are no fields; beside an id they are.
+    // Names that replace an id aren't fields; with an id they are.
     const { byName } = kind;
     const isNamed = byName !== undefined && data[byName.id] === undefined && this.#many === undefined;
     const isOnlyField = (part: string): boolean =>
       !isNamed && byName?.names.includes(part) === true && kind.fields[part] !== undefined;
     for (const part of this.#many === undefined ? kind.identity : []) {
       if (isOnlyField(part)) continue;
-      // A value of a process variable is sensitive, and not part of an address.
+      // A value of a process variable is sensitive, so it must not be in an address.
       const value = this.#value(data[part] ?? null, [part]);
       const text = isNamed && isMap(value) ? (value.id ?? value.name) : value;
       if (typeof text === 'string') identity[part] = this.#identifier(part, text);
@@ -125,17 +137,17 @@ export class Builder {
     };
   }
 
-  /** A name that finds the object is needed to create it, too. */
+  /** Whether the object is created if it doesn't exist. */
   #creates({ create, state }: { readonly [key: string]: unknown }): boolean {
     const { creation, name } = this.#kind;
     if (creation === undefined || state === 'absent' || this.#many !== undefined) return false;
-    return typeof create === 'boolean' ? create : this.#reading.creates(name);
+    return typeof create === 'boolean' ? create : this.#context.creates(name);
   }
 
-  /** An id in its normal form, but unchanged if the server only accepts UUIDs, so that it can refuse it. */
+  /** An id in its normal form; unchanged if the server accepts only UUIDs, so that it can refuse it. */
   #identifier(part: string, value: string): string {
     const isId = part.endsWith('id') || part === 'type';
-    return !isId || this.#reading.profile.limits?.uuids === true ? value : identifierKey(value);
+    return !isId || this.#context.profile.limits?.uuids === true ? value : identifierKey(value);
   }
 
   #field(type: FieldType, value: unknown, path: Path): Value {
@@ -152,14 +164,14 @@ export class Builder {
     const plain = this.#value(value, path);
     if (!isSecret(type) || plain === null) return plain;
     const secret = reveal(plain);
-    this.#remember(secret);
+    this.#reportSecret(secret);
     return new Sensitive(secret);
   }
 
-  #remember(secret: Json): void {
-    if (typeof secret === 'string') this.#reading.onSecret(secret);
+  #reportSecret(secret: Json): void {
+    if (typeof secret === 'string') this.#context.onSecret(secret);
     else if (typeof secret === 'object' && secret !== null && !(secret instanceof ExactNumber))
-      Object.values(secret).forEach((part) => void this.#remember(part));
+      Object.values(secret).forEach((part) => void this.#reportSecret(part));
   }
 
   #value(value: unknown, path: Path): Value {
@@ -184,7 +196,7 @@ export class Builder {
   }
 }
 
-/** `mapValues` without members that are undefined. */
+/** `mapValues` that omits undefined members. */
 function mapDefined(map: Fields, change: (value: Value, key: string) => Value): Fields {
   const members: Fields = {};
   for (const [key, value] of Object.entries(map))
@@ -198,29 +210,29 @@ export function missingFileHint(field: string, text: string, place: Place): Prob
   if (text.length > 300 || !/^[^\s{}<>:|?*"]+\.(?:te?xt|html?|mustache)$/i.test(path)) return undefined;
   return warning(
     'forgotten-file',
-    `"${field}" is the text "${path}", which looks like the path of a file; recipients would get the path`,
+    `"${field}" is the text "${path}", which looks like the path of a file; recipients would see the path`,
     [place],
     `to send the content of the file, write ${field}: {file: ${path}}`,
   );
 }
 
-/** What a document is about: one object, or many. */
+/** The kind of a document, which is about one object or several. */
 export interface DocumentKind {
   readonly kind: Kind;
   readonly many?: Bulk;
 }
 
 /** The context of a document. */
-export interface Reading {
+export interface DocumentContext {
   readonly file: SourceFile;
   /** The manifest's absolute path, to which body files are relative. */
   readonly path: string;
   readonly variables: Variables;
   readonly profile: Profile;
-  readonly bodies: Bodies;
-  /** Whether the configuration has objects of a kind created. */
+  readonly bodies: BodyReader;
+  /** Whether the configuration creates missing objects of a kind. */
   readonly creates: (kind: KindName) => boolean;
-  /** Called with every value of a secret field. */
+  /** Called with each value of a secret field. */
   readonly onSecret: (secret: string) => void;
 }
 

@@ -11,15 +11,15 @@ import type { SourceFile } from '../yaml/source-file.js';
 import { type MapNode, type Node, type Path, startOf } from '../yaml/tree.js';
 import { typeOf } from '../yaml/types.js';
 import type { BodyRequest } from './bodies.js';
-import type { DocumentKind, ReadDocument, Reading } from './builder.js';
-import { Builder, request } from './builder.js';
+import type { DocumentContext, DocumentKind, ReadDocument } from './builder.js';
+import { bodyRequest, DocumentBuilder } from './builder.js';
 
 /**
- * Turns a document into a declared object, with all its problems. Everything but body files is done before this returns,
- * so that variables are resolved in the order of the files.
+ * Converts a document to a declared object, with all its problems. Only body files are read after this returns, so that
+ * variables are resolved in the order of the files.
  */
-export function readDocument(document: ParsedDocument, reading: Reading): Promise<ReadDocument> {
-  const { file, variables } = reading;
+export function readDocument(document: ParsedDocument, context: DocumentContext): Promise<ReadDocument> {
+  const { file, variables } = context;
   const { root } = document;
   if (root.type !== 'map') {
     const problem = error(
@@ -30,34 +30,34 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
     );
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }
-  const read = readKind(root, reading);
+  const read = readKind(root, context);
   if (!('kind' in read)) return Promise.resolve({ declared: undefined, problems: read });
   const { kind, many } = read;
   const { schema, name } = many ?? kind;
   const { data, problems, notes } = check({ schema: schema(), root, file, variables, name });
   const sensitive = sensitiveIdentities(kind, root, file, notes);
   const found = [
-    ...problems.filter((problem) => !sensitive.some((other) => covers(other, problem))),
+    ...problems.filter((problem) => !sensitive.some((other) => makesRedundant(other, problem))),
     ...sensitive,
   ];
   if (!isMap(data) || document.broken || found.some(({ severity }) => severity === 'error')) {
-    return bodyProblems(kind, root, notes, reading).then((bodies) => ({
+    return bodyProblems(kind, root, notes, context).then((bodies) => ({
       declared: undefined,
       problems: [...found, ...bodies],
     }));
   }
-  return new Builder(read, root, notes, reading).build(data, found);
+  return new DocumentBuilder(read, root, notes, context).build(data, found);
 }
 
-/** Whether a problem makes another one, about the value at the same place, redundant. */
-function covers(one: Problem, other: Problem): boolean {
+/** Whether a problem makes another problem of the same value redundant. */
+function makesRedundant(one: Problem, other: Problem): boolean {
   const [a] = one.places;
   const [b] = other.places;
   const about = other.code === 'wrong-value' || other.code === 'wrong-type';
   return about && a?.file === b?.file && a?.line === b?.line && a?.column === b?.column;
 }
 
-function readKind(root: MapNode, { file, variables }: Reading): DocumentKind | readonly Problem[] {
+function readKind(root: MapNode, { file, variables }: DocumentContext): DocumentKind | readonly Problem[] {
   const entry = root.entries.get('kind');
   const names = kinds.flatMap(({ name, bulk }) => (bulk === undefined ? [name] : [name, bulk.name]));
   if (entry === undefined) {
@@ -84,7 +84,7 @@ function readKind(root: MapNode, { file, variables }: Reading): DocumentKind | r
   return [error('unknown-kind', message, places(), `kinds: ${names.join(', ')}`)];
 }
 
-/** A value that identifies an object can't be a secret: it is in addresses, paths and records. */
+/** Problems of identifiers from process variables: they can't be secret, since addresses, paths and records contain them. */
 function sensitiveIdentities(
   kind: Kind,
   root: MapNode,
@@ -92,7 +92,7 @@ function sensitiveIdentities(
   notes: ReadonlyMap<string, Note>,
 ): Problem[] {
   return [...notes.values()]
-    .filter(({ path, tainted }) => tainted && identifies(kind, root, path))
+    .filter(({ path, tainted }) => tainted && identifiesObject(kind, root, path))
     .map(({ path }) => sensitiveIdentity(pathText(path), [valuePlace(file, root, path)]));
 }
 
@@ -101,25 +101,25 @@ function sensitiveIdentity(what: string, places: readonly Place[]): Problem {
     'sensitive-identity',
     `"${what}" can't come from a process variable, since it identifies the object`,
     places,
-    'put the value into vars of the configuration',
+    'put the value into "vars" of the configuration',
   );
 }
 
-function identifies(kind: Kind, root: MapNode, path: Path): boolean {
+function identifiesObject(kind: Kind, root: MapNode, path: Path): boolean {
   const [field = '', ...rest] = path;
-  const decisive = kind.identifyingParts?.((part) => root.entries.has(part)) ?? kind.identity;
-  if (decisive.includes(String(field))) return true;
+  const identifying = kind.identifyingParts?.((part) => root.entries.has(part)) ?? kind.identity;
+  if (identifying.includes(String(field))) return true;
   const type = kind.fields[field];
   if (type === undefined) return true;
-  return decidesElement(type, rest);
+  return identifiesElement(type, rest);
 }
 
-/** Whether a path is the id or the name of a set's element, by which elements are matched. */
-function decidesElement(type: FieldType, path: Path): boolean {
+/** Whether a path is the id or the name of a set's element, which identifies the element. */
+function identifiesElement(type: FieldType, path: Path): boolean {
   if (type.type === 'members') {
     const [member = '', ...rest] = path;
     const inner = type.members[member];
-    return inner !== undefined && decidesElement(inner, rest);
+    return inner !== undefined && identifiesElement(inner, rest);
   }
   if (type.type === 'list') return path[1] === type.by;
   if (type.type !== 'set') return false;
@@ -127,15 +127,15 @@ function decidesElement(type: FieldType, path: Path): boolean {
   const [, member, ...rest] = typeof path[0] === 'string' ? path.slice(1) : path;
   if (member === undefined || member === 'id' || member === 'name') return true;
   const inner = type.nested[member];
-  return inner !== undefined && decidesElement(inner, rest);
+  return inner !== undefined && identifiesElement(inner, rest);
 }
 
-/** Missing and unreadable bodies of a document with other problems. */
+/** Problems of body files of a document that has other problems. */
 async function bodyProblems(
   kind: Kind,
   root: MapNode,
   notes: ReadonlyMap<string, Note>,
-  reading: Reading,
+  reading: DocumentContext,
 ): Promise<Problem[]> {
   const requests: BodyRequest[] = [];
   const walk = (node: Node, path: Path): void => {
@@ -144,9 +144,9 @@ async function bodyProblems(
     const file = node.entries.get('file')?.value;
     const at = [...path, 'file'];
     if (node.entries.size === 1 && file?.type === 'scalar' && typeof file.value === 'string') {
-      // The values of variables aren't kept for an invalid document.
+      // An invalid document doesn't keep the values of variables.
       if (!notes.has(pathKey(at)) && file.value !== '')
-        requests.push(request(at, file.value, false, reading, root));
+        requests.push(bodyRequest(at, file.value, false, reading, root));
       return;
     }
     for (const [key, { value }] of node.entries) walk(value, [...path, key]);

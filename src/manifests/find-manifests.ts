@@ -5,26 +5,26 @@ import { error, type Problem, type ProblemCode, warning } from '../base/problems
 import type { Project } from '../project/project.js';
 import { type FileName, fileName, type SourceFile, sourceOf, wholeFile } from '../yaml/source-file.js';
 import type { Access } from './access.js';
-import { findUnread, fixedSteps, splitGlobs, type WalkedGlob } from './find-unread.js';
-import { Walk } from './walk.js';
+import { findUnread, splitGlobs, staticFolders, type WalkedGlob } from './find-unread.js';
+import { FolderWalk } from './walk.js';
 
 /** A manifest that may be read. */
 export interface ManifestFile {
-  /** Absolute, as the glob found it. */
+  /** The absolute path that a glob matches. */
   readonly path: string;
   /** The file's real path. */
   readonly target: string;
   readonly name: FileName;
 }
 
-/** Every manifest of a project. */
+/** The manifests of a project. */
 export interface FoundManifests {
   readonly files: readonly ManifestFile[];
   /** Sentences about files that look like manifests and aren't read. */
   unread(): Promise<readonly string[]>;
 }
 
-/** Every manifest that the globs match, sorted, each once; an unreadable folder is an error, never absence. */
+/** The manifests that the globs match, sorted and without duplicates; an unreadable folder is an error. */
 export async function findManifests(
   project: Project,
   access: Access,
@@ -32,7 +32,7 @@ export async function findManifests(
 ): Promise<FoundManifests> {
   const patterns = project.patterns();
   const { ignore } = splitGlobs(patterns.map(({ pattern }) => pattern));
-  const walk = new Walk(project);
+  const walk = new FolderWalk(project);
   const found = new Set<string>();
   const empty: Problem[] = [];
   const globs: WalkedGlob[] = [];
@@ -41,13 +41,15 @@ export async function findManifests(
     const places = place === null ? [] : [place];
     if (isAbsolute(pattern) || pattern.split('/').includes('..')) {
       const message = `the glob "${pattern}" leads out of the project`;
-      problems.push(error('manifest-outside', message, places, 'keep manifests below the configuration'));
+      problems.push(
+        error('manifest-outside', message, places, 'move the manifests into the folder of the configuration'),
+      );
       continue;
     }
     const matches = await glob(pattern, { ...walk.options(), ignore });
     globs.push({ pattern, isNamed: place !== null, isEmpty: matches.length === 0 });
     for (const match of matches) found.add(resolve(project.root, match));
-    const hint = 'check the glob; it is relative to the configuration';
+    const hint = 'check the glob; it is relative to the folder of the configuration';
     if (matches.length === 0) empty.push(warning('no-match', `no file matches "${pattern}"`, places, hint));
   }
   const givenByDefault = patterns.every(({ place }) => place === null);
@@ -59,7 +61,7 @@ export async function findManifests(
   return { files, unread: () => findUnread({ project, access, walk, ignore, globs, found, read }) };
 }
 
-/** Resolves links, so that no manifest is read twice and nothing private is read. */
+/** Resolves links, so that each manifest is read once and no private file is read. */
 async function withoutDuplicates(
   project: Project,
   access: Access,
@@ -67,13 +69,13 @@ async function withoutDuplicates(
   problems: Problem[],
 ): Promise<readonly ManifestFile[]> {
   const looked = await Promise.all(paths.map(async (path) => ({ path, found: await access.find(path) })));
-  // Of several paths to a file, the one without links is used.
+  // If several paths lead to a file, the one without links is used.
   const seen = new Set<string>();
   const direct = new Set(paths);
   return looked.flatMap(({ path, found }) => {
     const name = fileName(path, project);
     if (!('target' in found)) {
-      problems.push(refusal(name, found));
+      problems.push(unreadableProblem(name, found));
       return [];
     }
     const { target } = found;
@@ -89,14 +91,18 @@ export async function readManifest(
   { path, name }: ManifestFile,
 ): Promise<SourceFile | Problem> {
   const read = await access.read(path);
-  return 'text' in read ? sourceOf(name, read.text) : refusal(name, read);
+  return 'text' in read ? sourceOf(name, read.text) : unreadableProblem(name, read);
 }
 
-type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
+type UnreadableManifest = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
 
-/** The code of each reason, what to do, and words in place of its own. */
+/** The problem code of each reason, the hint, and a description that replaces its detail. */
 const refusals: {
-  readonly [reason in Unusable['reason']]: readonly [ProblemCode, hint?: string | undefined, words?: string];
+  readonly [reason in UnreadableManifest['reason']]: readonly [
+    ProblemCode,
+    hint?: string | undefined,
+    words?: string,
+  ];
 } = {
   outside: ['manifest-outside', 'copy the file into the project', 'is a link that leads out of the project'],
   private: [
@@ -109,14 +115,14 @@ const refusals: {
   unreadable: ['file-unreadable'],
 };
 
-/** Why a manifest or sample data isn't read, without a line of it. */
-export function refusal(name: FileName, { reason, detail }: Unusable): Problem {
+/** The problem of a manifest or sample data that isn't read. */
+export function unreadableProblem(name: FileName, { reason, detail }: UnreadableManifest): Problem {
   const [code, hint, words = detail] = refusals[reason];
   const message = `${name.file} ${words}${reason === 'private' ? ', so it is not read' : ''}`;
   return error(code, message, [wholeFile(name)], hint);
 }
 
-/** Which of these paths, relative to the project's root with `/`, its globs match. */
+/** Those of some paths that the project's globs match; paths are relative to its root, with `/`. */
 export function matchGlobs(project: Project, paths: readonly string[]): ReadonlySet<string> {
   const { named, ignore } = splitGlobs(project.patterns().map(({ pattern }) => pattern));
   const isNamed = picomatch(named, { ignore });
@@ -126,12 +132,12 @@ export function matchGlobs(project: Project, paths: readonly string[]): Readonly
 /** A place for new manifests: the folder of a glob, and their extension; or a single file that a glob names. */
 export type ManifestPlace = { readonly folder: string; readonly ending: string } | { readonly file: string };
 
-/** The places that a project's globs allow, in the order of the globs. */
+/** The places for new manifests, in the order of the project's globs. */
 export function placesForNewManifests(project: Project): ManifestPlace[] {
   return project.patterns().flatMap(({ pattern }): ManifestPlace[] => {
     if (pattern.startsWith('!')) return [];
     if (!isDynamicPattern(pattern)) return [{ file: posix.normalize(pattern) }];
-    const folder = posix.normalize(fixedSteps(pattern).join('/') || '.');
+    const folder = posix.normalize(staticFolders(pattern).join('/') || '.');
     return [{ folder, ending: pattern.endsWith('.yml') ? '.yml' : '.yaml' }];
   });
 }

@@ -5,8 +5,8 @@ import { glob, isDynamicPattern } from 'tinyglobby';
 import { kinds } from '../kinds/index.js';
 import type { Project } from '../project/project.js';
 import { shownPath } from '../yaml/source-file.js';
-import { type Access, readsAtOnce } from './access.js';
-import { Walk } from './walk.js';
+import { type Access, maxConcurrentReads } from './access.js';
+import { FolderWalk } from './walk.js';
 
 export interface WalkedGlob {
   readonly pattern: string;
@@ -15,75 +15,77 @@ export interface WalkedGlob {
   readonly isEmpty: boolean;
 }
 
-export interface Seen {
+export interface GlobResults {
   readonly project: Project;
   readonly access: Access;
-  readonly walk: Walk;
+  readonly walk: FolderWalk;
   readonly globs: readonly WalkedGlob[];
   /** The excluding globs, without their `!`. */
   readonly ignore: string[];
-  /** What the globs match, absolute. */
+  /** The absolute paths that the globs match. */
   readonly found: ReadonlySet<string>;
-  /** The real paths of what was read, which differ in a ConfigMap's mount. */
+  /** The real paths of the files that were read; they differ in the mount of a ConfigMap. */
   readonly read: ReadonlySet<string>;
 }
 
-/** Sentences about files that look like manifests and aren't read, and about globs and folders without any. */
-export async function findUnread(seen: Seen): Promise<readonly string[]> {
+/** Sentences about files that look like manifests and aren't read, and about globs and folders without manifests. */
+export async function findUnread(seen: GlobResults): Promise<readonly string[]> {
   const { project, walk, globs, ignore, found, read } = seen;
   const shown = (path: string): string => shownPath(path, project.cwd);
-  const isOthers = (path: string): boolean => isOfTools(path, project.root);
+  const isToolFile = (path: string): boolean => isOfTools(path, project.root);
   const patterns = globs.map(({ pattern }) => withBothExtensions(pattern));
   const wide = { ignore, dot: true, caseSensitiveMatch: false };
-  const all = new Walk(project, { seeking: true });
+  const all = new FolderWalk(project, { includesBrokenLinks: true });
   const names = await glob(patterns, { ...all.options(), ...wide });
-  const missed = names
+  const unread = names
     .map((name) => resolve(project.root, name))
-    .filter((path) => !found.has(path) && !read.has(path) && !isOthers(path) && !all.dangling.has(path));
-  const folders = await glob(patterns, { ...new Walk(project).options(), ...wide, onlyDirectories: true });
-  const hollow = folders
+    .filter((path) => !found.has(path) && !read.has(path) && !isToolFile(path) && !all.dangling.has(path));
+  const folders = await glob(patterns, {
+    ...new FolderWalk(project).options(),
+    ...wide,
+    onlyDirectories: true,
+  });
+  const foldersNamedLikeManifests = folders
     .map((name) => resolve(project.root, name))
-    .filter((path) => /\.ya?ml$/i.test(path) && !isOthers(path))
+    .filter((path) => /\.ya?ml$/i.test(path) && !isToolFile(path))
     .filter((path) => ![...found].some((one) => one.startsWith(path + sep)));
-  const dangling = [...all.dangling].filter((path) => !isOthers(path) && !found.has(path));
-  const known = new Set([...missed, ...all.dangling]);
-  const deeper = await unmatchedManifests(seen, known);
+  const dangling = [...all.dangling].filter((path) => !isToolFile(path) && !found.has(path));
+  const known = new Set([...unread, ...all.dangling]);
+  const unmatched = await unmatchedManifests(seen, known);
   const named = globs.filter(({ isNamed }) => isNamed);
-  const absent = await Promise.all(named.map((one) => absence(one, project)));
+  const absent = await Promise.all(named.map((one) => missingNote(one, project)));
   const refused = all.problems().flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
   return [
     ...new Set([
-      ...[...walk.linked].map((path) => `${shown(path)} is a link to a folder, which is not walked`),
+      ...[...walk.linked].map((path) => `${shown(path)} is a link to a folder, which is not followed`),
       ...dangling.map((path) => `${shown(path)} is a broken link, perhaps to a folder`).sort(),
       ...absent.flat(),
       ...refused,
-      ...missed.map((path) => `${shown(path)} has the name of a manifest, and is not read as one`).sort(),
-      ...hollow
-        .map(
-          (path) => `${shown(path)} is a folder with the name of a manifest, as a mount without its source`,
-        )
+      ...unread.map((path) => `${shown(path)} has the name of a manifest, and is not read as one`).sort(),
+      ...foldersNamedLikeManifests
+        .map((path) => `${shown(path)} is a folder with the name of a manifest, perhaps an empty mount`)
         .sort(),
-      ...deeper.sort(),
+      ...unmatched.sort(),
     ]),
   ];
 }
 
-/** Manifests in the folders of the globs that no glob of any environment matches. */
+/** Sentences about manifests in the folders of the globs that no glob of any environment matches. */
 async function unmatchedManifests(
-  { project, access, globs, ignore, found, read }: Seen,
+  { project, access, globs, ignore, found, read }: GlobResults,
   known: ReadonlySet<string>,
 ): Promise<string[]> {
-  const bases = [...new Set(globs.map(({ pattern }) => fixedSteps(pattern).join('/')))];
-  const within = async (walk: Walk, some: readonly string[]): Promise<string[]> => {
+  const bases = [...new Set(globs.map(({ pattern }) => staticFolders(pattern).join('/')))];
+  const within = async (walk: FolderWalk, some: readonly string[]): Promise<string[]> => {
     if (some.length === 0) return [];
     const below = some.map((base) => `${base}${base === '' ? '' : '/'}**/*.{yaml,yml}`);
     const options = { ...walk.options(), ignore: [...ignore, '**/node_modules/**'] };
     return await glob(below, { ...options, caseSensitiveMatch: false });
   };
-  const named = new Walk(project);
+  const named = new FolderWalk(project);
   const folders = bases.filter((base) => base !== '');
-  // If manifests are beside the configuration, other folders there may be unreadable.
-  const beside = folders.length < bases.length ? await within(new Walk(project), ['']) : [];
+  // If manifests are next to the configuration, other folders there may be unreadable.
+  const beside = folders.length < bases.length ? await within(new FolderWalk(project), ['']) : [];
   const names = [...(await within(named, folders)), ...beside];
   const refused = named
     .problems()
@@ -93,7 +95,7 @@ async function unmatchedManifests(
     .filter((path) => !found.has(path) && !read.has(path) && !known.has(path));
   if (paths.length === 0) return refused;
   const others = await readElsewhere(project);
-  const limit = pLimit(readsAtOnce);
+  const limit = pLimit(maxConcurrentReads);
   const looked = await Promise.all(
     paths
       .filter((path) => !others.has(path))
@@ -106,7 +108,7 @@ async function unmatchedManifests(
               ? [`${shown} looks like a manifest, and no glob names it`]
               : [];
           }
-          // A private file is no manifest.
+          // A private file can't be a manifest.
           if (content.reason === 'private') return [];
           return [`${shown} has the name of a manifest, and can't be read`];
         }),
@@ -115,12 +117,12 @@ async function unmatchedManifests(
   return [...refused, ...looked.flat()];
 }
 
-/** What the globs of all environments match. */
+/** The absolute paths that the globs of all environments match. */
 async function readElsewhere(project: Project): Promise<ReadonlySet<string>> {
   const found = await Promise.all(
     project.everyGlobs().map(async (globs) => {
       const { named, ignore } = splitGlobs(globs);
-      return named.length === 0 ? [] : await glob(named, { ...new Walk(project).options(), ignore });
+      return named.length === 0 ? [] : await glob(named, { ...new FolderWalk(project).options(), ignore });
     }),
   );
   return new Set(found.flat().map((name) => resolve(project.root, name)));
@@ -128,7 +130,7 @@ async function readElsewhere(project: Project): Promise<ReadonlySet<string>> {
 
 const kindLine = new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({ name }) => name).join('|')})\\b`);
 
-/** The globs inside the project, and those that exclude, without their `!`. */
+/** The globs inside the project, and the excluding globs without their `!`. */
 export function splitGlobs(globs: readonly string[]): { named: string[]; ignore: string[] } {
   return {
     named: globs.filter((one) => !one.startsWith('!') && !one.split('/').includes('..')),
@@ -136,21 +138,21 @@ export function splitGlobs(globs: readonly string[]): { named: string[]; ignore:
   };
 }
 
-/** A glob for both extensions, which are easily confused. */
+/** A glob that matches both extensions, since they are easily confused. */
 function withBothExtensions(pattern: string): string {
   return pattern.replace(/\.ya?ml$/i, '.{yaml,yml}');
 }
 
-/** The folders of a glob before its first wildcard. */
-export function fixedSteps(pattern: string): string[] {
+/** The parts of a glob before its first wildcard, without the file name. */
+export function staticFolders(pattern: string): string[] {
   const steps = pattern.split('/').slice(0, -1);
   const wild = steps.findIndex((step) => isDynamicPattern(step));
   return wild < 0 ? steps : steps.slice(0, wild);
 }
 
 /** A sentence if a glob matches nothing, or its folder doesn't exist. */
-async function absence({ pattern, isEmpty }: WalkedGlob, { root }: Project): Promise<string[]> {
-  const folder = fixedSteps(pattern).join('/').replace(/\\(.)/g, '$1');
+async function missingNote({ pattern, isEmpty }: WalkedGlob, { root }: Project): Promise<string[]> {
+  const folder = staticFolders(pattern).join('/').replace(/\\(.)/g, '$1');
   const there = await stat(resolve(root, folder)).catch(() => undefined);
   if (there?.isDirectory() !== true) return [`the folder ${folder} of "${pattern}" does not exist`];
   return isEmpty ? [`no file matches "${pattern}"`] : [];

@@ -13,8 +13,8 @@ import type { Profile } from '../server/profiles.js';
 import { type ParsedDocument, parseYaml } from '../yaml/parse.js';
 import { resolve } from '../yaml/resolve.js';
 import type { SourceFile } from '../yaml/source-file.js';
-import { Access, readsAtOnce } from './access.js';
-import { Bodies } from './bodies.js';
+import { Access, maxConcurrentReads } from './access.js';
+import { BodyReader } from './bodies.js';
 import type { ReadDocument } from './builder.js';
 import { readDocument } from './document.js';
 import { type FoundManifests, findManifests, type ManifestFile, readManifest } from './find-manifests.js';
@@ -25,7 +25,7 @@ export interface ManifestSource extends ManifestFile {
   /** Without a byte order mark. */
   readonly text: string;
   readonly documents: readonly {
-    /** Its value without interpolation and body files. */
+    /** The value of the document as written: without interpolation and body files. */
     written(): Json;
     /** Undefined if the document has errors. */
     readonly declared: Declared | undefined;
@@ -38,7 +38,7 @@ export interface LoadedManifests {
   readonly declared: readonly Declared[];
   /** Errors and warnings of all documents. With an error, nothing may be sent. */
   readonly problems: readonly Problem[];
-  /** The values of secret fields, and of used process variables, which are credentials. */
+  /** The values of secret fields and of the process variables that are used. */
   readonly secrets: ReadonlyMap<string, 'declared' | 'variable'>;
   /** The real paths of the manifests and bodies. */
   readonly files: readonly string[];
@@ -52,26 +52,26 @@ export interface ManifestOptions {
   /** For `validate`: an unset allowed process variable is a warning, and its value is unknown. */
   readonly lenient: boolean;
   readonly profile?: Profile;
-  /** A further credential file, relative to the current folder. */
+  /** Another credential file, relative to the current folder. */
   readonly tokenFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** More would take minutes, since hashing is slow on purpose. */
+/** More secrets would take minutes, since hashing is slow on purpose. */
 const MAX_SECRETS = 2000;
 
-/** Reads every manifest of a project. Throws only a ProblemsError (`interrupted`); other problems are in the result. */
+/** Reads the manifests of a project. Throws only a ProblemsError (`interrupted`); other problems are in the result. */
 export async function loadManifests(project: Project, options: ManifestOptions): Promise<LoadedManifests> {
   const { profile = project.profile } = options;
   const problems: Problem[] = [];
   const variables = project.variables(options);
-  /** Each secret of the documents, with the index of the first document that has it. */
+  /** The index of the first document that contains each secret. */
   const declaredSecrets = new Map<string, number>();
   const pauses = new Pauses(options.signal);
   const access = new Access(project, options.tokenFile, pauses);
-  const { files, unread } = await listed(project, access, problems);
-  const bodies = new Bodies(project, access);
-  const limit = pLimit(readsAtOnce);
+  const { files, unread } = await tryFindManifests(project, access, problems);
+  const bodies = new BodyReader(project, access);
+  const limit = pLimit(maxConcurrentReads);
   const sources = await Promise.all(
     files.map(async (file) => ({ ...file, source: await limit(() => readManifest(access, file)) })),
   );
@@ -107,7 +107,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
         onSecret,
         creates,
       });
-      // A failure is thrown below, after all are read.
+      // Promise.all below throws a failure.
       reading.catch(() => {});
       documents.push(reading);
       if (pauses.due) await pauses.pause();
@@ -134,9 +134,9 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     problems.push(
       error(
         'too-many-secrets',
-        `the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,
+        `the manifests have ${secrets.size} different secrets, and the limit is ${MAX_SECRETS}, since secrets are hashed slowly`,
         beyond === undefined ? [] : [beyond.places.of()],
-        'split the project, so that each part has fewer',
+        'split the project into parts with fewer secrets',
       ),
     );
   }
@@ -157,7 +157,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   };
 }
 
-/** A function of its own, so that its closure keeps nothing else in memory. */
+/** A separate function, so that its closure keeps only the document in memory. */
 function sourceDocument(
   document: ParsedDocument,
   source: SourceFile,
@@ -166,17 +166,21 @@ function sourceDocument(
   return { written: () => resolve(document.root, source, null).value, declared };
 }
 
-/** Reports the secrets of manifests. */
-export function tellSecrets({ secrets }: LoadedManifests, onSecret: OnSecret): void {
+/** Passes the secrets of manifests to `onSecret`. */
+export function registerSecrets({ secrets }: LoadedManifests, onSecret: OnSecret): void {
   for (const [secret, kind] of secrets) onSecret(secret, kind);
 }
 
-/** Whether a file among the manifests is sample data of an email template. With a `kind` anywhere, it is a manifest. */
+/** Whether a file among the manifests is sample data of an email template; a file that contains a `kind` is a manifest. */
 function isSampleData(path: string, text: string): boolean {
   return basename(dirname(path)) === samplesFolder && !/\bkind["']?\s*:/.test(text);
 }
 
-async function listed(project: Project, access: Access, problems: Problem[]): Promise<FoundManifests> {
+async function tryFindManifests(
+  project: Project,
+  access: Access,
+  problems: Problem[],
+): Promise<FoundManifests> {
   try {
     return await findManifests(project, access, problems);
   } catch (failure) {
@@ -186,27 +190,27 @@ async function listed(project: Project, access: Access, problems: Problem[]): Pr
   }
 }
 
-/** Several documents for one object, as far as documents tell. */
+/** Problems of several documents for one object, if they have the same id or name. */
 function duplicates(declared: readonly Declared[]): Problem[] {
   const first = new Map<string, Declared>();
   return declared.flatMap((object): Problem[] => {
     if (Object.keys(object.identity).length === 0) return [];
     const kind = kindOf(object.kind);
     const { id, username, ...names } = object.identity;
-    // Servers tell no upper from lower case in a username.
+    // Servers ignore the case of usernames.
     const key = JSON.stringify([kind.name, id ?? { ...names, username: username?.toLowerCase() }]);
     const before = first.get(key);
     first.set(key, before ?? object);
     if (before === undefined) return [];
     const message = `the same ${kind.noun} is declared twice`;
-    const hint = 'put everything about it into one document';
-    const other = `, or use "kind: ${kind.bulk?.name}", of which several may be about one ${kind.noun}`;
+    const hint = 'merge them into one document';
+    const other = `, or use "kind: ${kind.bulk?.name}", since several such documents may be about one ${kind.noun}`;
     const places = [object.places.of(), before.places.of()];
     return [error('duplicate-object', message, places, kind.bulk === undefined ? hint : hint + other)];
   });
 }
 
-/** Documents that declare different things about one object, as far as documents tell. */
+/** Problems of documents that contradict each other about one object, if they have the same id or name. */
 function contradictions(declared: readonly Declared[]): Problem[] {
   if (!declared.some(({ selector }) => selector !== undefined)) return [];
   const named = declared.flatMap((document) =>
@@ -235,7 +239,7 @@ function contradictions(declared: readonly Declared[]): Problem[] {
 
 const SHOWN = 10;
 
-/** Why `--prune` must not delete undeclared objects: a missing folder or an unread file may declare them. */
+/** Problems that make `--prune` unsafe: a missing folder or an unread file may declare objects. */
 export async function pruneRefusals({ declared, unread }: LoadedManifests): Promise<Problem[]> {
   const missed = await unread();
   const reasons = declared.length === 0 ? ['no document was read', ...missed] : missed;
@@ -247,7 +251,7 @@ export async function pruneRefusals({ declared, unread }: LoadedManifests): Prom
       [],
       declared.length === 0
         ? 'delete a template with "state: absent", or check that the manifests are where the configuration says'
-        : 'rename it, remove it, or change "manifests" ("!" excludes), so that what was read is all that is declared',
+        : 'rename it, remove it, or change "manifests" ("!" excludes), so that all manifests are read',
     ),
   );
 }

@@ -9,11 +9,11 @@ import { resolve } from '../yaml/resolve.js';
 import { fileName, sourceOf } from '../yaml/source-file.js';
 import { typeOf } from '../yaml/types.js';
 import { Access } from './access.js';
-import { refusal } from './find-manifests.js';
+import { unreadableProblem } from './find-manifests.js';
 import { isInside } from './symlinks.js';
 
 /** A template; `manifest` is relative to the current folder. */
-export interface Sampled {
+export interface SampledTemplate {
   readonly address: string;
   readonly type: string;
   readonly manifest: string;
@@ -25,14 +25,14 @@ export interface Samples {
   readonly problems: readonly Problem[];
 }
 
-/** The folder of samples, beside manifests. */
+/** The name of the folders with samples, which are next to manifests. */
 export const samplesFolder = 'samples';
 
 /**
- * Reads the sample data of email templates: `samples/<type>.yaml` in the manifest's folder or the nearest one above it in
- * the project; each document is a sample. Templates without a file are left out.
+ * Reads the sample data of email templates: `samples/<type>.yaml` in the folder of the manifest or the nearest folder above it in
+ * the project; each document is a sample. Templates without such a file are missing in the result.
  */
-export async function loadSamples(project: Project, templates: readonly Sampled[]): Promise<Samples> {
+export async function loadSamples(project: Project, templates: readonly SampledTemplate[]): Promise<Samples> {
   const read = new Map<string, Promise<readonly NamedSample[] | Problem | undefined>>();
   const access = new Access(project);
   const once = (path: string) => {
@@ -43,7 +43,7 @@ export async function loadSamples(project: Project, templates: readonly Sampled[
   const found = new Map<string, readonly NamedSample[]>();
   const problems = new Set<Problem>();
   for (const { address, type, manifest } of templates) {
-    // Anything else could leave the folder.
+    // Any other type could lead out of the folder.
     if (!/^[\w@+-][\w.@+-]*$/.test(type)) continue;
     for (const folder of foldersAbove(resolvePath(project.cwd, manifest), project.root)) {
       const sample = await once(join(folder, samplesFolder, `${type}.yaml`));
@@ -70,7 +70,7 @@ async function readSample(
   const read = await access.read(path);
   const name = fileName(path, project);
   const { file: shown } = name;
-  if (!('text' in read)) return read.reason === 'missing' ? undefined : refusal(name, read);
+  if (!('text' in read)) return read.reason === 'missing' ? undefined : unreadableProblem(name, read);
   const source = sourceOf(name, read.text);
   const { documents, problems } = parseYaml(source);
   const [problem] = problems.filter(({ severity }) => severity === 'error');
@@ -96,7 +96,7 @@ async function readSample(
   return samples;
 }
 
-/** Exact numbers become texts, which templates print, except for 0.0, which is false like 0. */
+/** Converts exact numbers to texts for printing, except 0.0, which must be false like 0. */
 function printable(value: Json): Json {
   if (value instanceof ExactNumber) return plainNumber(value.text) === 0 ? 0 : value.text;
   if (Array.isArray(value)) return value.map(printable);

@@ -2,79 +2,78 @@ import { lstatSync, type Stats } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
 
-/** As on Linux. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 
-/** Kubernetes swaps `..data` when a ConfigMap changes; each file of the mount is a link to `..data/NAME`. */
+/** Kubernetes replaces the link `..data` if a ConfigMap changes; each file of the mount is a link to `..data/NAME`. */
 const mountedData = '..data';
 export const mountedFolder = /^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
 
-/** What `resolveSymlinks` passes. */
-export interface Way {
-  /** Every link, folder and file on the way. */
+/** The paths that `resolveSymlinks` visits. */
+export interface LinkTrace {
+  /** Each link, folder and file. */
   readonly places: string[];
-  /** Whether one of them begins with a dot, other than a ConfigMap's own. */
+  /** Whether the name of one of them begins with a dot; hidden files of a ConfigMap don't count. */
   isHidden: boolean;
 }
 
-/** Whether a path is in a folder; both absolute and without links. */
+/** Whether a path is in a folder; both are absolute and contain no links. */
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /**
- * The target of a path in a folder, its links resolved one by one; null if a link leads out of the folder. Nothing outside
- * is accessed, so that links can't reveal what exists there. Throws what the file system throws. `root` is absolute and
- * without links, `path` begins with it. `way` receives the places on the way; `look` reads the stat of one, given whether
- * it is the last.
+ * The target of a path in a folder, with its links resolved one by one; null if a link leads out of the folder. Accesses nothing
+ * outside, so that links can't reveal what exists there. Throws errors of the file system. `root` is absolute and without
+ * links, and `path` begins with it. `trace` collects the visited paths; `look` reads the stat of a path.
  */
 export async function resolveSymlinks(
   path: string,
   root: string,
-  way?: Way,
+  trace?: LinkTrace,
   look: (place: string, isLast: boolean) => Stats = (place) => lstatSync(place),
 ): Promise<string | null> {
-  const steps = stepsOf(relative(root, path));
+  const steps = segmentsOf(relative(root, path));
   let place = root;
   let links = 0;
-  let swapped: string | undefined;
+  let mountedTarget: string | undefined;
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
     const next = step === '..' ? dirname(place) : join(place, step);
     if (!isInside(next, root)) {
-      // Above the folder, only its parents are known to exist.
+      // Outside the folder, only its parents are known to exist.
       if (relative(next, root) !== '' && !isInside(root, next)) return null;
       place = next;
       continue;
     }
     const found = look(next, steps.length === 0);
     const target = found.isSymbolicLink() ? await readlink(next) : undefined;
-    if (way !== undefined) {
+    if (trace !== undefined) {
       const isData = step === mountedData && target !== undefined && mountedFolder.test(target);
-      // The dated folder counts only if `..data` beside it names it.
-      if (step.startsWith('.') && step !== '..' && !isData && next !== swapped) way.isHidden = true;
-      if (target === undefined || !isData) swapped = undefined;
-      else swapped = join(place, target);
-      way.places.push(next);
+      // A dated folder belongs to the ConfigMap only if `..data` links to it.
+      if (step.startsWith('.') && step !== '..' && !isData && next !== mountedTarget) trace.isHidden = true;
+      if (target === undefined || !isData) mountedTarget = undefined;
+      else mountedTarget = join(place, target);
+      trace.places.push(next);
     }
     if (target !== undefined) {
       links += 1;
       if (links > MAX_LINKS) throw systemError('ELOOP', next);
       const { root: top } = parse(target);
       if (top !== '') place = top;
-      steps.unshift(...stepsOf(target.slice(top.length)));
+      steps.unshift(...segmentsOf(target.slice(top.length)));
     } else if (steps.length > 0 && !found.isDirectory()) throw systemError('ENOTDIR', next);
     else place = next;
   }
   return relative(place, root) === '' || isInside(place, root) ? place : null;
 }
 
-/** Whether a path in a folder leads out of it by a link. */
+/** Whether a link leads a path out of its folder. */
 export async function leadsOut(path: string, root: string): Promise<boolean> {
   return (await resolveSymlinks(path, root).catch(() => path)) === null;
 }
 
-function stepsOf(path: string): string[] {
+function segmentsOf(path: string): string[] {
   return path.split(sep === '/' ? '/' : /[\\/]/).filter((step) => step !== '' && step !== '.');
 }
 

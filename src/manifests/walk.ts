@@ -18,39 +18,39 @@ interface FolderEntry {
   isSymbolicLink(): boolean;
 }
 
-/** In place of the project's path, which may contain special characters of globs. */
-const NOWHERE = resolve('/project');
+/** Replaces the project's path, which may contain special characters of globs. */
+const VIRTUAL_ROOT = resolve('/project');
 
 const SHOWN = 3;
 
 /**
- * Reads the folders of a project for its globs. Unreadable folders are reported. Links to files, and special files, count
- * as files: reading them reports what is wrong. Links to folders aren't followed, since they may be circular or lead out of
- * the project. The target of a link out of the project isn't accessed: the link counts as a file and as a folder.
+ * Reads the folders of a project for its globs, and reports unreadable folders. Links to files and special files count as files,
+ * so that reading them reports what is wrong. Links to folders aren't followed, since they may be circular. The target of a link
+ * that leads out of the project isn't accessed; the link counts as a file and as a folder.
  */
-export class Walk {
+export class FolderWalk {
   readonly #project: Project;
-  readonly #refused = new Map<string, Problem>();
-  /** The folders that are links, absolute. */
+  readonly #problems = new Map<string, Problem>();
+  /** The absolute paths of links to folders. */
   readonly linked = new Set<string>();
 
-  /** Broken links in place of a folder, absolute; only if `seeking`. */
+  /** The absolute paths of broken links that replace a folder; only if `includesBrokenLinks`. */
   readonly dangling = new Set<string>();
-  readonly #unfollowed = new Set<string>();
-  /** The links out of the project, and those of them that were skipped as folders; absolute. */
-  readonly #outside = new Set<string>();
-  readonly #passed = new Set<string>();
-  readonly #seeking: boolean;
+  readonly #brokenLinks = new Set<string>();
+  /** The absolute paths of links that lead out of the project, and of those that were skipped as folders. */
+  readonly #outsideLinks = new Set<string>();
+  readonly #skippedFolders = new Set<string>();
+  readonly #includesBrokenLinks: boolean;
 
-  /** If `seeking`, a broken link counts as a folder too. */
-  constructor(project: Project, { seeking = false } = {}) {
+  /** If `includesBrokenLinks`, a broken link counts as a folder too. */
+  constructor(project: Project, { includesBrokenLinks = false } = {}) {
     this.#project = project;
-    this.#seeking = seeking;
+    this.#includesBrokenLinks = includesBrokenLinks;
   }
 
   options(): GlobOptions {
     return {
-      cwd: NOWHERE,
+      cwd: VIRTUAL_ROOT,
       expandDirectories: false,
       followSymbolicLinks: false,
       fs: { readdir: this.#reader() } as unknown as NonNullable<GlobOptions['fs']>,
@@ -59,8 +59,8 @@ export class Walk {
 
   /** The problems of the folders that were read. */
   problems(): Problem[] {
-    const problems = [...this.#refused.values()];
-    const unread = [...this.linked, ...this.#passed];
+    const problems = [...this.#problems.values()];
+    const unread = [...this.linked, ...this.#skippedFolders];
     if (unread.length === 0) return problems;
     const names = unread.sort().map((path) => fileName(path, this.#project));
     const paths = names.map(({ file }) => file);
@@ -77,18 +77,18 @@ export class Walk {
     ];
   }
 
-  /** A `readdir` for one glob, which first asks for the folder that it names. */
+  /** A `readdir` for one glob; its first call is for the folder that the glob names. */
   #reader() {
     let first = true;
     return (path: string, _: unknown, callback: Callback): void => {
-      const folder = resolve(this.#project.root, `.${path.slice(NOWHERE.length)}`);
+      const folder = resolve(this.#project.root, `.${path.slice(VIRTUAL_ROOT.length)}`);
       const isFirst = first;
       first = false;
       this.#entries(folder, isFirst).then(
         (entries) => callback(null, entries),
         (failure: NodeJS.ErrnoException) => {
-          // A glob with a missing folder matches nothing.
-          if (this.#unfollowed.has(folder)) this.dangling.add(folder);
+          // If its folder is missing, a glob matches nothing.
+          if (this.#brokenLinks.has(folder)) this.dangling.add(folder);
           else if (failure.code !== 'ENOENT' && failure.code !== 'ENOTDIR')
             this.#refuse(folder, 'file-unreadable', unreadable(failure).detail);
           callback(failure);
@@ -103,12 +103,12 @@ export class Walk {
       this.#refuseOutside(folder);
       return [];
     }
-    if (this.#outside.has(folder)) {
-      // Hidden folders in the project's folder belong to other tools.
-      if (this.#seeking && !relative(root, folder).startsWith('.')) this.#refuseOutside(folder);
-      // With an extension, it looks like a file.
-      if (!this.#seeking && extname(folder) === '' && !basename(folder).startsWith('.'))
-        this.#passed.add(folder);
+    if (this.#outsideLinks.has(folder)) {
+      // Hidden folders in the project's root belong to other tools.
+      if (this.#includesBrokenLinks && !relative(root, folder).startsWith('.')) this.#refuseOutside(folder);
+      // A link with an extension looks like a file.
+      if (!this.#includesBrokenLinks && extname(folder) === '' && !basename(folder).startsWith('.'))
+        this.#skippedFolders.add(folder);
       return [];
     }
     const entries = await fs.promises.readdir(folder, { withFileTypes: true });
@@ -119,12 +119,12 @@ export class Walk {
         const path = join(folder, entry.name);
         const [asFile, asFolder] = [entryOf(entry.name, 'file'), entryOf(entry.name, 'folder')];
         if (await leadsOut(path, root)) {
-          this.#outside.add(path);
+          this.#outsideLinks.add(path);
           return [asFile, asFolder];
         }
         const target = await stat(path).catch(() => undefined);
-        if (this.#seeking && target === undefined) {
-          this.#unfollowed.add(path);
+        if (this.#includesBrokenLinks && target === undefined) {
+          this.#brokenLinks.add(path);
           return [asFile, asFolder];
         }
         if (target?.isDirectory() !== true) return [asFile];
@@ -143,7 +143,7 @@ export class Walk {
 
   #refuse(path: string, code: ProblemCode, detail: string, hint?: string): void {
     const name = fileName(path, this.#project);
-    this.#refused.set(path, error(code, `${name.file} ${detail}`, [wholeFile(name)], hint));
+    this.#problems.set(path, error(code, `${name.file} ${detail}`, [wholeFile(name)], hint));
   }
 }
 

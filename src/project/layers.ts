@@ -4,7 +4,7 @@ import { check } from '../yaml/check.js';
 import { parseYaml } from '../yaml/parse.js';
 import type { SourceFile } from '../yaml/source-file.js';
 import { find, type MapNode, type Member, mapNode, type Node, type ScalarNode } from '../yaml/tree.js';
-import type { Text, Variables } from '../yaml/variables.js';
+import type { ResolvedText, Variables } from '../yaml/variables.js';
 import { configSchema } from './config.js';
 import { stateLocations } from './state.js';
 
@@ -15,7 +15,7 @@ export interface EnvironmentConfig {
   readonly config: MapNode;
   readonly variables: Variables;
   /** A scalar with its variables resolved. */
-  resolve(node: ScalarNode): Text;
+  resolve(node: ScalarNode): ResolvedText;
 }
 
 /** The configuration, merged with the chosen environment and with each of the others. */

@@ -105,7 +105,7 @@ export class Project {
     this.#process = options.variables;
     this.#sources = {
       ...variableSources(chosen, source, options.variables),
-      elsewhere: (name) => this.#inEnvironments('vars', name),
+      otherEnvironmentHint: (name) => this.#inEnvironments('vars', name),
     };
     this.profile = this.#literalProfile();
   }
@@ -310,7 +310,7 @@ export class Project {
         ? omit(entry.value, (member) => replaced.has(member))
         : entry.value;
     const variables = new Variables(this.#sources, { lenient });
-    return check({ schema, root, file: this.#source, variables, name: 'configuration', under: [name] });
+    return check({ schema, root, file: this.#source, variables, name: 'configuration', basePath: [name] });
   }
 
   #literalProfile(): Profile {

@@ -4,25 +4,26 @@ import { ProblemsError, problemError, refuse } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
 import { splitWords } from '../base/words.js';
 import { identifier } from '../kinds/schema.js';
+import { holdsCredential } from '../secrets/names.js';
 import { type Page, type Parser, pages } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
 import { check } from '../yaml/check.js';
 import { parseYaml } from '../yaml/parse.js';
 import { type FileName, readSource } from '../yaml/source-file.js';
-import { isUsableName, type LeftOut } from './fresh.js';
+import { isUsableName, type LeftOut } from './new-documents.js';
 
-/** The configuration file of a Boruta, read as if it were the server that loaded it. */
+/** A configuration file of Boruta, read like a server that loaded it. */
 export interface BorutaFile {
   readonly reader: Reader;
-  /** Entries and members that become no part of a manifest, by their place in the file. */
+  /** Entries and members that no manifest can declare, by their place in the file. */
   readonly leftOut: readonly LeftOut[];
-  /** The ids of objects that entries refer to, and the file doesn't have. */
-  readonly referredOnly: ReadonlySet<string>;
+  /** The ids of objects that entries refer to and the file doesn't contain. */
+  readonly referencedOnly: ReadonlySet<string>;
 }
 
 type Entry = { readonly [member: string]: Json };
 
-/** The members that the server takes in each section; it refuses an entry with another one. */
+/** The members that the server accepts in each section; it refuses an entry with any other member. */
 const sections = {
   organization: splitWords('id name label'),
   scope: splitWords('id name label public'),
@@ -56,19 +57,19 @@ export const kindsInFile = splitWords(
   'Scope Role Organization Backend IdentityProvider Client PageTemplate ErrorTemplate',
 );
 
-/** Members that no manifest gets, since they are secret. */
-const secrets: { readonly [section in Section]?: readonly string[] } = {
+/** Secret members, which are not written to manifests. */
+const secretMembers: { readonly [section in Section]?: readonly string[] } = {
   backend: ['smtp_password', 'ldap_master_password'],
   client: ['secret'],
 };
-/** Members of a client that no answer of the server has, so that a plan would always send them. */
-const unshown = splitWords(`
+/** Members of a client that no answer contains, so a plan would always send them. */
+const neverShown = splitWords(`
   agent_token_ttl authorized_resources metadata logo_uri jwks_uri jwk key_pair_id id_token_kid signatures_adapter
 `);
 
-/** Sections that no kind covers. */
-const uncovered = ['cluster_ca', 'gateway', 'microgateway'];
-/** What the server reads beside the sections. */
+/** Sections that have no kind. */
+const sectionsWithoutKind = ['cluster_ca', 'gateway', 'microgateway'];
+/** Settings, which aren't sections. */
 const settings = ['node_name', 'aliases'];
 
 const fileSchema = z.looseObject({
@@ -83,7 +84,7 @@ const fileSchema = z.looseObject({
   ),
 });
 
-/** Reads a file. Throws a ProblemsError if it isn't one. */
+/** Reads a configuration file of Boruta. Throws a ProblemsError if the file isn't one. */
 export function readBorutaFile(path: string, name: FileName): BorutaFile {
   const file = readSource(path, name);
   if ('code' in file) throw new ProblemsError([file]);
@@ -102,22 +103,22 @@ export function readBorutaFile(path: string, name: FileName): BorutaFile {
   refuse(checked.problems);
   const { configuration = {} } = (checked.data ?? {}) as { configuration?: { [section: string]: Json } };
   const found = new Entries(configuration);
-  return { reader: readerOf(found, name.file), leftOut: found.leftOut, referredOnly: found.referredOnly };
+  return { reader: readerOf(found, name.file), leftOut: found.leftOut, referencedOnly: found.referencedOnly };
 }
 
-/** The entries of a file, each object once. */
+/** The entries of a file; several entries for one object are merged. */
 class Entries {
   readonly #configuration: { readonly [section: string]: Json };
   readonly leftOut: LeftOut[] = [];
   readonly #rows: { readonly [section in Section]?: readonly Entry[] };
-  /** What only the server has. */
-  readonly referredOnly = new Set<string>();
+  /** The ids of objects that only the server has. */
+  readonly referencedOnly = new Set<string>();
 
   constructor(configuration: { readonly [section: string]: Json }) {
     this.#configuration = configuration;
     const scopes = this.#read('scope');
     const clients = this.#read('client');
-    // The server creates a scope for a name that it doesn't have; of one that it has, the file says nothing more.
+    // The server creates a scope for an unknown name.
     const named = clients.flatMap((client) => elements(client.authorized_scopes).map(({ name }) => name));
     for (const name of new Set(named))
       if (typeof name === 'string' && !scopes.some((scope) => scope.name === name))
@@ -131,11 +132,11 @@ class Entries {
     }));
     const providers = this.#read('identity_provider').map(({ backend_id: id, ...provider }) => ({
       ...provider,
-      ...(id === undefined ? {} : { backend_id: id, backend: this.#referred({ id }, backends) }),
+      ...(id === undefined ? {} : { backend_id: id, backend: this.#resolveReference({ id }, backends) }),
     }));
     const whole = clients.map(({ identity_provider: provider, ...client }) => ({
       ...this.#withReferences(client, 'authorized_scopes', scopes),
-      ...(isMap(provider) ? { identity_provider: this.#referred(provider, providers) } : {}),
+      ...(isMap(provider) ? { identity_provider: this.#resolveReference(provider, providers) } : {}),
     }));
     this.#rows = {
       scope: scopes,
@@ -147,7 +148,9 @@ class Entries {
     };
     for (const address of Object.keys(configuration)) {
       if (Object.hasOwn(sections, address) || settings.includes(address)) continue;
-      const reason = uncovered.includes(address) ? 'idops has no kind for it' : 'the server ignores it';
+      const reason = sectionsWithoutKind.includes(address)
+        ? 'idops has no kind for it'
+        : 'the server ignores it';
       this.leftOut.push({ address, reason });
     }
   }
@@ -156,7 +159,7 @@ class Entries {
     return this.#rows[section] ?? [];
   }
 
-  /** The content of a page: of an identity provider, or of an error. */
+  /** The content of a page of an identity provider, or of an error page; null if the file has none. */
   page(type: string, provider?: string): Json {
     const own =
       provider === undefined
@@ -171,20 +174,22 @@ class Entries {
     return elements(this.#configuration[section]);
   }
 
-  /** The entries of a section; a later one for the same object updates it. */
+  /** The entries of a section; a later entry for the same object updates the earlier one. */
   #read(section: Section): Entry[] {
     const rows: Entry[] = [];
     for (const [at, entry] of this.#entries(section).entries()) {
       const other = Object.keys(entry).filter((member) => !sections[section].includes(member));
       const wrong =
-        other.length > 0 ? `the server refuses ${other.join(', ')} in it` : whyUnnamed(section, entry);
+        other.length > 0
+          ? `the server refuses the member ${other.join(', ')}`
+          : identificationProblem(section, entry);
       const address = `${section}[${at}]`;
       if (wrong !== undefined) {
         this.leftOut.push({ address, reason: `not written: ${wrong}` });
         continue;
       }
-      for (const reason of leftOutOf(section, entry)) this.leftOut.push({ address, reason });
-      const row = { ...entry, id: idOf(section, entry) };
+      for (const reason of omittedMembers(section, entry)) this.leftOut.push({ address, reason });
+      const row = { ...entry, id: entryId(section, entry) };
       const before = rows.findIndex(
         ({ id, name }) => id === row.id || (name !== undefined && name === entry.name),
       );
@@ -194,49 +199,49 @@ class Entries {
     return rows;
   }
 
-  /** An entry with ids and names in a list of references. */
+  /** An entry with ids and names in its list of references. */
   #withReferences(entry: Entry, field: string, rows: Entry[]): Entry {
     const { [field]: list } = entry;
     if (list === undefined) return entry;
-    return { ...entry, [field]: elements(list).map((one) => this.#referred(one, rows)) };
+    return { ...entry, [field]: elements(list).map((one) => this.#resolveReference(one, rows)) };
   }
 
-  /** The id and the name of what an element refers to; what the file lacks gets a row of its own. */
-  #referred({ id, name }: Entry, rows: Entry[]): Entry {
+  /** The id and the name of the object that an element refers to; adds a row if the file doesn't contain it. */
+  #resolveReference({ id, name }: Entry, rows: Entry[]): Entry {
     const found = rows.find((row) => (typeof id === 'string' ? row.id === id : row.name === name));
     if (found !== undefined) return { id: found.id ?? null, name: found.name ?? null };
     if (typeof id === 'string') {
       rows.push({ id });
-      this.referredOnly.add(id);
+      this.referencedOnly.add(id);
     }
     return { id: id ?? null, name: name ?? null };
   }
 }
 
-/** The members of an entry that aren't written, and why. */
-function leftOutOf(section: Section, entry: Entry): string[] {
-  const hidden = [...(secrets[section] ?? [])].filter((member) => entry[member] !== undefined);
+/** A sentence for each member of an entry that isn't written. */
+function omittedMembers(section: Section, entry: Entry): string[] {
+  const hidden = [...(secretMembers[section] ?? [])].filter((member) => entry[member] !== undefined);
   if (elements(entry.federated_servers).some((server) => server.client_secret !== undefined))
     hidden.push('client_secret of federated_servers');
-  const silent = section === 'client' ? unshown.filter((member) => entry[member] !== undefined) : [];
+  const unshown = section === 'client' ? neverShown.filter((member) => entry[member] !== undefined) : [];
   return [
     ...hidden.map((name) => `${name} is a secret: declare it with a variable`),
-    ...silent.map((name) => `the server never shows ${name}: declare it by hand`),
+    ...unshown.map((name) => `the server never shows ${name}: declare it by hand`),
   ];
 }
 
-/** The entry's id. An entry without one gets a placeholder, and documents find it by its name. */
-function idOf(section: Section, { id, name }: Entry): string {
-  // The server gives a new organization an id of its own.
+/** The id of an entry; a placeholder if it has none, since documents then identify it by name. */
+function entryId(section: Section, { id, name }: Entry): string {
+  // The server ignores the id of a new organization.
   return typeof id === 'string' && section !== 'organization' ? id : plannedId(`${section}/${String(name)}`);
 }
 
 /** Why no document can identify an entry; undefined if one can. */
-function whyUnnamed(section: Section, { id, name }: Entry): string | undefined {
+function identificationProblem(section: Section, { id, name }: Entry): string | undefined {
   if (id !== undefined && section !== 'organization') return undefined;
-  if (section === 'client') return 'it has no id: add the one that the server shows';
-  const isUsable = identifier().safeParse(name).success && isUsableName(String(name), { holds: () => false });
-  return isUsable ? undefined : 'it has no id, and no name that a document can use';
+  if (section === 'client') return 'it has no id: add the id that the server shows';
+  const isUsable = identifier().safeParse(name).success && isUsableName(String(name), holdsCredential);
+  return isUsable ? undefined : 'it has neither an id nor a name that a document can use';
 }
 
 /** The elements of a list that are maps. */

@@ -29,49 +29,53 @@ import { contextOf, listsFor, type ObserveOptions } from '../plan/observe.js';
 import { placeholderDocument } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
 
-export interface LookOptions extends ObserveOptions {
+export interface DiscoverOptions extends ObserveOptions {
   readonly lists: PendingLists;
 }
 
-/** What to look for, and how to write it. */
-export interface PullWishes {
+/** What to pull, and how to write it. */
+export interface PullOptions {
   readonly kinds: readonly Kind[];
   readonly asked: DiscoveryFilters;
-  /** What manifests and the state name. */
+  /** The objects that manifests and the state name. */
   readonly known: readonly KnownObject[];
-  /** How new documents refer to objects: by names if these are unique. */
+  /** Whether new documents refer to objects by id, or by name if the name is unique. */
   readonly by: 'name' | 'id';
-  /** Look for nothing that isn't declared. */
+  /** Pull only declared objects. */
   readonly declaredOnly: boolean;
-  /** Also write the server's built-in objects. */
+  /** Pull the server's built-in objects too. */
   readonly builtIn: boolean;
-  /** The ids of objects of which nothing is known but the id, so that they get no document. */
-  readonly referredOnly?: ReadonlySet<string>;
-  /** Whether a text contains a known credential, which no file may hold. */
-  readonly holds: (text: string) => boolean;
+  /** The ids of objects that get no document, since only their id is known. */
+  readonly referencedOnly?: ReadonlySet<string>;
+  /** Whether a text contains a credential, which no file may contain. */
+  readonly hasCredential: (text: string) => boolean;
 }
 
-/** The objects that were found, and the lists that they refer to. */
+/** The objects of a server, and the lists that they refer to. */
 export interface DiscoveredAll {
   readonly found: readonly { readonly kind: Kind; readonly finding: FoundObject }[];
   readonly references: References;
-  /** A sentence for each thing that can't be looked for. */
+  /** A sentence about the kinds that can't be read. */
   readonly notes: readonly string[];
-  /** What was asked for by id and doesn't exist. */
+  /** Problems of ids that were asked for and don't exist. */
   readonly missing: readonly Problem[];
 }
 
 /**
- * Finds the objects of some kinds, with GETs only, and reads the lists that they and `declared` refer to. Throws an
+ * Finds the objects of the selected kinds, with GETs only, and reads the lists that they and `declared` refer to. Throws an
  * AggregateError of everything that the reader threw.
  */
-export async function discoverAll(wishes: PullWishes, declared: readonly Declared[], look: LookOptions) {
-  const { kinds, asked: filters, known, by, declaredOnly } = wishes;
-  const { profile, lists } = look;
-  const byKind = await discoverKinds(declaredOnly ? [] : kinds, look, {
-    ...contextOf(look),
+export async function discoverAll(
+  options: PullOptions,
+  declared: readonly Declared[],
+  context: DiscoverOptions,
+) {
+  const { kinds, asked: filters, known, by, declaredOnly } = options;
+  const { profile, lists } = context;
+  const byKind = await discoverKinds(declaredOnly ? [] : kinds, context, {
+    ...contextOf(context),
     filters,
-    // The server can't have objects whose id fits in no path.
+    // The server can't have an object if its id fits in no path.
     known: known.filter(({ identity }) => unusableId(identity, profile) === undefined),
   });
   const foundOf = (kind: Kind): readonly FoundObject[] => byKind.get(kind)?.found ?? [];
@@ -92,23 +96,26 @@ export async function discoverAll(wishes: PullWishes, declared: readonly Declare
   await Promise.all(
     listNames
       .filter((name) => needed.has(name) && listScope(name, profile) !== undefined)
-      .map((name) => readListOnce(lists, name, look)),
+      .map((name) => readListOnce(lists, name, context)),
   );
   const looked = declaredOnly ? kinds.filter((kind) => !kind.readable(profile)) : kinds;
-  // Nobody who asks for all kinds misses those that another profile has.
+  // If all kinds are asked for, those of another profile need no note.
   const isAbout = ({ onlyProfile = profile.name }: Kind) =>
     onlyProfile === profile.name || kinds.length < everyKind.length;
   const unread = looked.filter((kind) => kind.discovery !== undefined && !byKind.has(kind) && isAbout(kind));
   return {
     found,
     references: await awaitLists(lists),
-    notes: [...unreadable(unread, profile), ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? [])],
-    missing: missing(looked, found, filters, byKind, profile),
+    notes: [
+      ...unreadableKindsNote(unread, profile),
+      ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? []),
+    ],
+    missing: notFoundProblems(looked, found, filters, byKind, profile),
   };
 }
 
-/** The objects that are asked for, of each kind that the profile can read. */
-async function discoverKinds(kinds: readonly Kind[], options: LookOptions, context: DiscoverContext) {
+/** The objects that are asked for, by kind; kinds that the profile can't read are missing. */
+async function discoverKinds(kinds: readonly Kind[], options: DiscoverOptions, context: DiscoverContext) {
   const { profile, progress } = options;
   const readable = kinds.flatMap((kind) =>
     kind.discovery !== undefined && kind.readable(profile) ? [[kind, kind.discovery] as const] : [],
@@ -123,7 +130,7 @@ async function discoverKinds(kinds: readonly Kind[], options: LookOptions, conte
     return [kind, { ...discovered, found }];
   };
   try {
-    // The first kind alone, so that an unreachable server or a refused token is reported once.
+    // The first kind before the others, so that an unreachable server or a refused token is reported once.
     const [first, ...others] = readable;
     const found = first === undefined ? [] : [await look(first), ...(await allSettled(others.map(look)))];
     progress.end();
@@ -134,8 +141,8 @@ async function discoverKinds(kinds: readonly Kind[], options: LookOptions, conte
   }
 }
 
-/** A sentence about the kinds that the profile can't read. */
-function unreadable(kinds: readonly Kind[], { name }: Profile): string[] {
+/** A sentence about kinds that the profile can't read. */
+function unreadableKindsNote(kinds: readonly Kind[], { name }: Profile): string[] {
   if (kinds.length === 0) return [];
   const nouns = new Intl.ListFormat('en-GB').format(kinds.map(({ noun }) => `${noun}s`));
   return [
@@ -145,15 +152,15 @@ function unreadable(kinds: readonly Kind[], { name }: Profile): string[] {
 
 const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-/** Problems for what was asked for and doesn't exist, of any of the kinds that an option is for. */
-function missing(
+/** Problems of ids that were asked for and don't exist in any of the option's kinds. */
+function notFoundProblems(
   kinds: readonly Kind[],
   found: DiscoveredAll['found'],
   asked: DiscoveryFilters,
   byKind: ReadonlyMap<Kind, DiscoveryResult>,
   { name }: Profile,
 ): Problem[] {
-  const hint = 'idops list shows what there is, and idops doctor which profile fits';
+  const hint = 'run idops list to see what exists, or idops doctor to see which profile fits';
   return Object.entries(asked).flatMap(([option, ids = []]) => {
     const about = kinds.filter((kind) => kind.discovery?.options[option] !== undefined);
     const read = about.filter((kind) => byKind.has(kind));
@@ -174,8 +181,11 @@ function missing(
   });
 }
 
-/** What is asked for, with ids in place of the names of backends. Throws a ProblemsError if one isn't found. */
-export async function withAskedIds(asked: DiscoveryFilters, look: LookOptions): Promise<DiscoveryFilters> {
+/** Replaces the names of asked backends by ids. Throws a ProblemsError if a backend isn't found. */
+export async function resolveAskedBackends(
+  asked: DiscoveryFilters,
+  look: DiscoverOptions,
+): Promise<DiscoveryFilters> {
   const { backend = [] } = asked;
   if (backend.every(isUuid) || listScope('backends', look.profile) === undefined) return asked;
   const references = { backends: await readListOnce(look.lists, 'backends', look) };
@@ -184,7 +194,7 @@ export async function withAskedIds(asked: DiscoveryFilters, look: LookOptions): 
   return { ...asked, backend: found.flatMap((one) => (typeof one === 'string' ? [] : [one.id])) };
 }
 
-/** Problems of what was asked for: ids that no path can carry, and options of kinds that were left out. */
+/** Problems of what was asked for: ids that no path can contain, and options of kinds that aren't asked for. */
 export function askedProblems(asked: DiscoveryFilters, kinds: readonly Kind[], profile: Profile): Problem[] {
   const optionsOf = ({ discovery }: Kind) => discovery?.options ?? {};
   const options = new Map(everyKind.flatMap((kind) => Object.entries(optionsOf(kind))));
@@ -196,13 +206,13 @@ export function askedProblems(asked: DiscoveryFilters, kinds: readonly Kind[], p
       );
       if (!limits) {
         const names = alternatives.format(about.map(({ name }) => name));
-        return [error('wrong-option', `--${option} goes with the kind ${names}, which isn't asked for`)];
+        return [error('wrong-option', `--${option} needs the kind ${names}, which isn't asked for`)];
       }
       const usable = identifier().safeParse(id).success;
-      // The name of a backend is looked up.
+      // The name of a backend is resolved later.
       const isName = option === 'backend' && !isUuid(id) && listScope('backends', profile) !== undefined;
       const trouble = isName ? undefined : unusableId({ [part]: id }, profile);
-      const why = usable ? trouble : `the ${part} can't name an object`;
+      const why = usable ? trouble : `no object can have this ${part}`;
       return why === undefined ? [] : [error('wrong-option', `--${option}: ${why}`)];
     }),
   );

@@ -18,7 +18,7 @@ import { canonical, groupBy, isMap, type Json, same } from '../base/values.js';
 import { parseYaml } from '../yaml/parse.js';
 import { resolve } from '../yaml/resolve.js';
 import { MAX_BYTES, SourceFile } from '../yaml/source-file.js';
-import { faithful, nodeOf, pairOf } from './yaml.js';
+import { createNode, createPair, losslessParseOptions } from './yaml.js';
 
 /** A new value for a field of a document. */
 export interface FieldEdit {
@@ -33,10 +33,10 @@ export interface Edited<E> {
   readonly refused: readonly { readonly edit: E; readonly reason: string }[];
 }
 
-const CANNOT_EDIT = "it is written in a way that can't be changed in place";
-const HAS_ANCHOR = 'it is, or has in it, an anchor or an alias';
+const CANNOT_EDIT = "it is written in a way that can't be edited in place";
+const HAS_ANCHOR = 'it contains an anchor or an alias';
 
-/** The documents of a text, with variables unresolved; undefined if the text has errors. */
+/** The documents of a text, with unresolved variables; undefined if the text has errors. */
 export function writtenDocuments(text: string): Json[] | undefined {
   const file = new SourceFile({ file: '' }, text);
   const { documents, problems } = parseYaml(file);
@@ -49,8 +49,8 @@ export function isManifestSize(text: string): boolean {
 }
 
 /**
- * Changes fields of documents. A changed document keeps its comments, order and quotes, all others keep every byte. An edit is
- * refused if the result doesn't read back as intended.
+ * Changes fields of documents. A changed document keeps its comments, order and quotes; the other documents keep every byte. An
+ * edit is refused if the result doesn't read back as intended.
  */
 export function editFields<E extends FieldEdit>(text: string, edits: readonly E[]): Edited<E> {
   const before = writtenDocuments(text) ?? [];
@@ -60,27 +60,27 @@ export function editFields<E extends FieldEdit>(text: string, edits: readonly E[
   const refused: { edit: E; reason: string }[] = [];
   const byDocument = groupBy(edits, ({ document }) => document);
   const expected = [...before];
-  let made = '';
+  let newText = '';
   let at = 0;
   for (const [number, { range }] of filled.entries()) {
     const [start, , end] = range;
     let part = text.slice(start, end);
     for (const edit of byDocument.get(number) ?? []) {
-      const said = { ...(expected[number] as { [key: string]: Json }), [edit.field]: edit.next };
-      const changed = changedDocument(part, edit, expected[number] ?? null, said);
+      const expectedDocument = { ...(expected[number] as { [key: string]: Json }), [edit.field]: edit.next };
+      const changed = changedDocument(part, edit, expected[number] ?? null, expectedDocument);
       if ('reason' in changed) refused.push({ edit, reason: changed.reason });
-      else [part, expected[number]] = [changed.text, said];
+      else [part, expected[number]] = [changed.text, expectedDocument];
     }
-    made += text.slice(at, start) + part;
+    newText += text.slice(at, start) + part;
     at = end;
   }
-  made += text.slice(at);
-  const isIntended = same(writtenDocuments(made) ?? null, expected) && isManifestSize(made);
-  return isIntended ? { text: made, refused } : refuseAll;
+  newText += text.slice(at);
+  const isIntended = same(writtenDocuments(newText) ?? null, expected) && isManifestSize(newText);
+  return isIntended ? { text: newText, refused } : refuseAll;
 }
 
 function documentsIn(text: string): Document.Parsed[] {
-  return parseAllDocuments(text, faithful as never) as Document.Parsed[];
+  return parseAllDocuments(text, losslessParseOptions as never) as Document.Parsed[];
 }
 
 function changedDocument(text: string, { field, next }: FieldEdit, old: Json, said: Json) {
@@ -92,38 +92,38 @@ function changedDocument(text: string, { field, next }: FieldEdit, old: Json, sa
     : undefined;
   if (document === undefined || pair === undefined || !isMap(old)) return { reason: CANNOT_EDIT };
   attachComments(document);
-  const revision = new NodeEditor();
-  revision.pair(pair, (old[field] ?? null) as Json, next);
-  if (!revision.touchesAnchors && document.errors.length === 0) {
+  const editor = new NodeEditor();
+  editor.updatePair(pair, (old[field] ?? null) as Json, next);
+  if (!editor.touchesAnchors && document.errors.length === 0) {
     const written = documentText(document, lines);
     const made = lines === text ? written : written.replaceAll('\n', '\r\n');
     if (same(writtenDocuments(made) ?? null, [said])) return { text: made };
   }
-  return { reason: revision.touchesAnchors || holdsAnchors(pair.value) ? HAS_ANCHOR : CANNOT_EDIT };
+  return { reason: editor.touchesAnchors || holdsAnchors(pair.value) ? HAS_ANCHOR : CANNOT_EDIT };
 }
 
-/** Changes nodes to a new value, and keeps as many of them as possible. */
+/** Gives nodes a new value, and keeps as many of them as possible. */
 class NodeEditor {
   touchesAnchors = false;
 
-  pair(pair: Pair, old: Json, next: Json): void {
-    pair.value = this.#node(pair.value, old, next);
+  updatePair(pair: Pair, old: Json, next: Json): void {
+    pair.value = this.#updateNode(pair.value, old, next);
   }
 
-  #node(node: unknown, old: Json, next: Json): unknown {
+  #updateNode(node: unknown, old: Json, next: Json): unknown {
     if (same(old, next)) return node;
     const isSame =
       (isMapNode(node) && isMap(old) && isMap(next)) ||
       (isSeq(node) && Array.isArray(old) && Array.isArray(next));
     if (isSame && node.anchor === undefined) {
       if (node.items.length === 0) node.flow = false;
-      if (isSeq(node)) this.#list(node, old as readonly Json[], next as readonly Json[]);
-      else this.#map(node, old as { [key: string]: Json }, next as { [key: string]: Json });
+      if (isSeq(node)) this.#updateList(node, old as readonly Json[], next as readonly Json[]);
+      else this.#updateMap(node, old as { [key: string]: Json }, next as { [key: string]: Json });
       if (node.items.length === 0) node.flow = true;
       return node;
     }
     this.touchesAnchors ||= holdsAnchors(node);
-    const made = nodeOf(next);
+    const made = createNode(next);
     if (!isNode(node)) return made;
     const comments = [node.commentBefore, node.comment].filter((comment) => comment);
     if (isScalar(made)) Object.assign(made, { commentBefore: node.commentBefore, comment: node.comment });
@@ -131,23 +131,23 @@ class NodeEditor {
     return made;
   }
 
-  #map(node: YAMLMap, old: { [key: string]: Json }, next: { [key: string]: Json }): void {
+  #updateMap(node: YAMLMap, old: { [key: string]: Json }, next: { [key: string]: Json }): void {
     const pairs = node.items as Pair[];
     const kept = new Set<unknown>();
     for (const pair of pairs) {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
       if (!Object.hasOwn(next, key)) continue;
-      this.pair(pair, old[key] ?? null, next[key] ?? null);
+      this.updatePair(pair, old[key] ?? null, next[key] ?? null);
       kept.add(pair);
     }
     const added = Object.keys(next).filter((key) => !Object.hasOwn(old, key));
     const values = pairs.map(({ value }) => value);
-    const fresh = added.map((key) => pairOf(key, newNode(next[key] ?? null, values)));
-    this.#drop(node, kept);
+    const fresh = added.map((key) => createPair(key, newNode(next[key] ?? null, values)));
+    this.#removeOthers(node, kept);
     node.items = [...pairs.filter((pair) => kept.has(pair)), ...fresh];
   }
 
-  #list(node: YAMLSeq, old: readonly Json[], next: readonly Json[]): void {
+  #updateList(node: YAMLSeq, old: readonly Json[], next: readonly Json[]): void {
     const left = node.items.map((item, index) => {
       const was = old[index] ?? null;
       return { item, was, key: elementKey(was) };
@@ -159,21 +159,21 @@ class NodeEditor {
     });
     const items = next.map((one, index) => {
       const there = found[index];
-      return there === undefined ? newNode(one, node.items) : this.#node(there.item, there.was, one);
+      return there === undefined ? newNode(one, node.items) : this.#updateNode(there.item, there.was, one);
     });
-    this.#drop(node, new Set(found.map((one) => one?.item)));
+    this.#removeOthers(node, new Set(found.map((one) => one?.item)));
     node.items = items;
   }
 
-  /** Removes members; a comment above one that a blank line separates stays. */
-  #drop(node: YAMLMap | YAMLSeq, kept: ReadonlySet<unknown>): void {
+  /** Removes all members but some; keeps a comment that a blank line separates from its member. */
+  #removeOthers(node: YAMLMap | YAMLSeq, kept: ReadonlySet<unknown>): void {
     let free: string[] = [];
     for (const item of node.items as readonly unknown[]) {
-      const head = headOf(item);
+      const head = commentOwner(item);
       const lines = linesOf(head?.commentBefore);
       if (!kept.has(item)) {
         this.touchesAnchors ||= holdsAnchors(item, 'no aliases');
-        free.push(...lines.slice(0, freeLines(lines)));
+        free.push(...lines.slice(0, detachedLineCount(lines)));
       } else if (head !== undefined && free.length > 0) {
         head.commentBefore = [...free, ...lines].join('\n');
         free = [];
@@ -183,9 +183,9 @@ class NodeEditor {
   }
 }
 
-/** The node of a new member, in flow style if others are. */
-function newNode(value: Json, others: readonly unknown[]): ReturnType<typeof nodeOf> {
-  const made = nodeOf(value);
+/** The node of a new member, in flow style if other members are. */
+function newNode(value: Json, others: readonly unknown[]): ReturnType<typeof createNode> {
+  const made = createNode(value);
   if (isCollection(made)) made.flow ||= others.some((one) => isCollection(one) && one.flow === true);
   return made;
 }
@@ -194,19 +194,19 @@ function linesOf(comment: string | null | undefined): string[] {
   return comment ? comment.split('\n') : [];
 }
 
-/** The lines of a comment up to the last blank one: they belong to no member. */
-function freeLines(lines: readonly string[]): number {
+/** The number of comment lines up to the last blank one; these belong to no member. */
+function detachedLineCount(lines: readonly string[]): number {
   return lines.lastIndexOf('') + 1;
 }
 
-/** Attaches each comment of a block to the member beside or below it, so that both stay or go together. */
+/** Attaches each comment to the member next to or below it, so that both are kept or removed together. */
 function attachComments(document: Document): void {
   visit(document, {
     Pair(index, { key, value, srcToken }, path) {
       const outer = path.at(-1) as YAMLMap;
-      const below = headOf(outer.items[Number(index) + 1]);
-      // Below a list that is not indented.
-      if (below && isSeq(value) && value.comment && isFlat(value, outer)) {
+      const below = commentOwner(outer.items[Number(index) + 1]);
+      // The parser attaches a comment below an unindented list to the list.
+      if (below && isSeq(value) && value.comment && isUnindentedList(value, outer)) {
         below.commentBefore = [...linesOf(value.comment), ...linesOf(below.commentBefore)].join('\n');
         value.comment = null;
       }
@@ -214,24 +214,24 @@ function attachComments(document: Document): void {
       const lines = linesOf(value.commentBefore);
       const beside = srcToken?.sep?.find(({ type }) => type === 'comment' || type === 'newline');
       if (beside?.type === 'comment') key.comment = lines.shift() ?? null;
-      const head = isCollection(value) && value.flow !== true ? headOf(value.items[0]) : undefined;
-      const own = head === undefined || head.commentBefore ? [] : lines.splice(freeLines(lines));
+      const head = isCollection(value) && value.flow !== true ? commentOwner(value.items[0]) : undefined;
+      const own = head === undefined || head.commentBefore ? [] : lines.splice(detachedLineCount(lines));
       value.commentBefore = lines.join('\n');
       if (head !== undefined && own.length > 0) head.commentBefore = own.join('\n');
     },
   });
 }
 
-function isFlat({ srcToken: inner }: YAMLSeq, { srcToken: outer }: YAMLMap): boolean {
+function isUnindentedList({ srcToken: inner }: YAMLSeq, { srcToken: outer }: YAMLMap): boolean {
   return inner?.type === 'block-seq' && outer?.type === 'block-map' && inner.indent === outer.indent;
 }
 
-function headOf(item: unknown): Node | undefined {
+function commentOwner(item: unknown): Node | undefined {
   const head = isPair(item) ? item.key : item;
   return isNode(head) ? head : undefined;
 }
 
-/** Identifies an element of a list: by its id, its name, or its whole value. */
+/** A key that identifies an element of a list: its id, its name, or its whole value. */
 function elementKey(element: Json): string {
   if (isMap(element) && element.id !== undefined) return `id ${canonical(element.id as Json)}`;
   if (isMap(element) && element.name !== undefined) return `name ${canonical(element.name as Json)}`;

@@ -9,21 +9,21 @@ import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
 import { shownPath } from '../yaml/source-file.js';
 import type { BodyFiles } from './bodies.js';
-import type { PullWishes } from './discover.js';
+import type { PullOptions } from './discover.js';
 import { isManifestSize, writtenDocuments } from './edit.js';
-import type { FreshDocument } from './fresh.js';
-import { kindFile, layOut, manifestHead, newManifests } from './layout.js';
+import { layOutDocument, manifestFileName, manifestHead, newManifests } from './layout.js';
+import type { NewDocument } from './new-documents.js';
 import type { PulledFile } from './write.js';
 
 const BOM = '\ufeff';
 
-/** All manifests after the edits, with new documents in the file of their kind. */
+/** The manifests after the edits, with new documents in the manifest of their kind. Throws a ProblemsError (`no-home`) if no glob matches it. */
 export async function placeDocuments(
-  documents: readonly FreshDocument[],
+  documents: readonly NewDocument[],
   edited: ReadonlyMap<ManifestSource, string>,
   project: Project,
   { sources }: LoadedManifests,
-  { holds }: Pick<PullWishes, 'holds'>,
+  { hasCredential }: Pick<PullOptions, 'hasCredential'>,
   bodies: BodyFiles,
 ): Promise<PulledFile[]> {
   const { root } = project;
@@ -35,10 +35,10 @@ export async function placeDocuments(
   });
   const kinds = [...new Set(documents.map(({ kind }) => kind))];
   const { folder, manifests } = findPlacement(kinds, project, existing);
-  const bodyAt = (path: string, text: string) => bodies.place(posix.join(folder, path), text);
+  const addBody = (path: string, text: string) => bodies.addNew(posix.join(folder, path), text);
   const laidOut = documents.map((document) => {
     const path = manifests.get(document.kind) ?? '';
-    return { path, text: layOut(document, path, holds, bodyAt) };
+    return { path, text: layOutDocument(document, path, hasCredential, addBody) };
   });
   const byFile = groupBy(laidOut, ({ path }) => path);
   const present = sources.map((source): PulledFile => {
@@ -61,7 +61,7 @@ export async function placeDocuments(
   });
   const head = manifestHead(root);
   const made = newManifests(byFile, (path) => pathExists(join(root, path)));
-  if (!areMatched(made, project)) throw noPlacement(project);
+  if (!allMatchGlobs(made, project)) throw noPlacement(project);
   return [
     ...present,
     ...made.map(({ path, text }): PulledFile => {
@@ -70,7 +70,7 @@ export async function placeDocuments(
   ];
 }
 
-/** Whether a manifest has a byte order mark; false if it was removed meanwhile, which `writeFiles` reports. */
+/** Whether a manifest has a byte order mark; false if the file is gone, which `writeFiles` reports. */
 function startsWithBom(path: string): boolean {
   try {
     return readFileSync(path, 'utf8').startsWith(BOM);
@@ -79,7 +79,7 @@ function startsWithBom(path: string): boolean {
   }
 }
 
-/** A text with further documents at its end; undefined if that would change its own. */
+/** A text with documents added at its end; undefined if that would change the documents that it has. */
 export function appendDocuments(text: string, documents: readonly string[]): string | undefined {
   if (documents.length === 0) return text;
   const before = writtenDocuments(text);
@@ -95,8 +95,9 @@ export function appendDocuments(text: string, documents: readonly string[]): str
 }
 
 /**
- * The file for new documents of each kind: the one with most documents of the kind, or a new one that a glob of the configuration
- * matches; and the folder for the bodies' folder. Both from the project's root, with `/`. Throws a ProblemsError (`no-home`) if no glob does.
+ * The manifest for new documents of each kind: the one with most documents of the kind, or a new one that a glob of the
+ * configuration matches; and the folder for body files. Paths are relative to the project's root, with `/`. Throws a
+ * ProblemsError (`no-home`) if no glob matches.
  */
 function findPlacement(
   kinds: readonly Kind[],
@@ -104,11 +105,11 @@ function findPlacement(
   existing: readonly { readonly path: string; readonly kinds: readonly string[] }[],
 ): { readonly folder: string; readonly manifests: ReadonlyMap<Kind, string> } {
   if (kinds.length === 0) return { folder: '.', manifests: new Map() };
-  for (const home of placesForNewManifests(project)) {
-    const folder = 'file' in home ? posix.dirname(home.file) : home.folder;
+  for (const place of placesForNewManifests(project)) {
+    const folder = 'file' in place ? posix.dirname(place.file) : place.folder;
     const pathOf = (kind: Kind): string => {
-      if ('file' in home) return home.file;
-      const usual = posix.join(folder, kindFile(kind).replace(/\.yaml$/, home.ending));
+      if ('file' in place) return place.file;
+      const usual = posix.join(folder, manifestFileName(kind).replace(/\.yaml$/, place.ending));
       const there = existing
         .map(({ path, kinds: own }) => ({ path, count: own.filter((name) => name === kind.name).length }))
         .filter(({ count }) => count > 0)
@@ -117,13 +118,13 @@ function findPlacement(
     };
     const manifests = new Map(kinds.map((kind) => [kind, pathOf(kind)]));
     const files = [...new Set(manifests.values())].map((path) => ({ path }));
-    if (areMatched(files, project)) return { folder, manifests };
+    if (allMatchGlobs(files, project)) return { folder, manifests };
   }
   throw noPlacement(project);
 }
 
-/** Whether globs of the configuration match all of some files. */
-function areMatched(files: readonly { readonly path: string }[], project: Project): boolean {
+/** Whether the globs of the configuration match all of these files. */
+function allMatchGlobs(files: readonly { readonly path: string }[], project: Project): boolean {
   const paths = files.map(({ path }) => path);
   const matched = matchGlobs(project, paths);
   return paths.every((path) => matched.has(path));
@@ -132,6 +133,6 @@ function areMatched(files: readonly { readonly path: string }[], project: Projec
 function noPlacement(project: Project): ProblemsError {
   const message = 'no glob under "manifests" of the configuration matches a file for new documents';
   const places = project.patterns().flatMap(({ place }) => place ?? []);
-  const hint = 'add one such as manifests/**/*.yaml, or write a fresh set of files with --out DIR';
+  const hint = 'add a glob such as manifests/**/*.yaml, or write new files with --out DIR';
   return new ProblemsError([error('no-home', message, places, hint)]);
 }

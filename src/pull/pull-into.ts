@@ -15,14 +15,14 @@ import { addresses } from '../plan/subjects.js';
 import { removeEndedAccess } from '../plan/until.js';
 import type { Project } from '../project/index.js';
 import { BodyFiles } from './bodies.js';
-import { type DiscoveredAll, discoverAll, type LookOptions, type PullWishes } from './discover.js';
+import { type DiscoveredAll, type DiscoverOptions, discoverAll, type PullOptions } from './discover.js';
 import { editFields } from './edit.js';
-import { freshDocuments, type ServerLists, seenOf, seenOfNew, troubleOf } from './fresh.js';
-import { VariableNames } from './literal.js';
+import { createDocuments, type ServerLists, seenOf, seenOfNew, whyPlanDiffers } from './new-documents.js';
 import { placeDocuments } from './placement.js';
-import { type PullFindings, withoutBuiltIn } from './pull-fresh.js';
-import { type Update, updateOf } from './update.js';
+import { type PullFindings, withoutBuiltIn } from './pull-new.js';
+import { createUpdate, type Update } from './update.js';
 import type { PulledFile } from './write.js';
+import { VariableNames } from './write-value.js';
 
 interface DocumentAt {
   readonly source: ManifestSource;
@@ -31,27 +31,27 @@ interface DocumentAt {
   written(): Json;
 }
 
-export interface IntoOptions extends LookOptions {
+export interface PullIntoOptions extends DiscoverOptions {
   readonly tokenFile?: string | undefined;
-  /** Undefined if it can't be used. */
+  /** Undefined if the state can't be used. */
   readonly state: Parameters<typeof removeEndedAccess>[2]['state'] | undefined;
-  /** The instant at which it is decided which access has ended. */
+  /** The instant that decides which access has ended. */
   readonly now: Date;
 }
 
 /**
- * Works out the edits that make a project's manifests and bodies declare what the server has, with GETs only. Throws an
- * AggregateError of what the reader threw, and a ProblemsError if a new document has no place.
+ * Creates the edits that make a project's manifests and bodies match the server, with GETs only. Throws an AggregateError of what
+ * the reader threw, and a ProblemsError if no manifest can contain a new document.
  */
 export async function pullInto(
   project: Project,
   manifests: LoadedManifests,
-  wishes: PullWishes,
-  look: IntoOptions,
+  pullOptions: PullOptions,
+  look: PullIntoOptions,
 ): Promise<PullResult> {
-  const { kinds, asked, builtIn, holds, by, declaredOnly } = wishes;
+  const { kinds, asked, builtIn, hasCredential, by, declaredOnly } = pullOptions;
   const { profile } = look;
-  const isConcerned = ({ kind: name, identity }: Declared, live?: Live): boolean => {
+  const isSelected = ({ kind: name, identity }: Declared, live?: Live): boolean => {
     const kind = kindOf(name);
     const { discovery } = kind;
     if (!kinds.includes(kind) || discovery === undefined || !kind.readable(profile)) return false;
@@ -62,47 +62,52 @@ export async function pullInto(
       live,
     );
   };
-  // Before the server is read, so that a link made meanwhile is noticed.
+  // Before the server is read, so that a link created in the meantime is noticed.
   const bodies = new BodyFiles(project, manifests, look.tokenFile);
-  await bodies.look();
-  const { documents, many, problems } = await documentsById(manifests, kinds, project.safety(), look);
-  const asDeclared = documents.filter(({ declared }) => isConcerned(declared));
-  const covered = [...many.values()].filter(({ declared }) => isConcerned(declared));
+  await bodies.findReferences();
+  const {
+    documents,
+    many: coveredByAddress,
+    problems,
+  } = await documentsById(manifests, kinds, project.safety(), look);
+  const candidates = documents.filter(({ declared }) => isSelected(declared));
+  const covered = [...coveredByAddress.values()].filter(({ declared }) => isSelected(declared));
   const discovered = await discoverAll(
-    wishes,
-    [...asDeclared, ...covered].map((one) => one.declared),
+    pullOptions,
+    [...candidates, ...covered].map((one) => one.declared),
     look,
   );
   const { references } = discovered;
-  const { live, found } = await lookUp([...asDeclared, ...covered], discovered, look);
+  const { live, found } = await lookUp([...candidates, ...covered], discovered, look);
   const liveOf = (one: Subject): Live =>
     live.get(one) ?? { exists: false, identity: {}, fields: {}, reason: one.declared.reason ?? '' };
-  const isConcernedLive = (one: Subject): boolean => isConcerned(one.declared, liveOf(one));
-  const concerned = asDeclared.filter(isConcernedLive);
+  const isSelectedLive = (one: Subject): boolean => isSelected(one.declared, liveOf(one));
+  const selected = candidates.filter(isSelectedLive);
   const names = new VariableNames();
-  const options = { profile, names, holds, references, builtIn, declaredOnly, by };
-  const knownOf = (key: string) => look.state?.resources[key]?.left?.fields as Fields | undefined;
-  const othersOf = ({ kind, identity }: Declared) => many.get(addressOf(kind, identity))?.documents ?? [];
-  const updates = concerned.map((one): DocumentUpdate => {
+  const options = { profile, names, hasCredential, references, builtIn, declaredOnly, by };
+  const recordedFields = (key: string) => look.state?.resources[key]?.left?.fields as Fields | undefined;
+  const coveringDocuments = ({ kind, identity }: Declared) =>
+    coveredByAddress.get(addressOf(kind, identity))?.documents ?? [];
+  const updates = selected.map((one): DocumentUpdate => {
     const now = liveOf(one);
-    const bodyTrouble = (path: string, text: string) => bodies.trouble(one.source, path, text);
+    const whyBodyNotWritable = (path: string, text: string) => bodies.whyNotWritable(one.source, path, text);
     return {
       one,
-      update: updateOf(one.declared, one.written(), now, {
+      update: createUpdate(one.declared, one.written(), now, {
         ...options,
-        bodyTrouble,
-        others: othersOf(one.declared),
-        known: knownOf(addresses(one.declared, now, references).key),
+        whyBodyNotWritable,
+        covering: coveringDocuments(one.declared),
+        recorded: recordedFields(addresses(one.declared, now, references).key),
       }),
     };
   });
-  for (const { one, update } of updates) for (const body of update.bodies) bodies.want(one.source, body);
+  for (const { one, update } of updates) for (const body of update.bodies) bodies.addEdit(one.source, body);
   const edited = editedSources(updates);
-  const concernedMany = covered.filter(isConcernedLive);
-  const manyLeft = differingMany(concernedMany, live, { profile, references });
-  const ofUpdates = updates.flatMap(({ update }) => update.left);
-  const left = [...problems, ...ofUpdates, ...bodies.conflicts(), ...manyLeft];
-  // An object that only documents about many cover gets its own document if an option names it.
+  const selectedCovered = covered.filter(isSelectedLive);
+  const coveredProblems = differingCovered(selectedCovered, live, { profile, references });
+  const ofUpdates = updates.flatMap(({ update }) => update.notPulled);
+  const notPulled = [...problems, ...ofUpdates, ...bodies.conflicts(), ...coveredProblems];
+  // An object that only documents about several objects cover gets its own document if an option names it.
   const isNew = ({ kind: { discovery }, finding }: DiscoveredAll['found'][number]): boolean => {
     const one = found.get(finding);
     if (one === undefined) return true;
@@ -111,26 +116,26 @@ export async function pullInto(
     );
   };
   const fresh = declaredOnly ? [] : withoutBuiltIn(discovered, builtIn).filter(isNew);
-  const { documents: made, leftOut } = freshDocuments(fresh, options);
-  const changed = await placeDocuments(made, edited, project, manifests, wishes, bodies);
-  const toSet = [...updates.map(({ update }) => update), ...made].flatMap((one) => one.toSet);
+  const { documents: created, leftOut } = createDocuments(fresh, options);
+  const changed = await placeDocuments(created, edited, project, manifests, pullOptions, bodies);
+  const toSet = [...updates.map(({ update }) => update), ...created].flatMap((one) => one.toSet);
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  refuse(await bodies.guarded(files));
-  const own = new Set(concerned.map(({ source }) => source.path));
+  refuse(await bodies.refusals(files));
+  const own = new Set(selected.map(({ source }) => source.path));
   const isUpdated = ({ one, update }: DocumentUpdate): boolean =>
     Object.keys(update.fields).length > 0 ||
-    update.bodies.some(({ path }) => bodies.isWanted(one.source, path));
+    update.bodies.some(({ path }) => bodies.hasEdit(one.source, path));
   const matching = updates.filter(
     ({ one, update }) =>
-      update.left.length === 0 && update.bodies.every(({ path }) => bodies.isWanted(one.source, path)),
+      update.notPulled.length === 0 && update.bodies.every(({ path }) => bodies.hasEdit(one.source, path)),
   );
   const seen = matching.flatMap(({ one, update }) => {
     const now = liveOf(one);
-    const about = [update.declared, ...othersOf(one.declared)];
+    const about = [update.declared, ...coveringDocuments(one.declared)];
     return now.exists ? [seenOf(mergeAbout(one.declared.identity, about), now, options)] : [];
   });
   const settled = new Set(matching.map(({ one: { source, number } }) => source.documents[number]));
-  // Pull changes no document about many.
+  // Pull doesn't edit documents about several objects.
   const unsettled = new Set(
     manifests.sources
       .filter(({ documents: all }) =>
@@ -142,32 +147,32 @@ export async function pullInto(
   return {
     files: shown,
     settled: shown.filter(({ path }) => !unsettled.has(path)),
-    added: made.length,
+    added: created.length,
     updated: updates.filter(isUpdated).length,
     unchanged: matching.filter((one) => !isUpdated(one)).length,
-    covered: concernedMany.length,
+    covered: selectedCovered.length,
     toSet,
-    left,
+    notPulled,
     leftOut,
-    seen: [...seen, ...made.map((one) => seenOfNew(one, options))],
+    seen: [...seen, ...created.map((one) => seenOfNew(one, options))],
     notes: discovered.notes,
     missing: discovered.missing,
   };
 }
 
-/** An object that documents about many cover. */
+/** An object that documents about several objects cover. */
 interface Covered {
-  /** What they declare together. */
+  /** What these documents declare together. */
   readonly declared: Declared;
   readonly documents: readonly Declared[];
 }
 
-/** The documents with ids in place of names, and what documents about many declare of each object, by its address. */
+/** The documents with ids instead of names, and by address, the objects that documents about several objects cover. */
 async function documentsById(
   manifests: LoadedManifests,
   kinds: readonly Kind[],
   safety: Pick<Safety, 'protect'>,
-  look: IntoOptions,
+  look: PullIntoOptions,
 ) {
   const all = manifests.sources.flatMap((source) =>
     source.documents.flatMap(({ declared, written }, number): DocumentAt[] =>
@@ -196,15 +201,20 @@ async function documentsById(
   };
 }
 
-/** What documents about many declare and the server doesn't have: a warning for each document and field. */
-function differingMany(covered: readonly Covered[], live: ReadonlyMap<Subject, Live>, server: ServerLists) {
+/** Warnings about documents about several objects that differ from the server: one for each document and field. */
+function differingCovered(
+  covered: readonly Covered[],
+  live: ReadonlyMap<Subject, Live>,
+  server: ServerLists,
+) {
   const differing = new Map<string, { place: Place; field: string; addresses: string[] }>();
   for (const one of covered) {
     const now = live.get(one);
-    if (now === undefined || (troubleOf(one.declared, now, server) === undefined && now.exists)) continue;
+    if (now === undefined || (whyPlanDiffers(one.declared, now, server) === undefined && now.exists))
+      continue;
     for (const document of one.documents) {
       for (const [field, value] of Object.entries(document.fields)) {
-        if (troubleOf({ ...document, fields: { [field]: value } }, now, server) === undefined) continue;
+        if (whyPlanDiffers({ ...document, fields: { [field]: value } }, now, server) === undefined) continue;
         const place = document.places.of(field);
         const key = JSON.stringify([place, field]);
         const before = differing.get(key) ?? { place, field, addresses: [] };
@@ -214,19 +224,19 @@ function differingMany(covered: readonly Covered[], live: ReadonlyMap<Subject, L
     }
   }
   return [...differing.values()].map(({ place, field, addresses: those }) => {
-    const message = `${field} of ${firstFew(those)} differs from what this document declares, and pull changes no document about many`;
-    const hint = 'change it by hand, or apply it; idops plan shows both values';
+    const message = `${field} of ${firstFew(those)} differs from what this document declares; pull doesn't edit documents about several objects`;
+    const hint = 'edit it, or apply it; idops plan shows both values';
     return warning('not-pulled', message, [place], hint);
   });
 }
 
-/** What is looked up: a document, or an object that documents about many cover. */
+/** A document, or an object that documents about several objects cover. */
 type Subject = DocumentAt | Covered;
 
 type DocumentUpdate = { readonly one: DocumentAt; readonly update: Update };
 
-/** The live object of each document: one that was found, otherwise read now. */
-async function lookUp(concerned: readonly Subject[], discovered: DiscoveredAll, look: IntoOptions) {
+/** The live object of each subject: a discovered one, otherwise one that is read now. */
+async function lookUp(subjects: readonly Subject[], discovered: DiscoveredAll, look: PullIntoOptions) {
   const { found: all, references } = discovered;
   const keyOf = (subject: Parameters<typeof addresses>[0], now: Live | undefined): string =>
     objectKey(addresses(subject, now, references).key);
@@ -238,17 +248,17 @@ async function lookUp(concerned: readonly Subject[], discovered: DiscoveredAll, 
   );
   const live = new Map<Subject, Live>();
   const found = new Map<FoundObject, Subject>();
-  const take = (one: Subject, now: Live | undefined): boolean => {
+  const assignFinding = (one: Subject, now: Live | undefined): boolean => {
     const { kind, identity } = one.declared;
     const finding = byKey.get(keyOf({ kind, identity }, now));
     if (finding === undefined) return false;
-    // A document about the object alone comes first.
+    // A document about only this object has priority.
     if (!found.has(finding)) found.set(finding, one);
     live.set(one, finding.live);
     return true;
   };
   const former = formerNames(look.state ?? { resources: {} });
-  /** The one object that had the name of a document when it was recorded, and that no document names otherwise. */
+  /** The only object that had the name of a document when it was recorded, and that no document identifies. */
   const renamed = ({ kind: of, identity: { id, name = '' } }: Declared): FoundObject | undefined => {
     const [only, ...more] = all.filter(
       ({ kind, finding }) =>
@@ -258,12 +268,14 @@ async function lookUp(concerned: readonly Subject[], discovered: DiscoveredAll, 
     );
     return id === undefined && more.length === 0 ? only?.finding : undefined;
   };
-  const others = concerned.filter((one) => one.declared.reason === undefined && !take(one, undefined));
+  const others = subjects.filter(
+    (one) => one.declared.reason === undefined && !assignFinding(one, undefined),
+  );
   const wanted = others.map((one) => ({ one, kind: one.declared.kind, identity: one.declared.identity }));
   const observed = await observe(wanted, [], look);
   for (const object of wanted) {
     const now = observed.live.get(object);
-    if (now !== undefined && !take(object.one, now)) live.set(object.one, now);
+    if (now !== undefined && !assignFinding(object.one, now)) live.set(object.one, now);
   }
   for (const one of others) {
     const finding = live.get(one)?.exists === false ? renamed(one.declared) : undefined;
@@ -274,7 +286,7 @@ async function lookUp(concerned: readonly Subject[], discovered: DiscoveredAll, 
   return { live, found };
 }
 
-/** The manifests after their edits; a field that can't be edited moves from `fields` to `left`. */
+/** The manifests after their edits; a field that can't be edited moves from `fields` to `notPulled`. */
 function editedSources(updates: readonly DocumentUpdate[]): ReadonlyMap<ManifestSource, string> {
   const all = updates.flatMap((owner) =>
     Object.entries(owner.update.fields).map(([field, next]) => {
@@ -292,9 +304,9 @@ function editedSources(updates: readonly DocumentUpdate[]): ReadonlyMap<Manifest
     for (const { edit, reason: why } of refused) {
       const { field, owner } = edit;
       const { one, update } = owner;
-      const message = `${update.address}: ${field} differs from what the server has, and ${why}`;
-      const hint = 'change it by hand; idops plan shows both values';
-      update.left.push(error('not-pulled', message, [one.declared.places.of(field)], hint));
+      const message = `${update.address}: ${field} differs from the server, and ${why}`;
+      const hint = 'edit it; idops plan shows both values';
+      update.notPulled.push(error('not-pulled', message, [one.declared.places.of(field)], hint));
       delete update.fields[field];
       update.toSet = update.toSet.filter(({ path }) => /^\w*/.exec(path)?.[0] !== field);
     }
@@ -304,16 +316,16 @@ function editedSources(updates: readonly DocumentUpdate[]): ReadonlyMap<Manifest
 
 export interface PullResult extends PullFindings {
   readonly files: readonly PulledFile[];
-  /** Those that surely hold no edit afterwards: each of their documents was looked at, and none was left. */
+  /** The files without local edits afterwards: all of their documents match the server. */
   readonly settled: readonly PulledFile[];
   /** New documents. */
   readonly added: number;
   /** Changed documents. */
   readonly updated: number;
-  /** Documents that match the server already. */
+  /** Documents that already matched the server. */
   readonly unchanged: number;
-  /** Objects that documents about many cover. */
+  /** Objects that documents about several objects cover. */
   readonly covered: number;
-  /** Declarations that differ from the server and weren't changed. */
-  readonly left: readonly Problem[];
+  /** Problems of declarations that differ from the server and weren't edited. */
+  readonly notPulled: readonly Problem[];
 }

@@ -9,8 +9,8 @@ import { shownPath } from '../yaml/source-file.js';
 import type { NewFile } from './layout.js';
 
 /**
- * Writes the files of a pull, all or none: each is staged beside its place first, bodies before the manifests that name them.
- * Throws a ProblemsError, and writes nothing, if a file changed since it was read or is behind a link, or if `signal` is aborted.
+ * Writes the files of a pull, all or none: stages each one next to its path first, bodies before the manifests that name them.
+ * Throws a ProblemsError, and writes nothing, if a file changed since it was read, is behind a link, or if `signal` is aborted.
  */
 export async function writeFiles(
   files: readonly PulledFile[],
@@ -18,11 +18,11 @@ export async function writeFiles(
   cwd: string,
   signal?: AbortSignal,
 ): Promise<readonly PulledFile[]> {
-  const goOn = (): void => {
-    if (signal?.aborted) throw interruptedBefore();
+  const throwIfInterrupted = (): void => {
+    if (signal?.aborted) throw interruptedProblem();
   };
-  goOn();
-  await checkFiles(files, root, cwd);
+  throwIfInterrupted();
+  await refuseChangedFiles(files, root, cwd);
   const folders = [...new Set(files.map(({ path }) => dirname(path)))];
   await Promise.all(folders.map(removeTemporaryFiles));
   const isManifest = ({ path }: PulledFile): number => (/\.ya?ml$/i.test(path) ? 1 : 0);
@@ -33,22 +33,22 @@ export async function writeFiles(
   const staged: { readonly path: string; readonly place: StagedFile }[] = [];
   try {
     for (const { path, text } of wanted) {
-      goOn();
+      throwIfInterrupted();
       const there = await lstat(path).catch(() => undefined);
       const place = await stageFile(path, text, 0o666, there?.mode).catch((failure: unknown) => {
         throw notWritable(path, cwd, failure, 'check the folder and its permissions; nothing was written');
       });
       staged.push({ path, place });
     }
-    await checkFiles(files, root, cwd);
-    goOn();
+    await refuseChangedFiles(files, root, cwd);
+    throwIfInterrupted();
   } catch (failure) {
     await Promise.all(staged.map(({ place }) => place.drop()));
-    // The deepest first; folders with other files stay.
+    // The deepest folder first; folders with other files stay.
     for (const folder of missing.sort((a, b) => b.length - a.length)) await rmdir(folder).catch(() => {});
     throw failure;
   }
-  // Not interrupted from here on, so that manifests and bodies stay consistent.
+  // Can't be interrupted from here on, so that manifests and bodies stay consistent.
   for (const [index, { path, place }] of staged.entries()) {
     await place.commit().catch(async (failure: unknown) => {
       await Promise.all(staged.slice(index).map((one) => one.place.drop()));
@@ -60,12 +60,16 @@ export async function writeFiles(
   return wanted;
 }
 
-export function interruptedBefore(): ProblemsError {
+export function interruptedProblem(): ProblemsError {
   return problemError('interrupted', 'interrupted: nothing was written');
 }
 
-/** Throws a ProblemsError if a file changed since it was read, or one to be written is behind a link. */
-export async function checkFiles(files: readonly PulledFile[], root: string, cwd: string): Promise<void> {
+/** Throws a ProblemsError if a file changed since it was read, or if a file to write is behind a link. */
+export async function refuseChangedFiles(
+  files: readonly PulledFile[],
+  root: string,
+  cwd: string,
+): Promise<void> {
   refuse((await Promise.all(files.map((file) => changedSince(file, root, cwd)))).flat());
 }
 
@@ -92,14 +96,14 @@ async function changedSince({ path, before, action }: PulledFile, root: string, 
   return [error('file-moved', message, [], 'nothing was written: pull again')];
 }
 
-/** The text of a file; undefined if there is none, null if it can't be read. */
+/** The text of a file; undefined if there is no file, null if it can't be read. */
 async function readText(path: string): Promise<string | null | undefined> {
   return await readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
     code === 'ENOENT' || code === 'ENOTDIR' ? undefined : null,
   );
 }
 
-/** New files for a folder. Throws a ProblemsError (`file-exists`) if a file with another text exists. */
+/** The new files in a folder. Throws a ProblemsError (`file-exists`) if a file exists with another text. */
 export async function filesInFolder(files: readonly NewFile[], folder: string, cwd: string) {
   const made = await Promise.all(
     files.map(async ({ path: name, text }): Promise<PulledFile> => {
@@ -113,7 +117,7 @@ export async function filesInFolder(files: readonly NewFile[], folder: string, c
   refuse(
     others.map(({ path }) => {
       const hint = `choose an empty folder, or remove what is in ${shownPath(dirname(path), cwd)}`;
-      return error('file-exists', `${shownPath(path, cwd)} exists with another content`, [], hint);
+      return error('file-exists', `${shownPath(path, cwd)} exists with different content`, [], hint);
     }),
   );
   return made.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -125,8 +129,8 @@ export interface PulledFile {
   readonly path: string;
   readonly action: 'write' | 'update' | 'unchanged';
   readonly text: string;
-  /** The text when it was read; undefined if there was no file. */
+  /** The text that was read; undefined if there was no file. */
   readonly before: string | undefined;
-  /** Whether the text is the former one, perhaps with new documents at its end. */
+  /** Whether the file keeps its text, perhaps with new documents at its end. */
   readonly keepsText?: boolean;
 }

@@ -3,8 +3,8 @@ import { escapeText, jsonText } from '../base/escape.js';
 import { isUuid } from '../base/identifiers.js';
 import { type ExactNumber, isMap, type Json } from '../base/values.js';
 
-/** A value as YAML writes it: numbers to the digit, texts quoted if need be. */
-class Literal {
+/** The YAML of a scalar: numbers with all digits, texts in quotes if necessary. */
+class ScalarText {
   readonly text: string;
 
   constructor(value: null | boolean | number | ExactNumber | string) {
@@ -12,9 +12,9 @@ class Literal {
   }
 }
 
-/** Texts that every YAML parser reads as text. */
+/** Texts that every YAML parser reads as a text. */
 const plainText = /^[A-Za-z][A-Za-z0-9_-]*(?:[ .@/:][A-Za-z0-9_-]+)*$/;
-/** Words that some YAML parser reads as another type. */
+/** Words that some YAML parsers read as another type. */
 const notText = /^(?:null|true|false|yes|no|on|off|y|n|inf|nan)$/i;
 
 function quoted(text: string): string {
@@ -23,23 +23,23 @@ function quoted(text: string): string {
 }
 
 const options = {
-  // Existing scalars keep their spelling: none is read as a number.
+  // Existing scalars keep their notation, since none is read as a number.
   schema: 'failsafe',
   resolveKnownTags: false,
   customTags: (tags: object[]) => [
     {
       tag: 'tag:yaml.org,2002:str',
       default: true,
-      identify: (value: unknown) => value instanceof Literal,
+      identify: (value: unknown) => value instanceof ScalarText,
       resolve: (text: string) => text,
-      stringify: ({ value }: { value: unknown }) => (value instanceof Literal ? value.text : ''),
+      stringify: ({ value }: { value: unknown }) => (value instanceof ScalarText ? value.text : ''),
     },
     ...tags,
   ],
 } as const;
 
-/** Options for parsing a file so that only intended edits change it. */
-export const faithful = {
+/** Parser options that keep everything except intended edits. */
+export const losslessParseOptions = {
   ...options,
   uniqueKeys: false,
   merge: false,
@@ -49,7 +49,7 @@ export const faithful = {
   keepSourceTokens: true,
 } as const;
 
-/** Whether a text of several lines survives a block scalar unchanged. */
+/** Whether a block scalar keeps a text of several lines unchanged. */
 function fitsBlock(text: string): boolean {
   if (!text.includes('\n') || /^\s|\n\n$/.test(text)) return false;
   return text.split('\n').every((line) => {
@@ -58,7 +58,7 @@ function fitsBlock(text: string): boolean {
   });
 }
 
-export function nodeOf(value: Json): Scalar | YAMLMap | YAMLSeq {
+export function createNode(value: Json): Scalar | YAMLMap | YAMLSeq {
   if (typeof value === 'string' && fitsBlock(value)) {
     const block = new Scalar(value);
     block.type = 'BLOCK_LITERAL';
@@ -66,27 +66,27 @@ export function nodeOf(value: Json): Scalar | YAMLMap | YAMLSeq {
   }
   if (Array.isArray(value)) {
     const list = new YAMLSeq();
-    list.items = value.map(nodeOf);
+    list.items = value.map(createNode);
     list.flow = value.length === 0;
     return list;
   }
   if (isMap(value)) {
     const map = new YAMLMap();
     const members = Object.entries(value);
-    map.items = members.map(([key, member]) => pairOf(key, nodeOf(member ?? null)));
+    map.items = members.map(([key, member]) => createPair(key, createNode(member ?? null)));
     map.flow = members.length === 0 || (members.length === 1 && members[0]?.[0] === 'file');
     return map;
   }
-  return new Scalar(new Literal(value as Exclude<Json, Json[] | { [key: string]: Json }>));
+  return new Scalar(new ScalarText(value as Exclude<Json, Json[] | { [key: string]: Json }>));
 }
 
-export function pairOf(key: string, value: ReturnType<typeof nodeOf>): Pair {
-  return new Pair(new Scalar(new Literal(key)), value);
+export function createPair(key: string, value: ReturnType<typeof createNode>): Pair {
+  return new Pair(new Scalar(new ScalarText(key)), value);
 }
 
 /** The YAML of a document, with a one-line comment. */
 export function documentText(members: { readonly [key: string]: Json }, comment: string | null): string {
-  const map = nodeOf({ ...members }) as YAMLMap;
+  const map = createNode({ ...members }) as YAMLMap;
   const [first] = map.items;
   if (comment !== null && first !== undefined) (first.key as Scalar).commentBefore = ` ${comment}`;
   const document = new Document(null, options as never);

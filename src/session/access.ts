@@ -10,7 +10,7 @@ import type { Grant } from '../kinds/holdings.js';
 import { accessKind, addressOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { awaitLists, listScope, type References, readListOnce } from '../kinds/references.js';
-import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
+import { type LoadedManifests, loadManifests, registerSecrets } from '../manifests/load.js';
 import { expand } from '../plan/expand.js';
 import { isPrivilegedHolding } from '../plan/guards.js';
 import { listsOfNames } from '../plan/observe.js';
@@ -154,7 +154,7 @@ async function accessFromState(
   await backend.check('read');
   const state = await backend.saved();
   const manifests = await loadManifests(project, { lenient: true, profile: project.profile, signal });
-  tellSecrets(manifests, redactor.add);
+  registerSecrets(manifests, redactor.add);
   const records = Object.values(state?.resources ?? {}).filter((one) => one.kind === kind.name);
   const holders = records.map(({ identity, fields, left }) => ({
     id: identity.id ?? '',

@@ -1,7 +1,7 @@
 import { applyPlan } from '../apply/apply.js';
 import { addProblems, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, safeProgress } from '../base/progress.js';
-import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
+import { type LoadedManifests, loadManifests, registerSecrets } from '../manifests/load.js';
 import { isApproved } from '../plan/approve.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import { labelResult } from '../report/names.js';
@@ -192,7 +192,7 @@ async function loadAll(
   if (server.status === 'fulfilled')
     for (const secret of server.value.secrets) onSecret(String(secret.reveal()));
   if (manifests.status === 'fulfilled') {
-    tellSecrets(manifests.value, onSecret);
+    registerSecrets(manifests.value, onSecret);
     if (wanted) addProblems(problems, manifests.value.problems);
   }
   refuse(problems);

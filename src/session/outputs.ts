@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { realPath } from '../base/paths.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
-import { isOfState } from '../manifests/access.js';
+import { isStateFile } from '../manifests/access.js';
 import { matchGlobs } from '../manifests/find-manifests.js';
 import { loadManifests } from '../manifests/load.js';
 import { isInside } from '../manifests/symlinks.js';
@@ -54,7 +54,7 @@ export async function refuseInputs(
   for (const output of outputs) {
     const names = await outputIdentities(resolve(output));
     if (names.some((name) => inputs.has(name))) problems.push(refusal(output, 'idops reads it'));
-    else if (names.some((name) => stateFiles.some((state) => isOfState(name, state))))
+    else if (names.some((name) => stateFiles.some((state) => isStateFile(name, state))))
       problems.push(refusal(output, 'it is a state, or belongs to one'));
     else if (!areManifests && names.some(isManifest))
       problems.push(refusal(output, 'a glob of the configuration would make it a manifest'));

@@ -9,24 +9,31 @@ import { kinds } from '../kinds/index.js';
 import type { DiscoveryFilters, Kind, KindName } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
 import { matchGlobs, placesForNewManifests } from '../manifests/find-manifests.js';
-import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/load.js';
+import { type LoadedManifests, loadManifests, registerSecrets } from '../manifests/load.js';
 import { isInside } from '../manifests/symlinks.js';
 import type { Seen } from '../plan/plan.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import { kindsInFile, readBorutaFile } from '../pull/boruta-file.js';
-import { askedProblems, type LookOptions, type PullWishes, withAskedIds } from '../pull/discover.js';
-import type { LeftOut } from '../pull/fresh.js';
-import { manifestHead } from '../pull/layout.js';
-import { type FreshPull, pullFresh } from '../pull/pull-fresh.js';
-import { type PullResult, pullInto } from '../pull/pull-into.js';
 import {
-  checkFiles,
+  askedProblems,
+  type DiscoverOptions,
+  type PullOptions,
+  resolveAskedBackends,
+} from '../pull/discover.js';
+import { manifestHead } from '../pull/layout.js';
+import type { LeftOut } from '../pull/new-documents.js';
+import { type PullResult, pullInto } from '../pull/pull-into.js';
+import { type NewFilesResult, pullNewFiles } from '../pull/pull-new.js';
+import {
   filesInFolder,
-  interruptedBefore,
+  interruptedProblem,
   notWritable,
   type PulledFile,
+  refuseChangedFiles,
   writeFiles,
 } from '../pull/write.js';
+import { credentialTest } from '../pull/write-value.js';
+import { holdsCredential } from '../secrets/names.js';
 import { createRedactor, type OnSecret } from '../secrets/redactor.js';
 import { ServerFailure } from '../server/failures.js';
 import type { ProfileName } from '../server/profiles.js';
@@ -93,7 +100,7 @@ export async function pull(
         ...pulled,
         isUnconfigured: false,
         notes: [...notes, ...pulled.notes],
-        check: () => checkFiles(pulled.files, project.root, project.cwd),
+        check: () => refuseChangedFiles(pulled.files, project.root, project.cwd),
         async write() {
           const edited = await editedFiles(pulled.files, project, state?.pulled);
           const overwritten = force ? [] : edited.filter(({ keepsText }) => keepsText !== true);
@@ -107,7 +114,7 @@ export async function pull(
     }
     const folder = await realPath(resolve(project.cwd, out));
     refuseHidden(folder, project.root);
-    const fresh = placeInProject(await pullFresh(wishes, look), folder, project);
+    const fresh = placeInProject(await pullNewFiles(wishes, look), folder, project);
     const { isUnconfigured } = fresh;
     if (!isUnconfigured && manifests.declared.length > 0) {
       const [what, instead] =
@@ -138,12 +145,12 @@ export async function pull(
       updated: 0,
       unchanged: isUnchanged ? fresh.documents.length : 0,
       covered: 0,
-      left: [],
+      notPulled: [],
       leftOut: [...leftOut, ...fresh.leftOut],
       notes: [...notes, ...fresh.notes],
-      check: () => checkFiles(files, folder, project.cwd),
+      check: () => refuseChangedFiles(files, folder, project.cwd),
       async write() {
-        if (options.signal?.aborted) throw interruptedBefore();
+        if (options.signal?.aborted) throw interruptedProblem();
         if (isUnchanged) return await recordFresh();
         const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
           const hint = 'name a folder that can be made; nothing was written';
@@ -202,9 +209,9 @@ export async function pullReadable(
 export interface PullContext {
   readonly server: Pick<ServerSettings, 'baseUrl' | 'profile'>;
   readonly manifests: LoadedManifests;
-  readonly look: LookOptions;
+  readonly look: DiscoverOptions;
   /** What is asked for, with ids in place of names, and what manifests and the state name. */
-  readonly wishes: PullWishes;
+  readonly wishes: PullOptions;
   readonly notes: readonly string[];
   /** Entries of Boruta's configuration file that become no part of a manifest. */
   readonly leftOut: readonly LeftOut[];
@@ -231,7 +238,7 @@ export async function withPullContext<T>(
   for (const secret of server.secrets) redactor.add(String(secret.reveal()));
   const { profile, baseUrl } = server;
   const manifests = await loadManifests(project, { lenient: true, profile, tokenFile, signal });
-  tellSecrets(manifests, redactor.add);
+  registerSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
   const { declared } = manifests;
   const { state, notes } = await loadState(project, baseUrl, redactor.add);
@@ -244,9 +251,9 @@ export async function withPullContext<T>(
       manifests,
       look,
       wishes: {
-        ...wishesOf({ ...request, asked: await withAskedIds(request.asked ?? {}, look) }),
+        ...wishesOf({ ...request, asked: await resolveAskedBackends(request.asked ?? {}, look) }),
         known: [...declared, ...Object.values(state?.resources ?? {})],
-        holds: redactor.holds,
+        hasCredential: credentialTest(redactor.holds),
       },
       notes,
       leftOut: [],
@@ -256,7 +263,7 @@ export async function withPullContext<T>(
           ? []
           : await recordPull(project, seen, { server: baseUrl, before: state, files, redactor }),
     });
-    if (signal.aborted) throw interruptedBefore();
+    if (signal.aborted) throw interruptedProblem();
     return done;
   });
 }
@@ -288,7 +295,7 @@ async function fileContext(
     );
   const path = resolve(cwd, borutaFile);
   const name = fileName(path, { cwd, root });
-  const { reader, leftOut, referredOnly } = readBorutaFile(path, name);
+  const { reader, leftOut, referencedOnly } = readBorutaFile(path, name);
   const wishes = wishesOf(request);
   const kinds = wishes.kinds.filter((kind) => kindsInFile.includes(kind.name));
   if (kinds.length === 0)
@@ -297,7 +304,7 @@ async function fileContext(
     server: { baseUrl: name.file, profile },
     manifests: await loadManifests(project, { lenient: true, profile, signal }),
     look: { reader, profile, concurrency, progress: noProgress, lists: {} },
-    wishes: { ...wishes, kinds, known: [], referredOnly, holds: () => false },
+    wishes: { ...wishes, kinds, known: [], referencedOnly, hasCredential: holdsCredential },
     notes: [],
     leftOut,
     state: undefined,
@@ -346,10 +353,10 @@ export function wishesOf({
 
 /** A fresh set of files, with the head of new manifests if they are in the project; `isUnconfigured` if no glob of the configuration names them. */
 function placeInProject(
-  fresh: FreshPull,
+  fresh: NewFilesResult,
   folder: string,
   project: Project,
-): FreshPull & { isUnconfigured: boolean } {
+): NewFilesResult & { isUnconfigured: boolean } {
   const { root } = project;
   if (folder !== root && !isInside(folder, root)) return { ...fresh, isUnconfigured: true };
   const head = manifestHead(root);

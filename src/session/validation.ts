@@ -5,7 +5,7 @@ import { addressOf, emailsIn, kindOf, kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { ignoredProblems } from '../kinds/rules.js';
 import { mailOf } from '../mail/servers.js';
-import { loadManifests, tellSecrets } from '../manifests/load.js';
+import { loadManifests, registerSecrets } from '../manifests/load.js';
 import { bodyChecks, checkDeclaredTemplates } from '../plan/body-checks.js';
 import { endedProblems } from '../plan/until.js';
 import type { Project } from '../project/index.js';
@@ -38,7 +38,7 @@ export async function validateProject(
   try {
     const project = await load();
     const loaded = await loadManifests(project, { lenient: true, signal });
-    tellSecrets(loaded, onSecret);
+    registerSecrets(loaded, onSecret);
     const settings = [...project.settingsProblems(), ...keepProblems(project, project.profile)];
     const known = settings.every(({ severity }) => severity === 'warning');
     const bodies = known

@@ -10,58 +10,58 @@ import { find, type Member, type Node, type Path, startOf } from './tree.js';
 import { describeNode, typeHint, typeName } from './types.js';
 import type { Variables } from './variables.js';
 
-/** What to check, and its name in messages. */
-export interface Unchecked<T> {
+/** A node to check, and its schema. */
+export interface CheckInput<T> {
   readonly schema: z.ZodType<T>;
   readonly root: Node;
   readonly file: SourceFile;
-  /** Null to check only the shape, of something that isn't needed now. */
+  /** Null to check only the structure, if the values aren't needed. */
   readonly variables: Variables | null;
-  /** For messages: `Organization`. */
+  /** The name in messages, such as `Organization`. */
   readonly name: string;
-  /** Its path in the document, for messages. */
-  readonly under?: Path;
+  /** The path of the node in its document, for messages. */
+  readonly basePath?: Path;
 }
 
 export interface Checked<T> {
-  /** The parsed value; undefined if it is invalid, or unknown. */
+  /** The parsed value; undefined if it is invalid or unknown. */
   readonly data: T | undefined;
   readonly problems: readonly Problem[];
   /** The scalars with variables, by `pathKey`. */
   readonly notes: ReadonlyMap<string, Note>;
 }
 
-/** Fills in variables and checks a node against a schema; every problem has its place. */
-export function check<T>(subject: Unchecked<T>): Checked<T> {
+/** Resolves the variables of a node and checks it against a schema; each problem has a place. */
+export function check<T>(subject: CheckInput<T>): Checked<T> {
   const { schema, root, file, variables } = subject;
-  const { value, notes } = resolve(root, file, variables, subject.under);
-  const fromVariables = variables?.takeProblems() ?? [];
+  const { value, notes } = resolve(root, file, variables, subject.basePath);
+  const variableProblems = variables?.takeProblems() ?? [];
   let result = schema.safeParse(value, { error: withoutMessage });
-  const tried = new Set<string>();
+  const attempted = new Set<string>();
   while (!result.success) {
-    if (!coerce(value, flatten(result.error.issues, value), notes, tried)) break;
+    if (!coerce(value, flatten(result.error.issues, value), notes, attempted)) break;
     result = schema.safeParse(value, { error: withoutMessage });
   }
   if (result.success) {
-    const failed = fromVariables.some(({ severity }) => severity === 'error');
-    return { data: failed ? undefined : result.data, problems: fromVariables, notes };
+    const failed = variableProblems.some(({ severity }) => severity === 'error');
+    return { data: failed ? undefined : result.data, problems: variableProblems, notes };
   }
   const issues = flatten(result.error.issues, value).filter(
     ({ path }) => notes.get(pathKey(path))?.unknown !== true,
   );
   return {
     data: undefined,
-    problems: [...fromVariables, ...issues.flatMap((issue) => issueProblems(issue, subject))],
+    problems: [...variableProblems, ...issues.flatMap((issue) => issueProblems(issue, subject))],
     notes,
   };
 }
 
-/** No message of zod's for issues that have one here. */
+/** Removes zod's messages of issues that get a message here. */
 function withoutMessage({ code }: { readonly code: string }): string | undefined {
   return ['too_big', 'too_small', 'invalid_type', 'invalid_union'].includes(code) ? '' : undefined;
 }
 
-/** The parts of zod's issues that are needed here; of a union those of the intended branch. */
+/** The needed parts of zod's issues; for a union, those of the intended branch. */
 interface Issue {
   readonly code: string;
   readonly path: Path;
@@ -80,7 +80,7 @@ function flatten(issues: readonly z.core.$ZodIssue[], value: Json, base: Path = 
       if (branch !== undefined) return flatten(branch, inner ?? null, path);
     }
     const { code } = issue;
-    // For an invalid key, the message says what a valid one is.
+    // The message of an invalid key describes a valid key.
     const message = (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
     return [
       {
@@ -88,7 +88,7 @@ function flatten(issues: readonly z.core.$ZodIssue[], value: Json, base: Path = 
         path,
         message,
         ...(issue.code === 'invalid_type' ? { expected: issue.expected } : {}),
-        // A text in place of a list gets the hint of a list.
+        // A text instead of a list gets the hint of a list.
         ...(issue.code === 'invalid_union' && issue.errors.some(expectsList) ? { expected: 'array' } : {}),
         ...(issue.code === 'unrecognized_keys' ? { keys: issue.keys } : {}),
         ...(issue.code === 'invalid_value' ? { values: issue.values } : {}),
@@ -110,7 +110,7 @@ function memberAt(value: Json | undefined, path: readonly PropertyKey[]): Json |
   return member;
 }
 
-/** The one branch whose type fits, unless the value looks like none of them: it lacks a member, and has a strange one. */
+/** The only branch with the right type; undefined if the value lacks one of its members and has an unknown one. */
 function intendedBranch(
   errors: readonly (readonly z.core.$ZodIssue[])[],
   value: Json | undefined,
@@ -123,8 +123,8 @@ function intendedBranch(
   );
   const [branch] = fitting;
   if (fitting.length !== 1 || branch === undefined) return undefined;
-  const strange = branch.some(({ code }) => code === 'unrecognized_keys');
-  return strange &&
+  const hasUnknownKeys = branch.some(({ code }) => code === 'unrecognized_keys');
+  return hasUnknownKeys &&
     branch.some(
       ({ code, path }) => code === 'invalid_type' && path.length === 1 && memberAt(value, path) === undefined,
     )
@@ -132,22 +132,22 @@ function intendedBranch(
     : branch;
 }
 
-function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
-  const { root, file, name, under = [] } = subject;
+function issueProblems(issue: Issue, subject: CheckInput<unknown>): Problem[] {
+  const { root, file, name, basePath = [] } = subject;
   const found = find(root, issue.path);
   if (issue.code === 'unrecognized_keys') return unknownFields(issue, subject);
   if (!found.complete) {
     const field = String(issue.path.at(-1));
     const parent = issue.path.slice(0, -1);
     return [
-      error('missing-field', `missing field "${field}" in ${within(name, [...under, ...parent])}`, [
+      error('missing-field', `missing field "${field}" in ${describePath(name, [...basePath, ...parent])}`, [
         placeIn(file, root, parent),
       ]),
     ];
   }
   hideField(found.node, file);
   const place = valuePlace(file, root, issue.path);
-  const whole = [...under, ...issue.path];
+  const whole = [...basePath, ...issue.path];
   const what = whole.length === 0 ? `the ${name}` : `"${pathText(whole)}" in ${name}`;
   if (issue.code === 'invalid_key') {
     const key = found.key === undefined ? place : file.place(found.key);
@@ -188,7 +188,7 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   ];
 }
 
-/** Hides a field that became a text, since its colon or the space after it is missing. */
+/** Hides a secret field that became a text, since its colon or the space after it is missing. */
 function hideField(node: Node, file: SourceFile): void {
   if (node.type === 'scalar' && typeof node.value === 'string' && shownKey(node.value) !== node.value)
     file.hide(node.range);
@@ -199,46 +199,43 @@ function hasNoValue({ value }: Member): boolean {
   return value.type === 'scalar' && value.value === null && value.source === '';
 }
 
-/**
- * The part of an unknown key that may be shown; undefined if it may be a secret itself. `bare` are names of secrets without
- * a value beside it.
- */
+/** The part of an unknown key that may be shown; undefined if the key may be a secret. `bare` are names of secrets without values in the same map. */
 function visibleKey(
   key: string,
   entry: Member | undefined,
   bare: readonly string[],
   file: SourceFile,
 ): string | undefined {
-  const told = shownKey(key);
-  if (entry === undefined || told !== key) return told;
-  const isAlone = hasNoValue(entry);
-  // With a comma in place of the colon, a secret and its name become two keys.
-  const isBare = isAlone && bare.some((name) => name !== key);
-  const maySay = file.hides(entry.key)
-    ? !isAlone && /^[A-Za-z_][\w-]{0,40}$/.test(key)
-    : !isAlone || !looksSecret(key) || !/\d/.test(key);
-  if (maySay && !isBare) return key;
+  const shown = shownKey(key);
+  if (entry === undefined || shown !== key) return shown;
+  const lacksValue = hasNoValue(entry);
+  // With a comma instead of the colon, a secret and its name become two keys.
+  const isBare = lacksValue && bare.some((name) => name !== key);
+  const mayShow = file.hides(entry.key)
+    ? !lacksValue && /^[A-Za-z_][\w-]{0,40}$/.test(key)
+    : !lacksValue || !looksSecret(key) || !/\d/.test(key);
+  if (mayShow && !isBare) return key;
   file.hide(entry.key);
   return undefined;
 }
 
-function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
-  const { root, file, name, schema, under = [] } = subject;
+function unknownFields(issue: Issue, subject: CheckInput<unknown>): Problem[] {
+  const { root, file, name, schema, basePath = [] } = subject;
   const { node } = find(root, issue.path);
   const known = knownFields(schema, issue.path);
   const entries: ReadonlyMap<string, Member> = node.type === 'map' ? node.entries : new Map();
   const bare = [...entries].flatMap(([key, entry]) => (isSecretField(key) && hasNoValue(entry) ? [key] : []));
-  // Before the first place, which shows its line, so that all secrets are hidden.
+  // Hides all secrets before the first place is built, since a place shows its line.
   const keys = (issue.keys ?? []).map((key) => {
     const entry = entries.get(key);
-    return { key, entry, told: visibleKey(key, entry, bare, file) };
+    return { key, entry, visible: visibleKey(key, entry, bare, file) };
   });
   const free = known.filter((field) => !entries.has(field));
-  const where = within(name, [...under, ...issue.path]);
-  return keys.map(({ key, entry, told }) => {
+  const where = describePath(name, [...basePath, ...issue.path]);
+  return keys.map(({ key, entry, visible }) => {
     const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
-    if (told !== key) return gluedField(key, told, where, place);
-    // A present key is suggested only if it is closer than all absent ones.
+    if (visible !== key) return missingSeparator(key, visible, where, place);
+    // An existing key is suggested only if it is closer than all missing ones.
     const near = nearest(key, free) === undefined ? undefined : nearest(key, [...free, ...known]);
     const similar = near ?? nearest(key, known);
     const message = `unknown field "${key}" in ${where}`;
@@ -250,20 +247,25 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   });
 }
 
-/** A field without a colon or a space between name and value. */
-function gluedField(key: string, told: string | undefined, where: string, place: Place): Problem {
-  if (told === undefined)
+/** The problem of a field without a colon or a space between its name and its value. */
+function missingSeparator(key: string, visible: string | undefined, where: string, place: Place): Problem {
+  if (visible === undefined)
     return error(
       'unknown-field',
-      `unknown field in ${where}, whose name is not shown, since it may be a secret`,
+      `unknown field in ${where}; its name is hidden, since it may be a secret`,
       [place],
       'write it as "key: value"',
     );
-  const hasColon = /^["']?\s*:/.test(key.slice(told.length));
+  const hasColon = /^["']?\s*:/.test(key.slice(visible.length));
   const missing = hasColon
     ? 'a space is missing after the colon of'
     : 'a colon and a space are missing after';
-  return error('unknown-field', `${missing} "${told}" in ${where}`, [place], `write it as "${told}: …"`);
+  return error(
+    'unknown-field',
+    `${missing} "${visible}" in ${where}`,
+    [place],
+    `write it as "${visible}: …"`,
+  );
 }
 
 /** A path for messages: `organizations[0].roles`. */
@@ -279,7 +281,7 @@ export function pathText(path: Path): string {
   );
 }
 
-function within(name: string, path: Path): string {
+function describePath(name: string, path: Path): string {
   return path.length === 0 ? name : `${pathText(path)} of ${name}`;
 }
 
@@ -289,13 +291,13 @@ export function valuePlace(file: SourceFile, root: Node, path: Path): Place {
   return file.place(node.range.end > node.range.start || key === undefined ? node.range : key);
 }
 
-/** The place for something missing in a map: the map's key, or its first member. */
+/** The place of a problem about a missing member: the map's key, or its first member. */
 function placeIn(file: SourceFile, root: Node, path: Path): Place {
   const { node, key } = find(root, path);
   return file.place(key ?? startOf(node));
 }
 
-/** The schemas of a path, with the alternatives of a union. */
+/** The schemas at a path, including the alternatives of unions. */
 function schemasAt(schema: unknown, path: Path): readonly unknown[] {
   if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => schemasAt(option, path));
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
@@ -312,7 +314,7 @@ function schemasAt(schema: unknown, path: Path): readonly unknown[] {
   return [];
 }
 
-/** The fields of the schema's objects at a path. */
+/** The names of the fields that a schema has at a path. */
 function knownFields(schema: unknown, path: Path): readonly string[] {
   const fields = schemasAt(schema, path).flatMap((one) =>
     one instanceof z.ZodObject ? Object.keys(one.shape) : [],

@@ -3,21 +3,21 @@ export type VariableText = readonly (string | Reference)[];
 
 export interface Reference {
   readonly name: string;
-  /** Its source, for finding its place. */
-  readonly written: string;
+  /** The source of the reference, which finds its place. */
+  readonly source: string;
   /** `${NAME:-fallback}` */
   readonly fallback?: VariableText;
   /** `${NAME:?message}` */
   readonly message?: string;
 }
 
-/** Thrown for an invalid `${`. */
+/** Thrown if `${` is invalid. */
 export class BadVariable extends Error {
-  readonly written: string;
+  readonly source: string;
 
   constructor(message: string, written: string) {
     super(message);
-    this.written = written;
+    this.source = written;
   }
 }
 
@@ -36,7 +36,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** Parses to the end, or inside a reference to its closing brace. */
+  /** Parses to the end; inside a reference, to its closing brace. */
   template(inside: boolean, depth: number): VariableText {
     const parts: (string | Reference)[] = [];
     const stop = inside ? /[$}]/g : /\$/g;
@@ -69,29 +69,29 @@ class Scanner {
     name.lastIndex = start + 2;
     const found = name.exec(this.#text)?.[0];
     if (found === undefined) throw this.#bad('"${" is not followed by a name', start);
-    // Anything else may be part of a secret that contains "${".
-    const told = /^[A-Z_][A-Z0-9_]*$/.test(found) ? found : '…';
+    // Any other name may be part of a secret that contains "${".
+    const shownName = /^[A-Z_][A-Z0-9_]*$/.test(found) ? found : '…';
     this.#at = start + 2 + found.length;
     if (this.#text[this.#at] === '}') {
       this.#at += 1;
-      return { name: found, written: this.#text.slice(start, this.#at) };
+      return { name: found, source: this.#text.slice(start, this.#at) };
     }
     const operator = this.#text.slice(this.#at, this.#at + 2);
     if (operator !== ':-' && operator !== ':?') {
       const end = this.#at >= this.#text.length;
       throw this.#bad(
-        end ? `"\${${told}" is not closed by "}"` : `"\${${told}" is followed by something unknown`,
+        end ? `"\${${shownName}" is not closed by "}"` : `"\${${shownName}" is followed by something unknown`,
         start,
       );
     }
     this.#at += 2;
     const rest = this.#at;
     const inner = this.template(true, depth + 1);
-    if (this.#text[this.#at] !== '}') throw this.#bad(`"\${${told}" is not closed by "}"`, start);
+    if (this.#text[this.#at] !== '}') throw this.#bad(`"\${${shownName}" is not closed by "}"`, start);
     const message = this.#text.slice(rest, this.#at);
     this.#at += 1;
-    const written = this.#text.slice(start, this.#at);
-    return operator === ':-' ? { name: found, written, fallback: inner } : { name: found, written, message };
+    const source = this.#text.slice(start, this.#at);
+    return operator === ':-' ? { name: found, source, fallback: inner } : { name: found, source, message };
   }
 
   #bad(message: string, start: number): BadVariable {

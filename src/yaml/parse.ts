@@ -7,53 +7,53 @@ import type { SourceFile } from './source-file.js';
 import { documentErrors, isOldYaml, MAX_DEPTH, MAX_LEXEMES, oldYaml } from './syntax-problems.js';
 import { decimalText, listNode, type Member, mapNode, type Node, type ScalarNode } from './tree.js';
 
-/** Nodes that aliases may add to a file. */
+/** The number of nodes that aliases may add to a file. */
 const MAX_ALIASED = 100_000;
 const MAX_ERRORS = 100;
 
-/** A document of a file that isn't empty. */
+/** A document that isn't empty. */
 export interface ParsedDocument {
   readonly root: Node;
-  /** Whether it has problems, so that its values can't be trusted. */
+  /** Whether it has problems, so its values can't be trusted. */
   readonly broken: boolean;
 }
 
-/** Parses YAML 1.2 (core schema). Never throws; every problem has its place. */
+/** Parses YAML 1.2 (core schema). Never throws; each problem has a place. */
 export function parseYaml(file: SourceFile): {
   readonly documents: readonly ParsedDocument[];
   readonly problems: readonly Problem[];
 } {
-  const unseen = [...file.text.matchAll(/\r(?!\n)|\0/g)].map(({ 0: character, index }) =>
+  const badCharacters = [...file.text.matchAll(/\r(?!\n)|\0/g)].map(({ 0: character, index }) =>
     badCharacter(file, character, { start: index, end: index + 1 }),
   );
-  // Line numbers would be ambiguous.
-  if (unseen.length > 0) return { documents: [], problems: capped(unseen) };
+  // With them, line numbers would be ambiguous.
+  if (badCharacters.length > 0) return { documents: [], problems: limitProblems(badCharacters) };
   const documents: ParsedDocument[] = [];
   const problems: Problem[] = [];
-  const allowance = { aliased: 0, exceeded: false };
+  const aliasBudget = { aliased: 0, exceeded: false };
   try {
     const quotes = new Map<number, number>();
     for (const document of compose(file, problems, quotes)) {
       const found = documentErrors(file, document, quotes);
       for (const problem of found) problems.push(problem);
       if (found.some(({ code }) => code !== 'unknown-tag')) continue;
-      const converter = new Converter(file, allowance);
+      const converter = new Converter(file, aliasBudget);
       const root = document.contents === null ? undefined : converter.convert(document.contents, 0);
       for (const problem of converter.problems) problems.push(problem);
       if (root === undefined || (root.type === 'scalar' && root.value === null)) continue;
       documents.push({ root, broken: found.length > 0 || converter.broken });
     }
   } catch (failure) {
-    // A limit of the parser, such as the stack.
-    const reason = failure instanceof RangeError ? 'it is nested too deeply' : 'the parser gave up on it';
+    // The parser reached a limit, such as the size of the stack.
+    const reason = failure instanceof RangeError ? 'it is nested too deeply' : 'the parser failed';
     problems.push(
       error('yaml-syntax', `${file.path} is not usable YAML: ${reason}`, [file.place({ start: 0, end: 1 })]),
     );
   }
-  return { documents, problems: capped(problems) };
+  return { documents, problems: limitProblems(problems) };
 }
 
-/** A character that editors don't show, or show as another one. */
+/** The problem of a character that editors don't show, or show as another one. */
 function badCharacter(file: SourceFile, character: string, range: Span): Problem {
   const [what, hint] =
     character === '\0'
@@ -65,7 +65,7 @@ function badCharacter(file: SourceFile, character: string, range: Span): Problem
   return error('bad-character', `${what} is not allowed here`, [file.place(range)], hint);
 }
 
-function capped(problems: readonly Problem[]): readonly Problem[] {
+function limitProblems(problems: readonly Problem[]): readonly Problem[] {
   if (problems.length <= MAX_ERRORS) return problems;
   const rest = problems.length - MAX_ERRORS;
   const last = problems[MAX_ERRORS - 1];
@@ -75,7 +75,7 @@ function capped(problems: readonly Problem[]): readonly Problem[] {
   ];
 }
 
-/** Composes one document at a time; stops before it exhausts the memory or the stack. */
+/** Composes one document at a time; stops before memory or stack are exhausted. */
 function* compose(
   file: SourceFile,
   problems: Problem[],
@@ -93,18 +93,18 @@ function* compose(
   });
   let lexemes = 0;
   let isPlain = false;
-  let isLost = false;
+  let hasError = false;
   for (const lexeme of new Lexer().lex(file.text)) {
     if (!isPlain && isOpenQuote(lexeme)) quotes.set(parser.offset + lexeme.length, parser.offset);
     isPlain = lexeme === PLAIN;
     for (const token of parser.next(lexeme)) {
       if (token.type === 'document') {
         lexemes = 0;
-        isLost = false;
+        hasError = false;
       }
-      // After one such token, the parser reports all others of the document too.
-      if (token.type === 'error' && isLost) continue;
-      isLost ||= token.type === 'error';
+      // After an error, the parser reports all other tokens of the document too.
+      if (token.type === 'error' && hasError) continue;
+      hasError ||= token.type === 'error';
       if (token.type === 'directive' && isOldYaml(token)) problems.push(oldYaml(file, token));
       yield* composer.next(token) as Generator<Document.Parsed>;
     }
@@ -126,33 +126,33 @@ function* compose(
   yield* composer.end(true, file.text.length) as Generator<Document.Parsed>;
 }
 
-/** The lexer's mark before the text of a plain or block scalar. */
+/** The lexer's marker before a plain or block scalar. */
 const PLAIN = '\u001f';
 
-/** Whether a lexeme may be a quoted text without its closing quote. */
+/** Whether a lexeme may be a quoted text without a closing quote. */
 function isOpenQuote(lexeme: string): boolean {
   const [quote] = lexeme;
   if (quote !== '"' && quote !== "'") return false;
   return lexeme.length === 1 || !lexeme.endsWith(quote) || /(?:\\"|'')$/.test(lexeme);
 }
 
-/** How much the aliases of a file have added to it. */
-interface Allowance {
+/** The number of nodes that aliases have added to a file. */
+interface AliasBudget {
   aliased: number;
   exceeded: boolean;
 }
 
-/** Converts the parser's nodes to ours: plain values with places. */
+/** Converts the parser's nodes to plain values with places. */
 class Converter {
   readonly problems: Problem[] = [];
   readonly #file: SourceFile;
-  readonly #allowance: Allowance;
+  readonly #aliasBudget: AliasBudget;
   #exhausted = false;
   readonly #anchors = new Map<string, Node | null>();
 
-  constructor(file: SourceFile, allowance: Allowance) {
+  constructor(file: SourceFile, allowance: AliasBudget) {
     this.#file = file;
-    this.#allowance = allowance;
+    this.#aliasBudget = allowance;
   }
 
   /** Whether the values can't be trusted. */
@@ -214,12 +214,12 @@ class Converter {
       );
       return empty;
     }
-    this.#allowance.aliased += target.size;
-    if (this.#allowance.aliased > MAX_ALIASED) {
-      const already = this.#allowance.exceeded;
-      this.#allowance.exceeded = true;
+    this.#aliasBudget.aliased += target.size;
+    if (this.#aliasBudget.aliased > MAX_ALIASED) {
+      const isReported = this.#aliasBudget.exceeded;
+      this.#aliasBudget.exceeded = true;
       this.#exhausted = true;
-      if (already) return empty;
+      if (isReported) return empty;
       this.problems.push(
         error(
           'alias-explosion',
@@ -242,7 +242,7 @@ class Converter {
     if (typeof value === 'string' && value.includes('\0')) {
       this.problems.push(badCharacter(this.#file, '\0', range));
     }
-    // A field whose colon is missing.
+    // A secret field without its colon.
     if (plain && shownKey(source) !== source && beginsLine(this.#file.text, range.start)) {
       this.#file.hide(range);
     }
@@ -286,7 +286,7 @@ class Converter {
           'bad-key',
           'merge keys are not part of YAML 1.2',
           places(),
-          'write the members out, or quote the key',
+          'write out the members, or quote the key',
         ),
       );
       return;
@@ -299,7 +299,7 @@ class Converter {
     if (shownKey(name) !== name) this.#file.hide(range);
     if (looksSecret(name)) {
       this.#file.hide(converted.range);
-      // An alias's value is shown where its anchor is.
+      // The value of an alias is in the line of its anchor.
       const target = isAlias(value) ? this.#anchors.get(value.source) : undefined;
       if (target) this.#file.hide(target.range);
     }
@@ -319,7 +319,7 @@ class Converter {
   }
 }
 
-/** A node in place of an unusable one. */
+/** A node that replaces an invalid one. */
 function unknownAt(range: Span): ScalarNode {
   return { type: 'scalar', value: null, plain: true, source: '', range, size: 1, height: 0, unknown: true };
 }

@@ -3,13 +3,13 @@ import type { SourceFile } from './source-file.js';
 import type { Node, Path, ScalarNode } from './tree.js';
 import type { Variables } from './variables.js';
 
-/** What variables mean for a scalar. */
+/** A scalar that contains variables. */
 export interface Note {
   readonly path: Path;
   readonly node: ScalarNode;
   /** Whether it comes, even in part, from a process variable. */
   readonly tainted: boolean;
-  /** Whether its value, and so its type, is unknown. */
+  /** Whether its value and type are unknown. */
   readonly unknown: boolean;
 }
 
@@ -17,7 +17,7 @@ export function pathKey(path: readonly PropertyKey[]): string {
   return path.map(String).join('\0');
 }
 
-/** The plain value of a node, and notes by `pathKey`. If `variables` is null, scalars with variables count as unknown. */
+/** The plain value of a node, and notes by `pathKey`. If `variables` is null, scalars with variables are unknown. */
 export function resolve(
   root: Node,
   file: SourceFile,

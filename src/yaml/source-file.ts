@@ -6,7 +6,7 @@ import { NotRegularFile, withFile } from '../base/read-file.js';
 import { systemErrorText } from '../base/system-errors.js';
 import { isReference, MAX_LINE, secretLines } from '../secrets/mask-lines.js';
 
-/** Far above any manifest, far below what exhausts the memory. */
+/** Far larger than any manifest, far smaller than what exhausts the memory. */
 export const MAX_BYTES = 16 * 1024 * 1024;
 
 /** A path relative to the folder `cwd`, for messages. */
@@ -14,7 +14,7 @@ export function shownPath(path: string, cwd: string): string {
   return (relative(cwd, path) || '.').split(sep).join('/');
 }
 
-/** The names of a file: relative to the current folder, and to the project if that differs. */
+/** The paths of a file: relative to the current folder, and to the project if that differs. */
 export type FileName = Pick<Place, 'file' | 'inProject'>;
 
 export function fileName(
@@ -25,7 +25,7 @@ export function fileName(
   return file === inProject ? { file } : { file, inProject };
 }
 
-/** The place of a file as a whole. */
+/** The place of a whole file. */
 export function wholeFile(name: FileName): Place {
   return { ...name, line: 1, column: 1, length: 1 };
 }
@@ -37,12 +37,12 @@ export class SourceFile {
   readonly text: string;
   readonly #inProject: string | undefined;
   #lines: number[] | undefined;
-  /** Lines hidden by `hide`, from 0. */
+  /** The lines that `hide` hides; the first line is 0. */
   readonly #hidden = new Set<number>();
   #secret: ReadonlySet<number> | undefined;
   #isDistrusted = false;
 
-  /** In a text that isn't YAML, such as an email, no line looks secret. */
+  /** A text that isn't YAML, such as an email, has no secret lines. */
   constructor({ file, inProject }: FileName, text: string, isYaml = true) {
     this.path = file;
     this.#inProject = inProject;
@@ -52,13 +52,13 @@ export class SourceFile {
 
   /** Hides the lines of a part of the text. */
   hide(range: Span): void {
-    // The name of a variable isn't a secret.
+    // A reference to a variable isn't a secret.
     if (range.end <= range.start || isReference(this.text.slice(range.start, range.end))) return;
     const last = this.#lineOf(range.end - 1);
     for (let line = this.#lineOf(range.start); line <= last; line += 1) this.#hidden.add(line);
   }
 
-  /** Hides everything that may be a secret, since the text is broken YAML. */
+  /** Hides all lines that may be secret, since the text is invalid YAML. */
   distrust(): void {
     if (this.#isDistrusted) return;
     this.#isDistrusted = true;
@@ -75,7 +75,7 @@ export class SourceFile {
     return this.#hidden.has(line) || this.#secret.has(line);
   }
 
-  /** The place of a part of the text, of which the first line is underlined. */
+  /** The place of a part of the text, with the part of its first line to underline. */
   place(range: Span): Place {
     const lines = this.#lineStarts();
     const start = Math.min(range.start, this.text.length);

@@ -11,14 +11,14 @@ export const MAX_LEXEMES = 1_000_000;
 /** The starts of unclosed quotes, by the ends of their texts. */
 export type OpenQuotes = ReadonlyMap<number, number>;
 
-/** The errors of a document, in order. The parser often reports an error several times for the same lines. */
+/** The errors of a document, in order, without repetitions: the parser often reports an error several times for the same lines. */
 export function documentErrors(file: SourceFile, document: Document.Parsed, quotes: OpenQuotes): Problem[] {
   const { errors, warnings } = document;
   if (errors.length > 0) file.distrust();
   const all = [...errors, ...warnings].map((found) => ({ found, range: rangeOf(file, found, quotes) }));
   const problems: Problem[] = [];
-  /** The last line of the previous syntax error. */
-  let told = 0;
+  /** The last line of the previous syntax error; 0 if there is none. */
+  let lastReportedLine = 0;
   let previous: YAMLError | undefined;
   for (const { found, range } of all.sort((a, b) => a.range.start - b.range.start)) {
     const limit = limitProblem(file, found, range);
@@ -26,16 +26,17 @@ export function documentErrors(file: SourceFile, document: Document.Parsed, quot
       problems.push(limit);
       continue;
     }
-    // A line that begins with "%" is taken for a directive, which `---` has to resolveSymlinks.
+    // The parser takes a line that begins with "%" for a directive, and then expects `---`.
     const follows = found.code === 'MISSING_CHAR' && previous?.code === 'BAD_DIRECTIVE';
-    if (file.lineAt(range.start).line > told && !follows) problems.push(syntaxProblem(file, found, range));
-    told = Math.max(told, file.lineAt(range.end).line);
+    if (file.lineAt(range.start).line > lastReportedLine && !follows)
+      problems.push(syntaxProblem(file, found, range));
+    lastReportedLine = Math.max(lastReportedLine, file.lineAt(range.end).line);
     previous = found;
   }
   return problems;
 }
 
-/** Whether a directive says YAML 1.1, which the parser accepts. */
+/** Whether a directive names YAML 1.1, which the parser would accept. */
 export function isOldYaml({ source }: CST.Directive): boolean {
   return /^%YAML[ \t]+1\.1[ \t]*$/.test(source);
 }
@@ -67,22 +68,22 @@ function limitProblem(file: SourceFile, { code }: YAMLError, range: Span): Probl
   return error('too-deep', `more than ${MAX_DEPTH} levels of nesting`, places(), 'flatten the document');
 }
 
-type Told = readonly [message: string, hint?: string];
+type MessageAndHint = readonly [message: string, hint?: string];
 
-/** The parser's own messages may quote a secret in the source. */
-const told: { readonly [code in YAMLError['code']]?: Told } = {
+/** Replace the parser's messages, which may quote a secret. */
+const messages: { readonly [code in YAMLError['code']]?: MessageAndHint } = {
   TAB_AS_INDENT: ['a line is indented with a tab, which YAML does not allow', 'indent it with spaces'],
   BAD_INDENT: [
     'wrong indentation, or an unclosed bracket above',
-    'indent this line as far as the keys or items beside it',
+    'indent this line like the keys or items next to it',
   ],
   BLOCK_AS_IMPLICIT_KEY: [
     'unexpected key or list item',
-    'put quotes around a value that holds ": "; indent keys and items equally',
+    'put quotes around a value that contains ": "; indent keys and items equally',
   ],
   MULTILINE_IMPLICIT_KEY: [
     'expected "key: value"',
-    'write a colon and a space after the key, or indent each line of a long value further than its key',
+    'write a colon and a space after the key, or indent each line of a long value more than its key',
   ],
   MISSING_CHAR: [
     'a character is missing',
@@ -105,16 +106,16 @@ function syntaxProblem(file: SourceFile, { code, pos }: YAMLError, range: Span):
   const [message, hint] = (start < pos[0] ? unclosedQuote(text[start]) : undefined) ??
     specialStart(text, code, start) ??
     missingSpace(text, code, start) ??
-    told[isTab ? 'TAB_AS_INDENT' : code] ?? ['this is not valid YAML'];
+    messages[isTab ? 'TAB_AS_INDENT' : code] ?? ['this is not valid YAML'];
   return error('yaml-syntax', message, [file.place(range)], hint);
 }
 
-function unclosedQuote(quote = '"'): Told {
-  return ['the quote that opens here is never closed', `write ${quote} where the value ends`];
+function unclosedQuote(quote = '"'): MessageAndHint {
+  return ['the quote that opens here is never closed', `write ${quote} at the end of the value`];
 }
 
 /** `@acme`, `*bold* text`, `{{ name }}, hello`. */
-function specialStart(text: string, code: YAMLError['code'], at: number): Told | undefined {
+function specialStart(text: string, code: YAMLError['code'], at: number): MessageAndHint | undefined {
   const [line = ''] = text
     .slice(text.lastIndexOf('\n', at - 1) + 1)
     .slice(0, 500)
@@ -126,7 +127,7 @@ function specialStart(text: string, code: YAMLError['code'], at: number): Told |
 }
 
 /** `name:acme` */
-function missingSpace(text: string, code: YAMLError['code'], at: number): Told | undefined {
+function missingSpace(text: string, code: YAMLError['code'], at: number): MessageAndHint | undefined {
   if (code !== 'MULTILINE_IMPLICIT_KEY' && code !== 'MISSING_CHAR') return undefined;
   return /^["']?\w[\w-]*["']?:[^\s/]/.test(text.slice(at, at + 100))
     ? ['a space is missing after the colon', 'write it as "key: value"']

@@ -12,11 +12,11 @@ interface Base {
 export interface ScalarNode extends Base {
   readonly type: 'scalar';
   readonly value: null | boolean | number | ExactNumber | string;
-  /** Neither quoted nor a block. */
+  /** Whether it is neither quoted nor a block. */
   readonly plain: boolean;
   /** The source of a plain scalar. */
   readonly source: string;
-  /** Whether the value is unknown because of a problem that is already reported. */
+  /** Whether the value is unknown because of a reported problem. */
   readonly unknown?: true;
 }
 
@@ -35,7 +35,7 @@ export interface Member {
   readonly value: Node;
 }
 
-/** A YAML value with its place. An alias becomes its value, at the alias's place. */
+/** A YAML value with its place. An alias becomes its value, at the place of the alias. */
 export type Node = ScalarNode | ListNode | MapNode;
 
 export type Path = readonly (string | number)[];
@@ -49,7 +49,7 @@ export interface Found {
   readonly complete: boolean;
 }
 
-/** Follows a path as far as it exists. */
+/** Follows a path until a step doesn't exist. */
 export function find(root: Node, path: Path): Found {
   let found: Found = { node: root, key: undefined, complete: true };
   for (const step of path) {

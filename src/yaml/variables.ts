@@ -6,15 +6,15 @@ import type { SourceFile } from './source-file.js';
 import type { Path, ScalarNode } from './tree.js';
 
 /** A scalar after interpolation. */
-export interface Text {
+export interface ResolvedText {
   readonly text: string;
   /** Whether any part came from a process variable. */
   readonly tainted: boolean;
-  /** Whether any part is unknown; then `text` is meaningless. */
+  /** Whether any part is unknown, so that `text` is meaningless. */
   readonly unknown: boolean;
 }
 
-/** Where variables come from. */
+/** The sources of variables. */
 export interface VariableSources {
   /** `vars` of the configuration, in `file`. */
   readonly vars: ReadonlyMap<string, ScalarNode>;
@@ -22,25 +22,22 @@ export interface VariableSources {
   /** `allow_env` of the configuration. */
   readonly allowed: ReadonlySet<string>;
   readonly process: { readonly [name: string]: string | undefined };
-  /** The variables that only credentials may use. */
+  /** The process variables that only credentials may use. */
   readonly credentials?: ReadonlySet<string>;
   /** A hint for a variable that only another environment sets. */
-  readonly elsewhere?: (name: string) => string | undefined;
+  readonly otherEnvironmentHint?: (name: string) => string | undefined;
 }
 
 const MAX_TEXT = 16 * 1024 * 1024;
 const MAX_CHAIN = 100;
 
-const nothing: Text = { text: '', tainted: false, unknown: true };
+const unknownText: ResolvedText = { text: '', tainted: false, unknown: true };
 
-/**
- * Resolves `${...}`: first `vars`, each when it is first used, then the allowed process variables, whose values must never
- * be shown.
- */
+/** Resolves `${...}`: first from `vars`, then from the allowed process variables. Values of the latter must never be shown. */
 export class Variables {
   readonly #sources: VariableSources;
   readonly #lenient: boolean;
-  readonly #resolved = new Map<string, Text>();
+  readonly #resolved = new Map<string, ResolvedText>();
   readonly #resolving: string[] = [];
   readonly #used = new Map<string, string>();
   #problems: Problem[] = [];
@@ -63,8 +60,8 @@ export class Variables {
     return problems;
   }
 
-  /** Interpolates a scalar with a `$`; problems are left for `takeProblems`. */
-  resolve(text: string, node: ScalarNode, file: SourceFile, path: Path = []): Text {
+  /** Interpolates a scalar that contains `$`; `takeProblems` returns the problems. */
+  resolve(text: string, node: ScalarNode, file: SourceFile, path: Path = []): ResolvedText {
     const context: ScalarContext = { node, file, path };
     let template: VariableText;
     try {
@@ -75,55 +72,55 @@ export class Variables {
         error(
           'bad-variable',
           failure.message,
-          [placeOf(failure.written, context)],
+          [placeOf(failure.source, context)],
           text.includes('${{')
             ? 'only a workflow knows ${{ … }}: set a process variable there, and write ${NAME} here'
             : `write \${NAME}${isSecret('', context) ? '' : ', ${NAME:-default}'} or \${NAME:?message}; a "$$" is a plain "$"`,
         ),
       );
-      return nothing;
+      return unknownText;
     }
     return this.#fill(template, context);
   }
 
-  #fill(template: VariableText, context: ScalarContext): Text {
+  #fill(template: VariableText, context: ScalarContext): ResolvedText {
     let text = '';
     let tainted = false;
     let unknown = false;
     for (const part of template) {
       if (typeof part === 'string') text += part;
       else {
-        const value = this.#lookUp(part, context);
+        const value = this.#resolveReference(part, context);
         text += value.text;
         tainted ||= value.tainted;
         unknown ||= value.unknown;
         if (text.length > MAX_TEXT) {
           this.#report(
-            error('too-large', 'the variables make a text of more than 16 MiB', [placeOf('', context)]),
+            error('too-large', 'the text with its variables is larger than 16 MiB', [placeOf('', context)]),
           );
-          return nothing;
+          return unknownText;
         }
       }
     }
     return { text, tainted, unknown };
   }
 
-  #lookUp(reference: Reference, context: ScalarContext): Text {
+  #resolveReference(reference: Reference, context: ScalarContext): ResolvedText {
     const { name } = reference;
     if (this.#sources.credentials?.has(name)) {
       this.#report(
         error(
           'credential-variable',
-          `the variable ${name} is a credential of the server, which no manifest may use`,
-          [placeOf(reference.written, context)],
+          `the variable ${name} is a credential of the server, which manifests may not use`,
+          [placeOf(reference.source, context)],
           'use another variable in manifests',
         ),
       );
-      return { ...nothing, tainted: true };
+      return { ...unknownText, tainted: true };
     }
     const node = this.#sources.vars.get(name);
     if (node !== undefined) {
-      const value = this.#variable(name, node);
+      const value = this.#resolveVar(name, node);
       if (value.unknown || value.text !== '') return value;
       if (reference.fallback !== undefined) return this.#fill(reference.fallback, context);
       return reference.message === undefined ? value : this.#unresolved(reference, context, 'is empty');
@@ -135,11 +132,11 @@ export class Variables {
         error(
           'env-not-allowed',
           `the process variable ${name} may not be used here`,
-          [placeOf(reference.written, context)],
+          [placeOf(reference.source, context)],
           `add ${name} to allow_env in the configuration, or to vars`,
         ),
       );
-      return { ...nothing, tainted: true };
+      return { ...unknownText, tainted: true };
     }
     if (value !== undefined && value !== '') {
       this.#used.set(name, value);
@@ -155,14 +152,14 @@ export class Variables {
     }
     this.#report(
       warning('unset-variable', `the process variable ${name} is not set, so its value is not checked`, [
-        placeOf(reference.written, context),
+        placeOf(reference.source, context),
       ]),
     );
-    return { ...nothing, tainted: true };
+    return { ...unknownText, tainted: true };
   }
 
-  /** A member of `vars`, resolved once; its problems are reported once, at its place. */
-  #variable(name: string, node: ScalarNode): Text {
+  /** Resolves a member of `vars` once; its problems are reported once, at its place. */
+  #resolveVar(name: string, node: ScalarNode): ResolvedText {
     const known = this.#resolved.get(name);
     if (known !== undefined) return known;
     const { file } = this.#sources;
@@ -171,16 +168,16 @@ export class Variables {
       this.#report(
         error(
           'variable-cycle',
-          `vars that refer to each other: ${circle}`,
+          `these vars refer to each other: ${circle}`,
           [file.place(node.range)],
-          'write one of them out',
+          'replace one of the references by its value',
         ),
       );
-      return nothing;
+      return unknownText;
     }
     if (this.#resolving.length >= MAX_CHAIN) {
       this.#report(error('too-deep', `a chain of more than ${MAX_CHAIN} vars`, [file.place(node.range)]));
-      return nothing;
+      return unknownText;
     }
     this.#resolving.push(name);
     const isNumber = typeof node.value === 'number' || node.value instanceof ExactNumber;
@@ -193,27 +190,27 @@ export class Variables {
     return value;
   }
 
-  #unresolved(reference: Reference, context: ScalarContext, state: string | undefined): Text {
+  #unresolved(reference: Reference, context: ScalarContext, state: string | undefined): ResolvedText {
     const { name, message } = reference;
-    // No default for a secret: it would be in a file.
+    // The hint suggests no default for a secret, since a file would contain it.
     const inEnvironment = 'set it in the environment, in CI from a secret';
     const advice =
-      this.#sources.elsewhere?.(name) ??
+      this.#sources.otherEnvironmentHint?.(name) ??
       (state === undefined
         ? isSecret(name, context)
-          ? `call it IDOPS_${name}, or add it to allow_env in the configuration, and ${inEnvironment}`
+          ? `rename it to IDOPS_${name}, or add it to allow_env in the configuration, and ${inEnvironment}`
           : 'add it to vars in the configuration, or to allow_env and set it'
-        : (ownVariables.get(name) ??
+        : (variableHints.get(name) ??
           (isSecret(name, context) ? inEnvironment : `set it, or write \${${name}:-default}`)));
     const text =
       message !== undefined && message !== ''
         ? `variable ${name}: ${message}`
         : `variable ${name} ${state ?? 'is neither in vars nor an allowed process variable'}`;
-    this.#report(error('unresolved-variable', text, [placeOf(reference.written, context)], advice));
-    return { ...nothing, tainted: state !== undefined };
+    this.#report(error('unresolved-variable', text, [placeOf(reference.source, context)], advice));
+    return { ...unknownText, tainted: state !== undefined };
   }
 
-  /** Reports a problem once, even if aliases repeat its scalar. */
+  /** Reports a problem once, even if aliases repeat the scalar. */
   #report(problem: Problem): void {
     const [place] = problem.places;
     const key = `${problem.code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;
@@ -223,8 +220,8 @@ export class Variables {
   }
 }
 
-/** Hints for the variables of every new configuration. */
-const ownVariables: ReadonlyMap<string, string> = new Map([
+/** Hints for the variables that each new configuration uses. */
+const variableHints: ReadonlyMap<string, string> = new Map([
   ['IDOPS_BASE_URL', 'set it to the address of your server; idops sandbox runs one to practise on'],
   ['IDOPS_TOKEN', 'set it to a bearer token of your server; idops sandbox runs one to practise on'],
 ]);
@@ -240,11 +237,11 @@ function isSecret(name: string, { path }: ScalarContext): boolean {
 interface ScalarContext {
   readonly node: ScalarNode;
   readonly file: SourceFile;
-  /** Its path. */
+  /** The path of the scalar. */
   readonly path: Path;
 }
 
-/** The place of a reference in its scalar, or of the scalar if it isn't found, for example if it is escaped. */
+/** The place of a reference in its scalar; the place of the scalar if the source isn't found, for example because it is escaped. */
 function placeOf(written: string, { node, file }: ScalarContext): Place {
   const at = written === '' ? -1 : file.text.indexOf(written, node.range.start);
   if (at === -1 || at >= node.range.end) return file.place(node.range);

@@ -81,12 +81,12 @@ describe("idops pull from Boruta's configuration file", () => {
     expect(at.reads()).toEqual([]);
     for (const reason of [
       'gateway is not fully managed: idops has no kind for it',
-      'identity_provider[2] is not fully managed: not written: the server refuses check_password in it',
+      'identity_provider[2] is not fully managed: not written: the server refuses the member check_password',
       'client[0] is not fully managed: secret is a secret: declare it with a variable',
       'backend[0] is not fully managed: smtp_password is a secret',
       'backend[0] is not fully managed: client_secret of federated_servers is a secret',
       'client[1] is not fully managed: not written: it has no id',
-      'role[2] is not fully managed: not written: it has no id, and no name that a document can use',
+      'role[2] is not fully managed: not written: it has neither an id nor a name that a document can use',
     ])
       expect(pulled.stderr).toContain(reason);
     const written = Object.entries(await at.files()).filter(([path]) => path.startsWith('manifests/'));

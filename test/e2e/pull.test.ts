@@ -170,7 +170,7 @@ label: null
     await symlink('../elsewhere.txt', join(at.folder, 'manifests/link.txt'));
     await failed(
       at.idops('pull --kind EmailTemplate --kind User --force'),
-      'manifests/shared.html is named in several places that need different texts',
+      'several fields name the body file manifests/shared.html, and the server has different texts for them',
       'manifests/link.txt is a link',
       'group comes from a variable',
     );
@@ -458,7 +458,7 @@ describe('idops pull --out', () => {
     const at = await borutaProject();
     await all(at, 'pull --out fresh', 'pull --out fresh');
     await at.write({ 'fresh/users.yaml': 'mine' });
-    const exists = 'error[file-exists]: fresh/users.yaml exists with another content';
+    const exists = 'error[file-exists]: fresh/users.yaml exists with different content';
     await refused(at.idops('pull --out fresh'), exists);
     expect(await at.read('fresh/users.yaml')).toBe('mine');
     await all(at, 'pull --out manifests');
@@ -509,7 +509,7 @@ describe('secrets in pull', () => {
     Object.assign(seed.templates[0] ?? {}, { txt_content: `-----BEGIN PRIVATE KEY-----\n${secret}\n` });
     const at = await borutaProject({}, { seed });
     const pulled = await succeeded(at.idops('pull --format json'));
-    expect(pulled.stderr).toContain('txt_content has a credential in it, which no file may hold');
+    expect(pulled.stderr).toContain('txt_content contains a credential, which must not be written to a file');
     expectDocumented('A pull', JSON.parse(pulled.stdout));
     const { to_set } = JSON.parse(pulled.stdout) as { to_set: { name: string }[] };
     const label = 'IDOPS_ORGANIZATION_ACME_LABEL';

@@ -13,7 +13,7 @@ describe('a text instead of a body', () => {
     expect(missingFileHint('txt_content', text, place)).toEqual({
       code: 'forgotten-file',
       severity: 'warning',
-      message: `"txt_content" is the text "${path}", which looks like the path of a file; recipients would get the path`,
+      message: `"txt_content" is the text "${path}", which looks like the path of a file; recipients would see the path`,
       hint: `to send the content of the file, write txt_content: {file: ${path}}`,
       places: [place],
     });

@@ -1,31 +1,31 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { organization } from '../../src/kinds/organization.js';
-import { type FreshDocument, freshDocuments } from '../../src/pull/fresh.js';
-import { filesOf, safeName } from '../../src/pull/layout.js';
-import { VariableNames } from '../../src/pull/literal.js';
+import { layOutFiles, safeFileName } from '../../src/pull/layout.js';
+import { createDocuments, type NewDocument } from '../../src/pull/new-documents.js';
+import { VariableNames } from '../../src/pull/write-value.js';
 import { profiles } from '../../src/server/profiles.js';
 import { MAX_BYTES } from '../../src/yaml/source-file.js';
 
 it('the documents of a kind fill as many files as needed, none larger than a manifest may be', () => {
-  const documents = ['a', 'b', 'c'].map((id): FreshDocument => {
+  const documents = ['a', 'b', 'c'].map((id): NewDocument => {
     const raw = 'é'.repeat(3_000_000);
-    const said = new Map([['label', { raw, value: raw, isBody: false }]]);
+    const fields = new Map([['label', { raw, value: raw, isBody: false }]]);
     const address = `Organization/${id}`;
     const identity = { id };
     const live = { exists: true, identity, fields: {} };
     return {
       kind: organization,
       identity,
-      named: identity,
+      writtenIdentity: identity,
       address,
       displayName: null,
       live,
-      said,
+      fields,
       toSet: [],
     };
   });
-  const files = filesOf(documents, () => false);
+  const files = layOutFiles(documents, () => false);
   const names = ['organizations.yaml', 'organizations-2.yaml', 'organizations-3.yaml'];
   expect(files.map(({ path }) => path)).toEqual(names);
   for (const { text } of files) expect(Buffer.byteLength(text)).toBeLessThan(MAX_BYTES);
@@ -38,14 +38,14 @@ it('a field that is too large for any manifest is left out with a note', () => {
   const identity = { id: 'a' };
   const live = { exists: true, identity, fields: { id: 'a', name: 'a', label: 'é'.repeat(9_000_000) } };
   const finding = { identity, displayName: null, live };
-  const { documents, leftOut } = freshDocuments([{ kind: organization, finding }], {
+  const { documents, leftOut } = createDocuments([{ kind: organization, finding }], {
     profile: documented,
     names: new VariableNames(),
-    holds: () => false,
+    hasCredential: () => false,
     references: {} as never,
     by: 'id',
   });
-  expect(documents.map(({ said }) => [...said.keys()])).toEqual([['name']]);
+  expect(documents.map(({ fields }) => [...fields.keys()])).toEqual([['name']]);
   expect(leftOut.map(({ reason }) => reason)).toEqual(["label can't be declared with the server's value"]);
 });
 
@@ -58,7 +58,7 @@ it('an id becomes one safe path segment, different for each id on any file syste
   );
   fc.assert(
     fc.property(ids, (some) => {
-      const names = some.map(safeName);
+      const names = some.map(safeFileName);
       expect(new Set(names.map((name) => name.toLowerCase().normalize())).size).toBe(some.length);
       for (const name of names) {
         expect(name).toMatch(/^[a-z0-9_~][a-z0-9_.~-]{0,79}$/);
@@ -67,7 +67,7 @@ it('an id becomes one safe path segment, different for each id on any file syste
     }),
     { numRuns: 100 },
   );
-  expect(safeName('20000000-0000-4000-8000-000000000001')).toBe('20000000-0000-4000-8000-000000000001');
+  expect(safeFileName('20000000-0000-4000-8000-000000000001')).toBe('20000000-0000-4000-8000-000000000001');
   // What looks like the name of another id becomes another name.
-  expect(safeName(safeName('CON'))).not.toBe(safeName('CON'));
+  expect(safeFileName(safeFileName('CON'))).not.toBe(safeFileName('CON'));
 });

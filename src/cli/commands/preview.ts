@@ -10,7 +10,7 @@ import { addressOf, emailsIn, kindOf, layoutOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
 import { mailOf } from '../../mail/servers.js';
 import { levelOf } from '../../mail/settings.js';
-import { loadManifests, tellSecrets } from '../../manifests/load.js';
+import { loadManifests, registerSecrets } from '../../manifests/load.js';
 import { loadSamples } from '../../manifests/samples.js';
 import { type BodyChecks, bodyChecks, findingsOf, planWarning } from '../../plan/body-checks.js';
 import { isMasked, maskedBody } from '../../plan/review-warnings.js';
@@ -68,7 +68,7 @@ function countOf({ templates }: Gallery): string {
 
 async function loadGallery(context: Context, project: Project): Promise<Gallery> {
   const loaded = await loadManifests(project, { lenient: true, signal: context.signal });
-  tellSecrets(loaded, context.redactor.add);
+  registerSecrets(loaded, context.redactor.add);
   const declared = emailsIn(loaded.declared);
   const samples = await loadSamples(
     project,

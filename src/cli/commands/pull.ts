@@ -48,7 +48,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   for (const note of pulling.notes) output.message(note);
   const changes = pulling.files.some(({ action }) => action !== 'unchanged');
   const { added, updated, unchanged, covered } = pulling;
-  const reported = [...pulling.left, ...pulling.missing, ...pulling.leftOut];
+  const reported = [...pulling.notPulled, ...pulling.missing, ...pulling.leftOut];
   if (added + updated + unchanged + covered + reported.length === 0) throw nothingToPull(pulling);
   if (outputs.length > 0) {
     const { refuseDuplicates: refuseTwice } = await import('../../session/outputs.js');
@@ -61,7 +61,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
       warning('left-out', `${address} is not fully managed: ${reason}`);
     output.problems(pulling.leftOut.map(unmanaged));
   }
-  const problems = [...pulling.left, ...pulling.missing];
+  const problems = [...pulling.notPulled, ...pulling.missing];
   output.problems(problems);
   const shown = asShown(pulling, project, check);
   await show(formats, pullReport, shown, context);
@@ -97,14 +97,14 @@ function asShown(
       action,
     };
   });
-  const notUpdated = [...pulling.left, ...pulling.missing];
+  const notUpdated = [...pulling.notPulled, ...pulling.missing];
   return { ...pulling, check, files, notUpdated, next: nextOf(pulling, check) };
 }
 
-function nextOf({ files, left, missing, isUnconfigured }: PreparedPull, check: boolean): string | null {
+function nextOf({ files, notPulled, missing, isUnconfigured }: PreparedPull, check: boolean): string | null {
   const changes = files.some(({ action }) => action !== 'unchanged');
   if (check) return changes ? 'idops pull, without --check, writes this' : null;
-  if (left.length + missing.length > 0) return 'fix the problems above, then idops plan';
+  if (notPulled.length + missing.length > 0) return 'fix the problems above, then idops plan';
   if (files.length === 0) return null;
   return isUnconfigured
     ? 'name the folder under "manifests" of a configuration, then idops plan'

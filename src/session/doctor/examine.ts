@@ -1,5 +1,5 @@
 import type { Problem } from '../../base/problems.js';
-import { loadManifests, tellSecrets } from '../../manifests/load.js';
+import { loadManifests, registerSecrets } from '../../manifests/load.js';
 import { scopesOf } from '../../plan/observe.js';
 import type { Project, ServerOverrides, ServerSettings } from '../../project/index.js';
 import type { ShownDiagnosis } from '../../report/diagnosis.js';
@@ -58,7 +58,7 @@ async function checkServer(
   const { redactor, signal } = options;
   const { profile, baseUrl, profileWritten: isWritten } = server;
   const loaded = await loadManifests(project, { lenient: true, profile, signal });
-  tellSecrets(loaded, redactor.add);
+  registerSecrets(loaded, redactor.add);
   const { declared, problems } = loaded;
   const needed = scopesOf(declared, profile);
   const { checks, fits } = await withReader(server, declared, options, (reader) =>

@@ -1,6 +1,6 @@
 import { isInside } from '../../manifests/symlinks.js';
 import { MANIFEST_SCHEMA, type NewFile, schemaLine } from '../../pull/layout.js';
-import { escapeVariables } from '../../pull/literal.js';
+import { escapeVariables } from '../../pull/write-value.js';
 import type { ProfileName } from '../../server/profiles.js';
 import { shownPath } from '../../yaml/source-file.js';
 import { jsonSchema } from '../json-schema.js';

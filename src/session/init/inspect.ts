@@ -2,8 +2,9 @@ import type { Problem } from '../../base/problems.js';
 import { noProgress, type Progress } from '../../base/progress.js';
 import { loadProject } from '../../project/index.js';
 import { ServerSettingsBuilder } from '../../project/server.js';
-import { type FreshPull, pullFresh } from '../../pull/pull-fresh.js';
+import { type NewFilesResult, pullNewFiles } from '../../pull/pull-new.js';
 import type { PulledFile } from '../../pull/write.js';
+import { credentialTest } from '../../pull/write-value.js';
 import { diagnose } from '../../server/diagnose.js';
 import { type ProfileName, profiles } from '../../server/profiles.js';
 import { DEFAULT_CONCURRENCY, type ReaderOptions, withReader } from '../connection.js';
@@ -16,7 +17,7 @@ export interface InspectedServer {
   /** The profile that fits; null if unknown. */
   readonly fits: ProfileName | null;
   /** The manifests of what the server has; null if it wasn't or can't be read. */
-  readonly fresh: FreshPull | null;
+  readonly fresh: NewFilesResult | null;
   readonly problems: readonly Problem[];
   /** Records in the state of the new project what its manifests declare; returns a warning if that can't be done. */
   record(root: string, files: readonly PulledFile[]): Promise<readonly Problem[]>;
@@ -57,9 +58,9 @@ export async function inspectServer(
     if (!pulls || signal.aborted) return nothing;
     const { [profile ?? fits ?? usual.name]: own = usual } = profiles;
     try {
-      const wishes = { ...wishesOf({ by }), known: [], holds: redactor.holds };
+      const wishes = { ...wishesOf({ by }), known: [], hasCredential: credentialTest(redactor.holds) };
       const look = { reader, profile: own, concurrency, progress, signal, lists: {} };
-      const fresh = await pullFresh(wishes, look);
+      const fresh = await pullNewFiles(wishes, look);
       const record: InspectedServer['record'] = async (root, files) => {
         const variables = { ...process.env, IDOPS_ENV: undefined };
         const project = loadProject({ cwd: root, config: CONFIG, variables });

@@ -6,7 +6,8 @@ import { noProgress } from '../../src/base/progress.js';
 import { kinds } from '../../src/kinds/index.js';
 import { loadManifests } from '../../src/manifests/load.js';
 import { loadProject } from '../../src/project/index.js';
-import { type FreshPull, pullFresh } from '../../src/pull/pull-fresh.js';
+import { type NewFilesResult, pullNewFiles } from '../../src/pull/pull-new.js';
+import { credentialTest } from '../../src/pull/write-value.js';
 import type { SandboxProfile, SandboxSeed } from '../../src/sandbox/index.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
@@ -48,7 +49,7 @@ function servers(profile: SandboxProfile): fc.Arbitrary<SandboxSeed> {
     });
 }
 
-async function pulled(place: Place, profile: SandboxProfile, request: PullRequest): Promise<FreshPull> {
+async function pulled(place: Place, profile: SandboxProfile, request: PullRequest): Promise<NewFilesResult> {
   const project = await loadProject({
     cwd: place.folder,
     variables: { IDOPS_BASE_URL: place.sandbox.url, IDOPS_TOKEN: place.sandbox.token },
@@ -58,8 +59,8 @@ async function pulled(place: Place, profile: SandboxProfile, request: PullReques
   const { [profile]: known = server.profile } = profiles;
   const options = { redactor, signal: new AbortController().signal, concurrency: 10 };
   return await withReader(server, [], options, (reader) =>
-    pullFresh(
-      { ...wishesOf(request), known: [], holds: redactor.holds },
+    pullNewFiles(
+      { ...wishesOf(request), known: [], hasCredential: credentialTest(redactor.holds) },
       { reader, profile: known, concurrency: 10, progress: noProgress, lists: {} },
     ),
   );
