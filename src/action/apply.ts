@@ -17,65 +17,65 @@ import { checkApproval } from './approval.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { titleLine } from './log.js';
-import { type Ending, writeSummary } from './outputs.js';
-import { folderOf } from './places.js';
+import { type StepOutcome, writeSummary } from './outputs.js';
 import { reportResult } from './result-comment.js';
-import { approversFor, checkApprovers } from './safety.js';
-import { fileOf } from './shard.js';
+import { checkApprovers, requiredApprovers } from './safety.js';
+import { shardFileName } from './shard.js';
 import { planSummary } from './text.js';
+import { workingFolder } from './workspace.js';
 
-/** Applies a stored plan, or a plan made now; with `expect-digest`, only an approved one. */
-export async function planAndApply(job: Job, given: Inputs): Promise<Ending> {
-  const { planFile } = given;
-  const file = planFile === undefined ? undefined : resolve(folderOf(given), planFile);
+/** Applies a stored plan, or else a new plan; with `expect-digest`, only an approved one. */
+export async function planAndApply(job: Job, unshardedInputs: Inputs): Promise<StepOutcome> {
+  const { planFile } = unshardedInputs;
+  const file = planFile === undefined ? undefined : resolve(workingFolder(unshardedInputs), planFile);
   const stored = file === undefined ? undefined : await readPlanFile(file, planFile);
   job.setShard(stored?.apply.shard);
-  const inputs = job.withShard(given);
+  const inputs = job.withShard(unshardedInputs);
   const project = await job.project(inputs);
-  const safety = await job.guard(inputs, project);
+  const safety = await job.loadSafety(inputs, project);
   const opened = await openForWriting(project, 'apply', job.sessionOptions(inputs));
-  return await job.within(opened, async (session) => {
-    const made =
+  return await job.runSession(opened, async (session) => {
+    const freshPlan =
       stored === undefined
         ? { plan: await session.plan(planOptionsOf(inputs.args)), problems: [] }
         : await session.planStored(stored, leftByEarlierAttempt(job, session, stored));
-    const shown = redactPlan(made.plan, job.redactor);
-    await job.logPlan(made.plan, shown);
-    await writeSummary(planSummary(await job.shared(inputs, shown)));
-    const checked = await checkApproval(job, inputs, session, made, stored);
+    const redactedPlan = redactPlan(freshPlan.plan, job.redactor);
+    await job.logPlan(freshPlan.plan, redactedPlan);
+    await writeSummary(planSummary(await job.postedPlan(inputs, redactedPlan)));
+    const checked = await checkApproval(job, inputs, session, freshPlan, stored);
     const { plan, approval } = checked;
     const approved = approve(plan, limitsOf(safety, inputs));
-    // The end of access was approved with the access.
-    if (!inputs.args.ended) await checkApprovers(job, inputs, approversFor(plan, safety), checked);
+    // Whoever approved dated access approved its end too.
+    if (!inputs.args.ended) await checkApprovers(job, inputs, requiredApprovers(plan, safety), checked);
     job.setPhase('sending');
-    const { result: became, problems: found } = await session.apply(approved, approval);
-    const result = redactReport(became, job.redactor);
-    const after = redactReport(found, job.redactor);
-    if (after.length > 0) await job.log.problems(after);
+    const applied = await session.apply(approved, approval);
+    const result = redactReport(applied.result, job.redactor);
+    const problems = redactReport(applied.problems, job.redactor);
+    await job.log.problems(problems);
     if (result.run !== null) {
-      const done = { result, plan: shown };
-      await job.log.report(resultReport, done);
-      await writeSummary(await renderText(resultReport, 'markdown', done, job.log.renderOptions));
+      const shown = { result, plan: redactedPlan };
+      await job.log.report(resultReport, shown);
+      await writeSummary(await renderText(resultReport, 'markdown', shown, job.log.renderOptions));
     }
-    const bad = !isComplete(result) || after.length > 0;
+    const isIncomplete = !isComplete(result) || problems.length > 0;
     await reportResult(job, inputs, {
-      plan: shown,
+      plan: redactedPlan,
       result,
-      problems: after,
-      failed: bad || result.interrupted,
-      inFiles: project.state().in === 'file',
+      problems,
+      failed: isIncomplete || result.interrupted,
+      journalIsFile: project.state().in === 'file',
     });
     job.setPhase('reported');
     return {
-      code: result.interrupted ? 130 : bad ? 1 : 0,
-      summary: applied(result, after),
+      code: result.interrupted ? 130 : isIncomplete ? 1 : 0,
+      summary: summaryOf(result, problems),
       changed: changesServer(plan),
       plan,
       ...(file === undefined ? {} : { planFile: file }),
-      htmlReport: await job.writeHtml(`${fileOf('apply', inputs.shard)}.html`, resultReport, {
-        result: became,
+      htmlReport: await job.writeHtml(`${shardFileName('apply', inputs.shard)}.html`, resultReport, {
+        result: applied.result,
         plan,
-        samples: await job.samplesOrNone(plan, project),
+        samples: await job.tryReadSamples(plan, project),
       }),
     };
   });
@@ -91,7 +91,7 @@ function leftByEarlierAttempt(
   return usedBy(session.approvalHistory(), { workflow_run, environment, digest })?.left;
 }
 
-function applied(result: Result, problems: readonly Problem[]): string {
+function summaryOf(result: Result, problems: readonly Problem[]): string {
   if (result.run !== null) return resultSummaryLine(result);
   const [first] = problems;
   return first === undefined ? 'There was nothing to apply.' : titleLine(`${first.code}: ${first.message}`);

@@ -1,31 +1,31 @@
 import { eventPayload, headCommit, memberOf } from '../session/forge.js';
 
-/** The event that a workflow runs for. */
+/** The event that started a workflow run. */
 export interface WorkflowEvent {
   readonly name: string;
   readonly owner: string;
   readonly repository: string;
   /** The commit of the run; for a pull request, the last commit of its branch. */
-  readonly sha: string;
+  readonly headSha: string;
   /** The merge commit of the pull request that `pr-number` names. */
-  readonly merge?: string | null;
-  /** The commit before this run's: of the branch before a push, or of a pull request's base; null if the event names none. */
-  readonly before: string | null;
+  readonly mergeSha?: string | null;
+  /** The commit of the branch before a push, or of the pull request's base; null if the event names none. */
+  readonly baseSha: string | null;
   /** The commit that `actions/checkout` checks out by default. */
-  readonly commit: string;
+  readonly checkoutSha: string;
   /** The branch of the run; null for a tag or a pull request. */
   readonly branch: string | null;
-  /** Whether that is the default branch; false if unknown. */
+  /** Whether the run is for the default branch; false if unknown. */
   readonly onDefaultBranch: boolean;
   readonly pullRequest: {
     readonly number: number;
     /** The base branch; null if the event doesn't name it. */
     readonly base: string | null;
-    /** Why its runs get no secrets; null if they get them. */
-    readonly withoutSecrets: string | null;
+    /** Why its runs get no secrets; null if they get secrets. */
+    readonly noSecretsReason: string | null;
   } | null;
-  /** Why the checked-out files may come from an untrusted author, who must not choose where the token is sent; null if they don't. */
-  readonly foreign: string | null;
+  /** Why an untrusted author may have written the checked-out files, which say where the token is sent; null if none has. */
+  readonly untrustedReason: string | null;
   /** The id of the run; null outside a workflow. */
   readonly runId: string | null;
   /** The address of the run, for people. */
@@ -46,13 +46,13 @@ export function readEvent(env: Environment): WorkflowEvent {
     name,
     owner,
     repository,
-    sha: headCommit(env, payload),
-    before: commitOf(memberOf(pull, 'base', 'sha') ?? memberOf(payload, 'before')),
-    commit: env.GITHUB_SHA ?? '',
+    headSha: headCommit(env, payload),
+    baseSha: commitOf(memberOf(pull, 'base', 'sha') ?? memberOf(payload, 'before')),
+    checkoutSha: env.GITHUB_SHA ?? '',
     branch,
     onDefaultBranch:
       name === 'schedule' ||
-      (onBranches.has(name) &&
+      (driftEvents.has(name) &&
         branch !== null &&
         branch === memberOf(payload, 'repository', 'default_branch')),
     pullRequest:
@@ -60,23 +60,23 @@ export function readEvent(env: Environment): WorkflowEvent {
         ? {
             number,
             base: textOf(memberOf(pull, 'base', 'ref')),
-            withoutSecrets: secretsMissing(name, payload, pull),
+            noSecretsReason: whyNoSecrets(name, payload, pull),
           }
         : null,
-    foreign: whyForeign(name, pull),
+    untrustedReason: whyUntrusted(name, pull),
     runId: env.GITHUB_RUN_ID || null,
     runUrl: `${env.GITHUB_SERVER_URL ?? 'https://github.com'}/${owner}/${repository}/actions/runs/${env.GITHUB_RUN_ID ?? ''}`,
   };
 }
 
-/** Events that report drift if they are for the default branch. */
-const onBranches: ReadonlySet<string> = new Set(['push', 'workflow_dispatch']);
+/** Events whose runs on the default branch report drift. */
+const driftEvents: ReadonlySet<string> = new Set(['push', 'workflow_dispatch']);
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** A commit; null for the zeros of a branch that is new. */
+/** A commit; null for the zeros that stand for no commit, as before a branch's first push. */
 function commitOf(value: unknown): string | null {
   const text = textOf(value);
   return text === null || /^0*$/.test(text) ? null : text;
@@ -87,41 +87,38 @@ function branchOf(ref: unknown): string | null {
   return branch ?? null;
 }
 
-/** Events whose runs get no secrets if they come from a fork or Dependabot. */
-const withoutSecrets: ReadonlySet<string> = new Set([
+/** Events whose runs get no secrets if a fork or Dependabot causes them. */
+const eventsWithoutSecrets: ReadonlySet<string> = new Set([
   'pull_request',
   'pull_request_review',
   'pull_request_review_comment',
 ]);
 
-function secretsMissing(name: string, payload: unknown, pull: unknown): string | null {
-  if (!withoutSecrets.has(name)) return null;
-  if (isOfFork(pull)) return 'it comes from a fork, and runs for forks get no secrets';
+function whyNoSecrets(name: string, payload: unknown, pull: unknown): string | null {
+  if (!eventsWithoutSecrets.has(name)) return null;
+  if (isFromFork(pull)) return 'it comes from a fork, and runs for forks get no secrets';
   const sender = memberOf(payload, 'sender', 'login');
   return sender === 'dependabot[bot]' ? 'it comes from Dependabot, whose runs get no secrets' : null;
 }
 
 /** Events that only members of the repository can cause. */
-const own: ReadonlySet<string> = new Set(['push', 'schedule', 'workflow_dispatch', 'release']);
+const memberEvents: ReadonlySet<string> = new Set(['push', 'schedule', 'workflow_dispatch', 'release']);
 
-/** A fork's branch has its own configuration, and most events don't name the branch's owner. */
-function whyForeign(event: string, pull: unknown): string | null {
-  if (own.has(event) || (withoutSecrets.has(event) && !isOfFork(pull))) return null;
+/** Why the run may be for the branch of a fork, which has a configuration of its own; most events don't name the branch's repository. */
+function whyUntrusted(event: string, pull: unknown): string | null {
+  if (memberEvents.has(event) || (eventsWithoutSecrets.has(event) && !isFromFork(pull))) return null;
   return pull === undefined
-    ? `the event ${event === '' ? 'of this run' : event} doesn't say that this run isn't for a branch of another repository`
+    ? `the event ${event === '' ? 'of this run' : event} doesn't say which repository the branch belongs to`
     : 'this run may be for a branch of another repository';
 }
 
-/** Whether a pull request comes from a fork, or doesn't say. */
-function isOfFork(pull: unknown): boolean {
-  return !isOneRepository(memberOf(pull, 'head', 'repo'), memberOf(pull, 'base', 'repo'));
+/** Whether a pull request comes from a fork; true if unknown. */
+function isFromFork(pull: unknown): boolean {
+  return !isSameRepository(memberOf(pull, 'head', 'repo'), memberOf(pull, 'base', 'repo'));
 }
 
-/**
- * Whether two repositories are known and equal; a fork may have been deleted. Ids decide, since a name can pass to another repository.
- * This repository may itself be a fork.
- */
-function isOneRepository(from: unknown, into: unknown): boolean {
+/** Whether two repositories are known and equal, by id if possible, since another repository can take over a name. */
+function isSameRepository(from: unknown, into: unknown): boolean {
   const [one, other] = [memberOf(from, 'id'), memberOf(into, 'id')];
   if (typeof one === 'number' && typeof other === 'number') return one === other;
   const name = memberOf(from, 'full_name');

@@ -1,4 +1,4 @@
-// What GitHub's answers show, as far as idops looks at it.
+// The parts of GitHub's answers that idops reads.
 
 /** An issue that idops wrote. */
 export interface Issue {
@@ -8,10 +8,10 @@ export interface Issue {
 }
 
 /** A comment that idops wrote. */
-export interface Remark {
+export interface OwnComment {
   readonly id: number;
   /** Its id in GraphQL. */
-  readonly node: string;
+  readonly nodeId: string;
   readonly body: string;
 }
 
@@ -20,13 +20,13 @@ export interface CommentHistory {
   readonly body: string;
   readonly createdAt: string;
   readonly lastEditedAt: string | null;
-  readonly author: Actor | null;
+  readonly author: Account | null;
   /** The last editor; null if nobody edited it, or if that account was deleted. */
-  readonly editor: Actor | null;
+  readonly editor: Account | null;
 }
 
 /** An account. A bot and a person may have the same name. */
-interface Actor {
+interface Account {
   readonly __typename: string;
   readonly login: string;
 }
@@ -68,12 +68,12 @@ export interface Artifact {
   readonly created_at: string | null;
 }
 
-/** A review that approves, or asks for changes. */
+/** A review that approves or requests changes. */
 export interface Review {
   readonly state: 'APPROVED' | 'CHANGES_REQUESTED';
   readonly submittedAt: string;
   readonly commit: { readonly oid: string } | null;
-  /** Whether the author may push to the repository: GitHub counts no other's. */
+  /** Whether the author may push to the repository: GitHub ignores other reviews. */
   readonly authorCanPushToRepository: boolean;
-  readonly author: Actor | null;
+  readonly author: Account | null;
 }

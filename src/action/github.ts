@@ -7,8 +7,8 @@ import type {
   Artifact,
   CommentHistory,
   Issue,
+  OwnComment,
   PullRequest,
-  Remark,
   Review,
   WorkflowRun,
 } from './github-objects.js';
@@ -30,53 +30,57 @@ export class GithubFailure extends Error {
   }
 }
 
-/** Options of the client. */
-export interface Manner {
-  /** The API's address; by default the runner's. */
+/** Options of the GitHub client. */
+export interface ClientOptions {
+  /** The address of the API; by default the one that the runner names. */
   readonly baseUrl?: string;
-  /** Ends requests and waits. */
+  /** Cancels requests and waits. */
   readonly signal: AbortSignal;
   /** Seconds that one request may take; 30 by default. */
   readonly timeout?: number;
-  /** Milliseconds that a second of waiting takes; 1,000 by default. */
-  readonly second?: number;
+  /** How long a second of waiting takes, in milliseconds; 1,000 by default, less in tests. */
+  readonly msPerSecond?: number;
 }
 
-/** Retries of a request. */
 const retries = 3;
-/** The longest rate limit that is waited for, in seconds: a longer wait costs more than a comment is worth. */
-const longestWait = 60;
-/** For requests that must not be repeated: if the answer is lost, the outcome is unknown. */
-const onlyOnce = { request: { retries: 0 } } as const;
+/** A longer wait for a rate limit, in seconds, is a failure: it would cost more than a comment is worth. */
+const maxWait = 60;
+/** For requests that create something: if the answer is lost, a retry could create it twice. */
+const noRetries = { request: { retries: 0 } } as const;
 
-/** Works with the API of the workflow's repository. Throws a GithubFailure if a request fails or is interrupted. */
+/** Calls `work` with the API of the workflow's repository. Throws a GithubFailure if a request fails or is interrupted. */
 export async function withGithub<T>(
   token: string,
   { owner, repository: repo }: Pick<WorkflowEvent, 'owner' | 'repository'>,
-  manner: Manner,
+  options: ClientOptions,
   work: (api: GithubApi) => Promise<T>,
 ): Promise<T> {
-  const { signal } = manner;
+  const { signal } = options;
   const interrupted = new GithubFailure('interrupted');
   try {
-    const octokit = await openClient(token, manner);
+    const octokit = await openClient(token, options);
     if (signal.aborted) throw interrupted;
-    // A wait for a rate limit doesn't notice the signal.
+    // The signal doesn't end a wait for a rate limit.
     const stopped = once(signal, 'abort').then(() => Promise.reject(interrupted));
-    return await Promise.race([work(apiOf(octokit, { owner, repo })), stopped]);
+    return await Promise.race([work(createApi(octokit, { owner, repo })), stopped]);
   } catch (failure) {
     if (failure instanceof GithubFailure || failure instanceof ProblemsError) throw failure;
-    throw inWords(failure as RawFailure);
+    throw toGithubFailure(failure as RequestFailure);
   }
 }
 
 /** Opens a client with retries, waits for rate limits, and a timeout for each request. */
 async function openClient(
   token: string,
-  // The toolkit reads this variable when it is loaded.
-  { baseUrl = process.env.GITHUB_API_URL || undefined, signal, timeout = 30, second = 1000 }: Manner,
+  // The toolkit reads the variable itself, but only when it is loaded.
+  {
+    baseUrl = process.env.GITHUB_API_URL || undefined,
+    signal,
+    timeout = 30,
+    msPerSecond = 1000,
+  }: ClientOptions,
 ): Promise<Octokit> {
-  // Loaded here, since `validate` and plans without a pull request don't need it.
+  // Imported on use, since `validate` and plans without a pull request don't need it.
   const [{ getOctokit }, { retry }] = await Promise.all([
     import('@actions/github'),
     import('@octokit/plugin-retry'),
@@ -87,24 +91,28 @@ async function openClient(
       // Octokit's own log could contain any answer of a server.
       log: { debug() {}, info() {}, warn() {}, error() {} },
       ...(baseUrl === undefined ? {} : { baseUrl }),
-      retry: { retries, retryAfterBaseValue: second, doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451] },
+      retry: {
+        retries,
+        retryAfterBaseValue: msPerSecond,
+        doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451],
+      },
     },
-    // The first plugin is closest to the request.
+    // Plugins wrap the request in order, so this one is closest to it.
     ({ hook }) => {
       hook.wrap('request', async (request, options) => {
-        const given = { ...options.request };
+        const original = { ...options.request };
         try {
-          // The options given here don't reach the request.
-          options.request = { ...given, fetch: wholeFetch(given.fetch ?? fetch, signal, timeout) };
+          // Octokit ignores new options, so these are changed in place.
+          options.request = { ...original, fetch: checkedFetch(original.fetch ?? fetch, signal, timeout) };
           return await request(options);
         } catch (failure) {
-          const wait = limitOf(failure as RawFailure);
-          const { request: failed } = failure as RawFailure;
-          if (failed !== undefined && wait !== null && wait <= longestWait)
+          const wait = rateLimitWait(failure as RequestFailure);
+          const { request: failed } = failure as RequestFailure;
+          if (failed !== undefined && wait !== null && wait <= maxWait)
             failed.request = { ...failed.request, retries, retryAfter: Math.max(1, Math.ceil(wait)) };
           throw failure;
         } finally {
-          options.request = given;
+          options.request = original;
         }
       });
       return {};
@@ -113,16 +121,19 @@ async function openClient(
   );
 }
 
-/** A fetch with a timeout. It fails if an answer breaks off, or is neither a file nor JSON: octokit would read it as empty. */
-function wholeFetch(fetching: typeof fetch, signal: AbortSignal, timeout: number): typeof fetch {
+/** A fetch with a timeout in seconds. It rejects answers that are cut off, or neither a file nor JSON: octokit would read them as empty. */
+function checkedFetch(baseFetch: typeof fetch, signal: AbortSignal, timeout: number): typeof fetch {
   return async (address, init) => {
-    const late = new AbortController();
+    const expired = new AbortController();
     const timer = setTimeout(
-      () => late.abort(new Error(`no answer within ${timeout} seconds`)),
+      () => expired.abort(new Error(`no answer within ${timeout} seconds`)),
       timeout * 1000,
     );
     try {
-      const response = await fetching(address, { ...init, signal: AbortSignal.any([signal, late.signal]) });
+      const response = await baseFetch(address, {
+        ...init,
+        signal: AbortSignal.any([signal, expired.signal]),
+      });
       const content = await response.clone().arrayBuffer();
       const isFile = /zip|octet-stream/.test(response.headers.get('content-type') ?? '');
       if (response.ok && !isFile) JSON.parse(Buffer.from(content).toString('utf8'));
@@ -133,55 +144,58 @@ function wholeFetch(fetching: typeof fetch, signal: AbortSignal, timeout: number
   };
 }
 
-/** A failed request. */
-interface RawFailure {
+/** An error of octokit. */
+interface RequestFailure {
   readonly status?: number;
   readonly message?: string;
   readonly response?: { readonly headers: { readonly [name: string]: string | number | undefined } };
   /** The errors of GraphQL. */
   readonly errors?: readonly { readonly type?: string }[];
-  /** For the retry plugin. */
+  /** The request, with options that the retry plugin reads. */
   readonly request?: { request?: object };
 }
 
-/** Seconds that a rate limit asks to wait; null if the request failed for another reason. */
-function limitOf({ status, response }: RawFailure): number | null {
+/** The seconds until a rate limit ends; null if the request failed for another reason. */
+function rateLimitWait({ status, response }: RequestFailure): number | null {
   if (response === undefined || (status !== 403 && status !== 429)) return null;
   const { headers } = response;
   if (headers['retry-after'] !== undefined) return Number(headers['retry-after']);
   if (String(headers['x-ratelimit-remaining']) === '0')
     return Number(headers['x-ratelimit-reset']) - Date.now() / 1000;
-  return status === 429 ? longestWait : null;
+  return status === 429 ? maxWait : null;
 }
 
-/** Null for a 404; throws any other failure. */
-function orMissing(failure: RawFailure): null {
+/** For `.catch`: null for a 404; throws any other failure. */
+function nullIfMissing(failure: RequestFailure): null {
   if (failure.status === 404) return null;
   throw failure;
 }
 
-/** Whether GitHub certainly did nothing. After an answer such as 502, or none, the outcome is unknown. */
-function isRefused({ status, response }: RawFailure): boolean {
+/** Whether GitHub rejected the request and did nothing. After an answer such as 502, or none, the outcome is unknown. */
+function isRejected({ status, response }: RequestFailure): boolean {
   return response !== undefined && status !== undefined && status >= 300 && status < 500;
 }
 
-function inWords(failure: RawFailure): GithubFailure {
+function toGithubFailure(failure: RequestFailure): GithubFailure {
   const { status, message = '', response, errors = [] } = failure;
   const line = message.replace(/\s+/g, ' ').trim();
   const short = escapeText(line.length > 300 ? `${line.slice(0, 300)}…` : line);
   const answer = response === undefined ? "can't be asked" : ['answers', status].join(' ').trim();
   return new GithubFailure(`GitHub ${answer}: ${short}`, {
     lacksPermission:
-      (status === 403 && limitOf(failure) === null) ||
+      (status === 403 && rateLimitWait(failure) === null) ||
       errors.some(({ type }) => type === 'FORBIDDEN' || type === 'INSUFFICIENT_SCOPES'),
     cause: failure,
   });
 }
 
-/** The requests that idops makes. */
-export type GithubApi = ReturnType<typeof apiOf>;
+/** The requests that idops sends to GitHub. */
+export type GithubApi = ReturnType<typeof createApi>;
 
-function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: string; readonly repo: string }) {
+function createApi(
+  { rest, paginate, graphql }: Octokit,
+  at: { readonly owner: string; readonly repo: string },
+) {
   /** The token's account. */
   const viewer = async () =>
     (
@@ -189,7 +203,7 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
         '{ viewer { login databaseId } }',
       )
     ).viewer;
-  /** Keeps what the token's account wrote, so that nobody else can write in idops' name. */
+  /** Selects what the token's account wrote: what others wrote is never taken for idops' own. */
   const own = async <T extends { readonly user?: { id: number; login: string } | null }>(
     written: readonly T[],
   ): Promise<T[]> => {
@@ -200,14 +214,14 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
     );
   };
   return {
-    /** The comments by the token's account on a pull request whose text is wanted. */
-    async comments(number: number, isWanted: (body: string) => boolean): Promise<Remark[]> {
+    /** The comments by the token's account on a pull request that `isWanted` selects. */
+    async comments(number: number, isWanted: (body: string) => boolean): Promise<OwnComment[]> {
       const all = await paginate(rest.issues.listComments, { ...at, issue_number: number, per_page: 100 });
       const found = await own(all.filter(({ body = '' }) => isWanted(body)));
-      return found.map(({ id, node_id, body = '' }) => ({ id, node: node_id, body }));
+      return found.map(({ id, node_id, body = '' }) => ({ id, nodeId: node_id, body }));
     },
-    /** The authors and editors of comments, which the REST API doesn't return. */
-    async histories(nodes: readonly string[]): Promise<CommentHistory[]> {
+    /** Comments with their authors and editors, which the REST API doesn't return. */
+    async commentHistories(nodes: readonly string[]): Promise<CommentHistory[]> {
       const answer = await graphql<{ nodes: CommentHistory[] }>(
         `query ($ids: [ID!]!) {
           nodes(ids: $ids) {
@@ -222,13 +236,13 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       );
       return answer.nodes;
     },
-    /** Writes a comment, once. `isIt` recognizes it, if GitHub's answer doesn't say whether it was created. */
-    async addComment(number: number, body: string, isIt: (body: string) => boolean): Promise<void> {
+    /** Writes a comment, once. If GitHub's answer doesn't say whether it was created, `isCreated` finds it. */
+    async addComment(number: number, body: string, isCreated: (body: string) => boolean): Promise<void> {
       try {
-        await rest.issues.createComment({ ...at, issue_number: number, body, ...onlyOnce });
+        await rest.issues.createComment({ ...at, issue_number: number, body, ...noRetries });
       } catch (failure) {
-        if (isRefused(failure as RawFailure)) throw failure;
-        const found = await this.comments(number, isIt).catch(() => []);
+        if (isRejected(failure as RequestFailure)) throw failure;
+        const found = await this.comments(number, isCreated).catch(() => []);
         if (found.length === 0) throw failure;
       }
     },
@@ -244,34 +258,31 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
     },
     /** The pull requests of this repository that a commit belongs to. */
     async pullRequestsOf(sha: string): Promise<PullRequest[]> {
-      const of = { ...at, commit_sha: sha, per_page: 100 };
-      const found = await paginate(rest.repos.listPullRequestsAssociatedWithCommit, of);
+      const query = { ...at, commit_sha: sha, per_page: 100 };
+      const found = await paginate(rest.repos.listPullRequestsAssociatedWithCommit, query);
       // Names of repositories ignore case.
-      const here = `${at.owner}/${at.repo}`.toLowerCase();
-      return found.filter(({ base }) => base.repo.full_name.toLowerCase() === here);
+      const fullName = `${at.owner}/${at.repo}`.toLowerCase();
+      return found.filter(({ base }) => base.repo.full_name.toLowerCase() === fullName);
     },
     async pullRequest(number: number): Promise<PullRequest> {
       return (await rest.pulls.get({ ...at, pull_number: number })).data;
     },
     /** The text of a file at a commit; null if there is none. */
     async file(path: string, ref: string): Promise<string | null> {
-      const found = await rest.repos.getContent({ ...at, path, ref }).catch(orMissing);
+      const found = await rest.repos.getContent({ ...at, path, ref }).catch(nullIfMissing);
       const content = found !== null && 'content' in found.data ? found.data.content : null;
       return content === null ? null : Buffer.from(content, 'base64').toString('utf8');
     },
     /** Whether an account is a member of a team of the organization. */
     async isMember(team: string, username: string): Promise<boolean> {
-      const asked = { org: at.owner, team_slug: team, username };
-      const found = await rest.teams.getMembershipForUserInOrg(asked).catch(orMissing);
+      const query = { org: at.owner, team_slug: team, username };
+      const found = await rest.teams.getMembershipForUserInOrg(query).catch(nullIfMissing);
       return found?.data.state === 'active';
     },
     async run(id: string): Promise<WorkflowRun> {
       return (await rest.actions.getWorkflowRun({ ...at, run_id: Number(id) })).data;
     },
-    /**
-     * A later run of the same workflow with a finished job; undefined if there is none. A run that was cancelled while it waited did
-     * nothing.
-     */
+    /** A later run of the same workflow with a finished job: one that was cancelled while it waited did nothing. Undefined if there is none. */
     async laterRun({
       id,
       workflow_id,
@@ -279,13 +290,13 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       head_branch,
       event,
     }: WorkflowRun): Promise<WorkflowRun | undefined> {
-      const asked = { ...at, workflow_id, created: `>=${created_at}`, per_page: 100 };
+      const query = { ...at, workflow_id, created: `>=${created_at}`, per_page: 100 };
       const branch = event === 'pull_request' || head_branch === null ? {} : { branch: head_branch };
-      const all = await paginate(rest.actions.listWorkflowRuns, { ...asked, ...branch });
-      for (const run of all.filter((one) => one.id > id)) {
-        const of = { ...at, run_id: run.id, filter: 'all', per_page: 100 } as const;
-        const jobs = await paginate(rest.actions.listJobsForWorkflowRun, of);
-        // A failed job may have planned, too.
+      const runs = await paginate(rest.actions.listWorkflowRuns, { ...query, ...branch });
+      for (const run of runs.filter((other) => other.id > id)) {
+        const jobsQuery = { ...at, run_id: run.id, filter: 'all', per_page: 100 } as const;
+        const jobs = await paginate(rest.actions.listJobsForWorkflowRun, jobsQuery);
+        // A failed job may also have planned.
         if (jobs.some(({ conclusion }) => conclusion === 'success' || conclusion === 'failure')) return run;
       }
       return undefined;
@@ -301,8 +312,8 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
     },
     /** An artifact as a zip file. */
     async artifact(id: number): Promise<Uint8Array> {
-      const asked = { ...at, artifact_id: id, archive_format: 'zip' };
-      return new Uint8Array((await rest.actions.downloadArtifact(asked)).data as ArrayBuffer);
+      const query = { ...at, artifact_id: id, archive_format: 'zip' };
+      return new Uint8Array((await rest.actions.downloadArtifact(query)).data as ArrayBuffer);
     },
     /** The reviews that approve a pull request or request changes, oldest first, without dismissed ones. */
     async reviews(number: number): Promise<readonly Review[]> {
@@ -342,7 +353,7 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
         { ...at, ref: `refs/heads/${branch}` },
       );
       const rules = await paginate(rest.repos.getBranchRules, { ...at, branch, per_page: 100 });
-      const isRuled = rules.some((rule) => {
+      const hasRule = rules.some((rule) => {
         if (rule.type !== 'pull_request') return false;
         const { required_approving_review_count: count = 0, require_code_owner_review: byOwner = false } =
           rule.parameters ?? {};
@@ -350,16 +361,16 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
       });
       const protection = repository.ref?.refUpdateRule;
       return (
-        isRuled ||
+        hasRule ||
         (protection?.requiredApprovingReviewCount ?? 0) > 0 ||
         protection?.requiresCodeOwnerReviews === true
       );
     },
-    /** The issues by the token's account whose text is wanted, open or closed, newest first. */
+    /** The issues by the token's account that `isWanted` selects, open or closed, newest first. */
     async issues(isWanted: (body: string) => boolean): Promise<Issue[]> {
       const { login, databaseId } = await viewer();
       const creator = databaseId === null && !login.endsWith('[bot]') ? `${login}[bot]` : login;
-      const asked = {
+      const query = {
         ...at,
         creator,
         state: 'all',
@@ -367,7 +378,7 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
         direction: 'desc',
         per_page: 100,
       } as const;
-      const all = await paginate(rest.issues.listForRepo, asked);
+      const all = await paginate(rest.issues.listForRepo, query);
       return all
         .filter(
           ({ body, pull_request, user }) =>
@@ -377,13 +388,13 @@ function apiOf({ rest, paginate, graphql }: Octokit, at: { readonly owner: strin
         )
         .map(({ number, body, state }) => ({ number, body: body ?? '', isOpen: state === 'open' }));
     },
-    /** Opens an issue, once. `isIt` recognizes it, if GitHub's answer doesn't say whether it was created. */
-    async openIssue(title: string, body: string, isIt: (body: string) => boolean): Promise<number> {
+    /** Opens an issue, once. If GitHub's answer doesn't say whether it was created, `isCreated` finds it. */
+    async openIssue(title: string, body: string, isCreated: (body: string) => boolean): Promise<number> {
       try {
-        return (await rest.issues.create({ ...at, title, body, ...onlyOnce })).data.number;
+        return (await rest.issues.create({ ...at, title, body, ...noRetries })).data.number;
       } catch (failure) {
-        if (isRefused(failure as RawFailure)) throw failure;
-        const [found] = await this.issues(isIt).catch(() => []);
+        if (isRejected(failure as RequestFailure)) throw failure;
+        const [found] = await this.issues(isCreated).catch(() => []);
         if (found?.isOpen !== true) throw failure;
         return found.number;
       }

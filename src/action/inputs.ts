@@ -1,6 +1,7 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { error, type Problem, refuse } from '../base/problems.js';
 import type { Shard } from '../base/shard.js';
+import { withoutUndefined } from '../base/values.js';
 import type { Share } from '../plan/plan.js';
 import {
   type AllowOptions,
@@ -30,7 +31,7 @@ export interface Args extends SelectionOptions, ConnectionOptions {
   readonly message?: string;
 }
 
-/** The checked inputs of the action. Empty ones are undefined. */
+/** The checked inputs of the action. Empty inputs are undefined. */
 export interface Inputs extends AllowOptions {
   readonly command: (typeof commands)[number];
   readonly workingDirectory: string;
@@ -60,31 +61,31 @@ export interface Inputs extends AllowOptions {
 /** The value of `expect-digest` that reads the digest from the merged pull request. */
 export const fromPullRequest = 'from-pull-request';
 
-/** Reads and checks the inputs. Throws a ProblemsError with everything that is wrong with them. */
-export function readInputs(given: (name: string) => string): Inputs {
+/** Reads and checks the inputs. Throws a ProblemsError with all that is wrong with them. */
+export function readInputs(getInput: (name: string) => string): Inputs {
   const problems: Problem[] = [];
-  const text = (name: string): string | undefined => given(name).trim() || undefined;
-  const oneOf = <T extends string>(name: string, known: readonly T[], otherwise: T): T => {
-    const value = text(name) ?? otherwise;
-    const found = known.find((one) => one === value.toLowerCase());
-    if (found === undefined)
-      problems.push(wrong(`the input ${name} is "${value}"`, `it is ${known.join(' or ')}`));
-    return found ?? otherwise;
+  const text = (name: string): string | undefined => getInput(name).trim() || undefined;
+  const oneOf = <T extends string>(name: string, allowed: readonly T[], fallback: T): T => {
+    const value = text(name) ?? fallback;
+    const choice = allowed.find((candidate) => candidate === value.toLowerCase());
+    if (choice === undefined)
+      problems.push(wrongOption(`the input ${name} is "${value}"`, `it is ${allowed.join(' or ')}`));
+    return choice ?? fallback;
   };
   const flag = (name: string): boolean => oneOf(name, ['true', 'false'], 'false') === 'true';
 
   const command = oneOf('command', commands, 'plan');
-  const number = (name: string, least: number): number | undefined => {
+  const number = (name: string, min: number): number | undefined => {
     const value = text(name);
-    const found = value === undefined ? undefined : whole(value, least);
-    if (value !== undefined && found === undefined)
+    const parsed = value === undefined ? undefined : parseWholeNumber(value, min);
+    if (value !== undefined && parsed === undefined)
       problems.push(
-        wrong(
+        wrongOption(
           `the input ${name} is "${value}"`,
-          `it is a whole number${least === 0 ? '' : `, ${least} or more`}`,
+          `it is a whole number${min === 0 ? '' : `, ${min} or more`}`,
         ),
       );
-    return found;
+    return parsed;
   };
   const expectDigest = text('expect-digest');
   if (
@@ -93,73 +94,73 @@ export function readInputs(given: (name: string) => string): Inputs {
     !/^sha256:[0-9a-f]{64}$/.test(expectDigest)
   ) {
     problems.push(
-      wrong(`the input expect-digest is "${expectDigest}"`, `it is a plan's digest or ${fromPullRequest}`),
+      wrongOption(
+        `the input expect-digest is "${expectDigest}"`,
+        `it is a plan's digest or ${fromPullRequest}`,
+      ),
     );
   }
   if (expectDigest !== undefined && command !== 'apply') {
-    problems.push(wrong('the input expect-digest works only with the command apply', 'leave it out'));
+    problems.push(wrongOption('the input expect-digest works only with the command apply', 'leave it out'));
   }
   const driftIssue = flag('drift-issue');
   if (driftIssue && command === 'validate') {
-    problems.push(wrong('the input drift-issue works only with the commands plan and apply', 'leave it out'));
+    problems.push(
+      wrongOption('the input drift-issue works only with the commands plan and apply', 'leave it out'),
+    );
   }
-  const args = readArgs(words(given('args')), problems);
-  const shard = text('shard');
-  const inputs = {
+  const args = readArgs(splitWords(getInput('args')), problems);
+  const inputs: Inputs = {
     command,
     workingDirectory: text('working-directory') ?? '.',
-    ...optional('config', text('config')),
-    ...optional('environment', text('environment')),
-    ...optional('baseUrl', text('base-url')),
-    ...optional('token', text('token')),
-    ...optional('githubToken', text('github-token')),
     comment: oneOf('comment', commentModes, 'on-change'),
-    ...optional('planFile', text('plan-file')),
-    ...optional('expectDigest', expectDigest),
-    ...optional(
-      'approve',
-      text('approve') === undefined ? undefined : oneOf('approve', approveModes, 'reviewed'),
-    ),
     planWorkflow: text('plan-workflow') ?? '.github/workflows/idops-pull-request.yml',
     failOnChanges: flag('fail-on-changes'),
     driftIssue,
     paths: text('paths')?.split(/\s+/) ?? [],
-    ...optional('allowDestructive', number('allow-destructive', 0)),
-    ...optional('allowPrivileged', number('allow-privileged', 0)),
-    ...optional('allowChanges', number('allow-changes', 0)),
-    ...optional('prNumber', number('pr-number', 1)),
-    ...optional('shard', readShard(shard, args.shard, command, problems)),
+    ...withoutUndefined({
+      config: text('config'),
+      environment: text('environment'),
+      baseUrl: text('base-url'),
+      token: text('token'),
+      githubToken: text('github-token'),
+      planFile: text('plan-file'),
+      expectDigest,
+      approve: text('approve') === undefined ? undefined : oneOf('approve', approveModes, 'reviewed'),
+      allowDestructive: number('allow-destructive', 0),
+      allowPrivileged: number('allow-privileged', 0),
+      allowChanges: number('allow-changes', 0),
+      prNumber: number('pr-number', 1),
+      shard: readShard(text('shard'), args.shard, command, problems),
+    }),
     args,
   };
   if (args.only !== undefined && command !== 'plan') {
-    problems.push(wrong('args: --only works only with the command plan', 'leave it out'));
+    problems.push(wrongOption('args: --only works only with the command plan', 'leave it out'));
   }
   if (command === 'apply' && inputs.planFile !== undefined) {
-    problems.push(...planFileConflicts({ ...args, ...optional('shard', inputs.shard ?? args.shard) }));
+    problems.push(
+      ...planFileConflicts({ ...args, ...withoutUndefined({ shard: inputs.shard ?? args.shard }) }),
+    );
   }
   refuse(problems);
   return inputs;
 }
 
-function wrong(message: string, hint: string): Problem {
+function wrongOption(message: string, hint: string): Problem {
   return error('wrong-option', message, [], hint);
 }
 
-/** A member, or nothing if it has no value. */
-function optional<K extends string, V>(name: K, value: V | undefined): { [name in K]?: V } {
-  return value === undefined ? {} : ({ [name]: value } as { [name in K]?: V });
-}
-
-function whole(text: string, least: number): number | undefined {
+function parseWholeNumber(text: string, min: number): number | undefined {
   try {
-    return wholeNumber(least)(text);
+    return wholeNumber(min)(text);
   } catch (failure) {
     if (failure instanceof CommanderError) return undefined;
     throw failure;
   }
 }
 
-/** The options of the command line that `args` takes. */
+/** The options of the command line that `args` accepts. */
 export function argsOptions(): Option[] {
   return [
     ...selectionOptions(),
@@ -171,10 +172,10 @@ export function argsOptions(): Option[] {
   ];
 }
 
-function readArgs(given: readonly string[], problems: Problem[]): Args {
+function readArgs(words: readonly string[], problems: Problem[]): Args {
   const options = argsOptions();
-  const refuseWith = (message: string, hint = `it takes ${options.map(({ long }) => long).join(', ')}`) =>
-    problems.push(wrong(`args: ${message}`, hint));
+  const addProblem = (message: string, hint = `it takes ${options.map(({ long }) => long).join(', ')}`) =>
+    problems.push(wrongOption(`args: ${message}`, hint));
   const parser = new Command('args')
     .helpOption(false)
     .allowExcessArguments()
@@ -182,20 +183,20 @@ function readArgs(given: readonly string[], problems: Problem[]): Args {
     .exitOverride();
   for (const option of options) parser.addOption(option);
   try {
-    parser.parse(given, { from: 'user' });
-    for (const argument of parser.args) refuseWith(`unexpected argument '${argument}'`);
+    parser.parse(words, { from: 'user' });
+    for (const argument of parser.args) addProblem(`unexpected argument '${argument}'`);
     return parser.opts<Args>();
   } catch (failure) {
     if (!(failure instanceof CommanderError)) throw failure;
-    // A missing last value doesn't hide earlier mistakes.
-    if (failure.code === 'commander.optionMissingArgument') readArgs(given.slice(0, -1), problems);
-    refuseWith(commanderMessage(failure));
+    // If the last value is missing, earlier mistakes are reported too.
+    if (failure.code === 'commander.optionMissingArgument') readArgs(words.slice(0, -1), problems);
+    addProblem(commanderMessage(failure));
     return { target: [], kind: [] };
   }
 }
 
-/** Splits words as a shell does, with quotes but without variables and commands. */
-function words(text: string): string[] {
-  const found = text.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g) ?? [];
-  return found.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'));
+/** Splits words as a shell does: with quotes, but without variables and command substitution. */
+function splitWords(text: string): string[] {
+  const words = text.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g) ?? [];
+  return words.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'));
 }

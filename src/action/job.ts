@@ -16,15 +16,15 @@ import { sessionOptionsOf } from '../session/options.js';
 import { planSamples } from '../session/plan-samples.js';
 import type { Session, SessionOptions } from '../session/session.js';
 import { shardOptions } from '../session/shard.js';
-import { checkCheckout, eventOfPull } from './checkout.js';
+import { checkCheckout, pullRequestEvent } from './checkout.js';
 import { readEvent, type WorkflowEvent } from './event.js';
 import type { Inputs } from './inputs.js';
 import { Log } from './log.js';
-import { folderOf, variablesOf } from './places.js';
 import { Posts } from './posts.js';
-import { type Guarding, guardingOf } from './safety.js';
+import { type EffectiveSafety, effectiveSafety } from './safety.js';
 import { subjectOf } from './subject.js';
-import type { SharedPlan } from './text.js';
+import type { PostedPlan } from './text.js';
+import { processVariables, workingFolder } from './workspace.js';
 
 /** Sample data for emails, by the template's address. */
 type Samples = Awaited<ReturnType<typeof planSamples>>['samples'];
@@ -36,12 +36,12 @@ export class Job {
   readonly redactor = createRedactor();
   readonly log = new Log();
   posts: Posts;
-  /** The plan, once there is one: later failures are reported with it. */
-  #made: Plan | undefined;
+  /** The plan, once it is made: later failures are reported with it. */
+  #plan: Plan | undefined;
   #phase: 'before' | 'sending' | 'reported' = 'before';
   #shard: Shard | undefined;
   #temporary: string | undefined;
-  #guarding: Guarding | undefined;
+  #safety: EffectiveSafety | undefined;
 
   constructor(signal: AbortSignal, secrets: readonly string[]) {
     this.signal = signal;
@@ -50,18 +50,18 @@ export class Job {
     this.posts = new Posts(this.event, this.redactor, this.log, signal);
   }
 
-  /** Determines the commit of the run, and checks that the files are those of it. */
+  /** Determines the commit of the run, and checks that its files are checked out. */
   async checkCommit(inputs: Inputs): Promise<void> {
-    this.event = await eventOfPull(this.event, inputs, this.signal);
+    this.event = await pullRequestEvent(this.event, inputs, this.signal);
     this.posts = new Posts(this.event, this.redactor, this.log, this.signal);
     await checkCheckout(this.event, inputs);
   }
 
-  get made(): Plan | undefined {
-    return this.#made;
+  get plan(): Plan | undefined {
+    return this.#plan;
   }
 
-  /** How far an apply has come: whether requests may have been sent, and whether the result was reported. */
+  /** The phase of an apply: whether requests may have been sent, and whether the result was reported. */
   get phase(): 'before' | 'sending' | 'reported' {
     return this.#phase;
   }
@@ -71,7 +71,7 @@ export class Job {
     this.#phase = phase;
   }
 
-  /** Sets the shard of a stored plan: later failures are reported for it. */
+  /** Sets the shard of a stored plan; later failures are reported for it. */
   setShard(shard: Shard | undefined): void {
     this.#shard = shard;
   }
@@ -90,51 +90,50 @@ export class Job {
       pinned: baseUrl !== undefined,
       signal: this.signal,
       redactor: this.redactor,
-      ...(this.#guarding === undefined ? {} : { safety: this.#guarding.safety, approvable: true }),
+      ...(this.#safety === undefined ? {} : { safety: this.#safety.safety, approvable: true }),
     };
   }
 
-  /** Works in a session, closes it, and reports its warnings and notes. */
-  async within<S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> {
+  /** Calls `work` with a session, closes the session, and logs its warnings and notes. */
+  async runSession<S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> {
     try {
-      if (session.warnings.length > 0) await this.log.problems(redactReport(session.warnings, this.redactor));
-      for (const note of session.notes) this.log.say(escapeLines(this.redactor.redactSentence(note)));
+      await this.log.problems(redactReport(session.warnings, this.redactor));
+      for (const note of session.notes) this.log.write(escapeLines(this.redactor.redactSentence(note)));
       return await work(session);
     } finally {
-      const left = await session.close();
-      if (left.length > 0) await this.log.problems(left);
+      await this.log.problems(await session.close());
     }
   }
 
   /** Loads the configuration that the inputs name. */
   async project({ config, environment, token, ...inputs }: Inputs): Promise<Project> {
     return await loadProject({
-      cwd: folderOf(inputs),
+      cwd: workingFolder(inputs),
       above: false,
-      variables: variablesOf(token),
+      variables: processVariables(token),
       tokenFile: inputs.args.tokenFile,
       config,
       env: environment,
     });
   }
 
-  /** The settings of `safety` that hold for this run. Call it before a session is opened. */
-  async guard(inputs: Inputs, project: Project): Promise<Safety> {
-    this.#guarding = await guardingOf(this, inputs, project);
-    return this.#guarding.safety;
+  /** The `safety` settings of this run. Call it before opening a session. */
+  async loadSafety(inputs: Inputs, project: Project): Promise<Safety> {
+    this.#safety = await effectiveSafety(this, inputs, project);
+    return this.#safety.safety;
   }
 
-  /** Sample data for the emails of a page. */
-  async samples(plan: Plan, project: Project): Promise<Samples> {
+  /** Reads sample data for the emails of a plan. */
+  async readSamples(plan: Plan, project: Project): Promise<Samples> {
     const { samples, warnings } = await planSamples(plan, project);
-    if (warnings.length > 0) await this.log.problems(redactReport(warnings, this.redactor));
+    await this.log.problems(redactReport(warnings, this.redactor));
     return samples;
   }
 
-  /** The same for a result, which must be shown: if samples can't be read, that is a warning. */
-  async samplesOrNone(plan: Plan, project: Project): Promise<Samples> {
+  /** As `readSamples`, but only warns if the samples can't be read: after an apply, the result must be reported. */
+  async tryReadSamples(plan: Plan, project: Project): Promise<Samples> {
     try {
-      return await this.samples(plan, project);
+      return await this.readSamples(plan, project);
     } catch (failure) {
       if (!(failure instanceof ProblemsError)) throw failure;
       const warnings = failure.problems.map((problem): Problem => ({ ...problem, severity: 'warning' }));
@@ -143,22 +142,22 @@ export class Job {
     }
   }
 
-  /** Writes a page into the temporary folder, and returns its path. */
-  async writeHtml<T>(name: string, report: Report<T>, found: T): Promise<string> {
-    const shown = report.redact(found, this.redactor);
+  /** Writes a report as a page into the temporary folder, and returns its path. */
+  async writeHtml<T>(name: string, report: Report<T>, content: T): Promise<string> {
+    const shown = report.redact(content, this.redactor);
     const file = join(await this.temporaryFolder(), name);
     await writeOutput(file, await renderText(report, 'html', shown, this.log.renderOptions), 0o600);
     return file;
   }
 
-  /** A plan for comments and summaries. */
-  async shared(
+  /** A redacted plan for comments and summaries. */
+  async postedPlan(
     inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'shard' | 'args'>,
     plan: Plan,
-  ): Promise<SharedPlan> {
-    const forge = await forgeOf(process.env, folderOf(inputs), this.event.sha);
+  ): Promise<PostedPlan> {
+    const forge = await forgeOf(process.env, workingFolder(inputs), this.event.headSha);
     const subject = subjectOf(inputs, inputs.args, this.redactor.redact, plan);
-    return { plan, only: inputs.args.only, forge, subject, note: this.#guarding?.note ?? '' };
+    return { plan, only: inputs.args.only, forge, subject, note: this.#safety?.note ?? '' };
   }
 
   /** The folder for plans and reports without a path of their own. */
@@ -167,9 +166,9 @@ export class Job {
     return this.#temporary;
   }
 
-  /** Writes a plan to the log. From then on it is in the outputs, whatever fails. */
+  /** Writes a plan to the log. Even if the step fails later, the outputs describe this plan. */
   async logPlan(plan: Plan, shown: Plan): Promise<void> {
-    this.#made = plan;
+    this.#plan = plan;
     await this.log.report(planReport, { plan: shown, samples: new Map() });
   }
 }

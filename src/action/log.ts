@@ -3,18 +3,18 @@ import type { Problem } from '../base/problems.js';
 import { problemsReport, type RenderOptions, type Report, renderText } from '../report/formats.js';
 import { type Annotation, annotationCommand } from '../report/github.js';
 import type { Inputs } from './inputs.js';
-import { folderInRepository } from './places.js';
+import { folderInRepository } from './workspace.js';
 
-/** The log of the step. Texts must be redacted before. */
+/** The log of the step. Texts must be redacted already. */
 export class Log {
   #inputs: Inputs | undefined;
 
-  /** Sets how reports are rendered, once the inputs are known. */
-  learn(inputs: Inputs): void {
+  /** Sets the inputs, which say how reports are rendered. */
+  setInputs(inputs: Inputs): void {
     this.#inputs = inputs;
   }
 
-  /** How reports are rendered in it. */
+  /** How reports are rendered in the log. */
   get renderOptions(): RenderOptions {
     const inputs = this.#inputs;
     const only = inputs?.args.only;
@@ -26,15 +26,15 @@ export class Log {
     };
   }
 
-  /** Writes a text, which must be escaped. */
-  say(text: string): void {
+  /** Writes an escaped text. */
+  write(text: string): void {
     if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   }
 
   /** Writes a report as text, and its annotations. */
   async report<T>(report: Report<T>, shown: T): Promise<void> {
     for (const format of ['text', 'github'] as const)
-      this.say(await renderText(report, format, shown, this.renderOptions));
+      this.write(await renderText(report, format, shown, this.renderOptions));
   }
 
   /** Writes problems, if there are any. */
@@ -44,7 +44,7 @@ export class Log {
 
   /** Writes a sentence about the step itself as an annotation. */
   annotate(level: Annotation['level'], message: string): void {
-    this.say(annotationCommand({ level, title: 'idops', message, place: null }));
+    this.write(annotationCommand({ level, title: 'idops', message, place: null }));
   }
 }
 

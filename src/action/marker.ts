@@ -8,24 +8,24 @@ import type { WorkflowEvent } from './event.js';
 /** `plan` is a comment that can approve its plan when the pull request is merged; `shown` is one that only shows a plan. */
 export type CommentKind = 'plan' | 'shown';
 
-/** Only runs for the event `pull_request` are bound to a pull request by GitHub, so only their plans can be approved. */
+/** `plan` for the event `pull_request`: only those runs belong to a pull request according to GitHub, so only they can be approved. */
 export function commentKind({ name }: Pick<WorkflowEvent, 'name'>): CommentKind {
   return name === 'pull_request' ? 'plan' : 'shown';
 }
 
-/** The hidden first line of a comment or an issue, which only idops reads. */
+/** The hidden first line of a comment or an issue, for idops only. */
 export interface Marker {
   readonly kind: CommentKind | 'drift';
-  /** Which project, environment and shard it is about. */
+  /** Identifies the project, environment and shard. */
   readonly key: string;
   /** The plan that it shows; null if it shows none. */
-  readonly plan: MarkedPlan | null;
+  readonly plan: PlanIdentity | null;
   /** The id of the workflow run that made the plan; null if unknown. */
   readonly run: string | null;
 }
 
 /** What identifies a plan. */
-export interface MarkedPlan {
+export interface PlanIdentity {
   readonly digest: string;
   /** A hash of the observed values of all objects that the plan changes. */
   readonly observed: string;
@@ -37,19 +37,19 @@ export function markerKey(config: string, environment: string | null, shard?: Sh
   return sha256(JSON.stringify([config, environment, ...part])).slice(0, 16);
 }
 
-/** The plan as its marker identifies it. */
-export async function markPlan(
+/** The hashes that identify a plan in a marker. */
+export async function identifyPlan(
   { server, environment, digest, changes }: Plan,
   redactor: Redactor,
-): Promise<MarkedPlan> {
+): Promise<PlanIdentity> {
   const sent = changes.filter(({ requests }) => requests.length > 0);
   const sealed = await sealObjects({ server, environment, changes: sent }, redactor.redactName);
-  // The requests identify the object of each observation.
+  // The requests say which object was observed.
   const rows = sealed.map(({ requests, observed }) => [requests, observed]).sort();
   return { digest, observed: `sha256:${sha256(JSON.stringify(rows))}` };
 }
 
-/** The first line of a comment or an issue. No value in it can end the HTML comment. */
+/** Formats the first line of a comment or an issue. No value in it can end the HTML comment. */
 export function markerLine({ kind, key, plan, run }: Marker): string {
   return [
     `<!-- idops-${kind} key=${key}`,
@@ -81,7 +81,7 @@ export function readMarker(body: string): Marker | null {
 }
 
 /** Whether a text has a marker of this kind and key. */
-export function isAbout(body: string, { kind, key }: Pick<Marker, 'kind' | 'key'>): boolean {
+export function hasMarker(body: string, { kind, key }: Pick<Marker, 'kind' | 'key'>): boolean {
   const marker = readMarker(body);
   return marker?.kind === kind && marker.key === key;
 }

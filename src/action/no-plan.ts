@@ -1,20 +1,20 @@
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { commentKind, markerLine } from './marker.js';
-import { type Ending, writeSummary } from './outputs.js';
-import { commentKey } from './places.js';
-import { aboutText, subjectOf } from './subject.js';
+import { type StepOutcome, writeSummary } from './outputs.js';
+import { headingOf, subjectOf } from './subject.js';
 import { plainText } from './text.js';
+import { commentKey } from './workspace.js';
 
-/** The text in place of a plan. */
+/** A text that replaces a plan. */
 export interface NoPlan {
-  /** In a word or two. */
+  /** The outcome in one or two words. */
   readonly title: string;
-  /** In Markdown. */
+  /** Markdown. */
   readonly text: string;
   /** Removes credentials from names. */
   readonly hide: (text: string) => string;
-  /** Opens no comment, and doesn't warn if the comment can't be written. */
+  /** Only updates an existing comment, and doesn't warn if the token lacks the permission. */
   readonly quiet?: boolean;
 }
 
@@ -26,20 +26,20 @@ export async function reportNoPlan(
 ): Promise<void> {
   const key = commentKey(inputs, null);
   const first = markerLine({ kind: commentKind(job.event), key, run: job.event.runId, plan: null });
-  const heading = `${aboutText('idops plan', subjectOf(inputs, inputs.args, hide))}: ${title}`;
+  const heading = `${headingOf('idops plan', subjectOf(inputs, inputs.args, hide))}: ${title}`;
   const body = `${first}\n${plainText(heading, text, job.event)}`;
-  await job.posts.comment(inputs, key, body, { opens: inputs.comment === 'true' && !quiet, quiet });
+  await job.posts.comment(inputs, key, body, { createIfMissing: inputs.comment === 'true' && !quiet, quiet });
 }
 
-/** Ends a plan of a pull request that changes no file of `paths`. If an earlier commit did, the comment says so. */
-export async function reportNothingToPlan(job: Job, inputs: Inputs): Promise<Ending> {
+/** Reports that a pull request changes no file of `paths`. A comment for an earlier commit that did is replaced. */
+export async function reportNothingToPlan(job: Job, inputs: Inputs): Promise<StepOutcome> {
   const summary = 'nothing to plan';
   const text =
-    'This pull request changes no file that is planned. Merging it applies nothing of what was shown here before.';
-  job.log.say(text);
+    'This pull request changes no file in `paths`, so nothing is planned. Merging it applies nothing that was shown here before.';
+  job.log.write(text);
   await writeSummary(`## idops plan: ${summary}\n\n${text}`);
   const { redact: hide } = job.redactor;
-  const quiet = job.event.pullRequest?.withoutSecrets != null;
+  const quiet = job.event.pullRequest?.noSecretsReason != null;
   await reportNoPlan(job, inputs, { title: summary, text, hide, quiet });
   return { code: 0, summary, changed: false };
 }

@@ -2,8 +2,8 @@ import { setOutput, summary, warning } from '@actions/core';
 import { countDestructions } from '../plan/approve.js';
 import { countPrivileged, type Plan, summarize } from '../plan/plan.js';
 
-/** How a run of the action ended. */
-export interface Ending {
+/** The outcome of the step. */
+export interface StepOutcome {
   /** The exit code of the command line; 2 for a plan with changes. */
   readonly code: 0 | 1 | 2 | 130;
   /** The outcome in one line. */
@@ -16,8 +16,8 @@ export interface Ending {
   readonly commentFile?: string;
 }
 
-/** Sets the outputs. They are short: long texts are in files that they name. */
-export function writeOutputs(outcome: Ending, failed: boolean): void {
+/** Sets the outputs of the step. Long texts are in files, which the outputs name. */
+export function writeOutputs(outcome: StepOutcome, failed: boolean): void {
   const { code, plan } = outcome;
   setOutput('changed', String(outcome.changed));
   setOutput('failed', String(failed));
@@ -36,7 +36,7 @@ export function writeOutputs(outcome: Ending, failed: boolean): void {
   for (const [name, count] of Object.entries(counts)) setOutput(name, String(count));
 }
 
-/** Adds to the summary of the step, if the runner has one. A failure is ignored. */
+/** Adds a text to the summary of the step, if the runner has summaries. A failure is only a warning. */
 export async function writeSummary(text: string): Promise<void> {
   if ((process.env.GITHUB_STEP_SUMMARY ?? '') === '') return;
   try {

@@ -11,7 +11,7 @@ import { type Inputs, readInputs } from './inputs.js';
 import { Job } from './job.js';
 import { titleLine } from './log.js';
 import { reportNoPlan, reportNothingToPlan } from './no-plan.js';
-import { type Ending, writeOutputs, writeSummary } from './outputs.js';
+import { type StepOutcome, writeOutputs, writeSummary } from './outputs.js';
 import { planAndReport } from './plan.js';
 import { reportNotApplied } from './result-comment.js';
 import { problemsBlock } from './text.js';
@@ -21,21 +21,21 @@ import { validate } from './validate.js';
 export async function run(signal: AbortSignal): Promise<number> {
   const secrets = [getInput('token'), getInput('github-token')].filter((secret) => secret !== '');
   for (const secret of new Set(secrets)) setSecret(secret);
-  const typed: string[] = [];
+  const inputTexts: string[] = [];
   const job = new Job(signal, secrets);
   let inputs: Inputs | undefined;
-  let outcome: Ending;
+  let outcome: StepOutcome;
   try {
     inputs = readInputs((name) => {
       const text = getInput(name);
-      typed.push(text);
+      inputTexts.push(text);
       return text;
     });
-    // A token command inherits the rest of the environment.
+    // A token command inherits the environment, which must not contain the tokens.
     for (const name of ['INPUT_TOKEN', 'INPUT_GITHUB-TOKEN']) delete process.env[name];
     outcome = await runCommand(job, inputs);
   } catch (failure) {
-    outcome = await reportFailure(job, inputs, failure, typed);
+    outcome = await reportFailure(job, inputs, failure, inputTexts);
   }
   const failed =
     outcome.code === 1 || outcome.code === 130 || (outcome.code === 2 && inputs?.failOnChanges === true);
@@ -44,52 +44,53 @@ export async function run(signal: AbortSignal): Promise<number> {
   return outcome.code === 130 ? 130 : 1;
 }
 
-async function runCommand(job: Job, inputs: Inputs): Promise<Ending> {
-  job.log.learn(inputs);
+async function runCommand(job: Job, inputs: Inputs): Promise<StepOutcome> {
+  job.log.setInputs(inputs);
   await job.checkCommit(inputs);
   if (inputs.command === 'validate') return await validate(job, inputs);
-  if (inputs.command === 'plan' && (await job.posts.changesNone(inputs)))
+  if (inputs.command === 'plan' && (await job.posts.changesNoPath(inputs)))
     return await reportNothingToPlan(job, inputs);
   const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
-  const reason = hasToken ? null : (job.event.pullRequest?.withoutSecrets ?? null);
+  const reason = hasToken ? null : (job.event.pullRequest?.noSecretsReason ?? null);
   if (reason !== null) return await validate(job, inputs, reason);
   const isPinned = inputs.baseUrl !== undefined && inputs.token !== undefined;
-  const foreign = isPinned ? null : whyForeign(job, inputs);
+  const foreign = isPinned ? null : whyUntrusted(job, inputs);
   if (foreign !== null && inputs.command === 'plan') {
     return await validate(job, inputs, `${foreign}, and base-url and token are not both inputs`);
   }
-  if (foreign !== null) throw refuseForeign(foreign);
+  if (foreign !== null) throw refuseUntrusted(foreign);
   return inputs.command === 'plan' ? await planAndReport(job, inputs) : await planAndApply(job, inputs);
 }
 
 /**
- * Why the configuration may come from an untrusted author, who must not choose where the token is sent or which program prints it; null if
- * it doesn't. Files of the pull request that `pr-number` names are checked out by hand.
+ * Why an untrusted author may have written the configuration, which says where the token is sent and which program prints it; null if none
+ * has. With `pr-number`, a workflow checks out the files of any pull request.
  */
-function whyForeign({ event }: Job, { prNumber }: Inputs): string | null {
-  if (event.foreign !== null || event.pullRequest !== null || prNumber === undefined) return event.foreign;
+function whyUntrusted({ event }: Job, { prNumber }: Inputs): string | null {
+  if (event.untrustedReason !== null || event.pullRequest !== null || prNumber === undefined)
+    return event.untrustedReason;
   return `pull request #${prNumber} may be of another repository`;
 }
 
-function refuseForeign(foreign: string): ProblemsError {
+function refuseUntrusted(foreign: string): ProblemsError {
   return problemError(
     'foreign-files',
-    `${foreign}, whose idops.yaml would say where the token goes`,
-    'give both base-url and token as inputs, or use the command validate',
+    `${foreign}, and its idops.yaml says where the token is sent`,
+    'set both inputs, base-url and token, or use the command validate',
   );
 }
 
-/** Reports a failure in the log, the summary and the comment. `typed` are the values of the inputs: a token may be in the wrong one. */
+/** Reports a failure in the log, the summary and the comment, without `inputTexts`: a token may be in the wrong input. */
 async function reportFailure(
   job: Job,
   inputs: Inputs | undefined,
   failure: unknown,
-  typed: readonly string[],
-): Promise<Ending> {
-  const scrub = scrubArguments(typed);
-  const problems = redactReport(scrubProblems(problemsOf(failure), typed, job.redactor), job.redactor);
+  inputTexts: readonly string[],
+): Promise<StepOutcome> {
+  const scrub = scrubArguments(inputTexts);
+  const problems = redactReport(scrubProblems(problemsOf(failure), inputTexts, job.redactor), job.redactor);
   await job.log.problems(problems);
-  if (inputs?.args.debug === true) job.log.say(escapeLines(job.redactor.redact(stacksOf(failure))));
+  if (inputs?.args.debug === true) job.log.write(escapeLines(job.redactor.redact(stacksOf(failure))));
   const [first] = problems;
   const code = job.signal.aborted ? 130 : 1;
   await writeSummary(`## idops: failed\n\n${await problemsBlock(problems)}`);
@@ -99,18 +100,18 @@ async function reportFailure(
     await reportNoPlan(job, inputs, { title: 'failed', text, hide });
   }
   if (inputs?.command === 'apply' && job.phase !== 'reported') {
-    const plan = job.made === undefined ? null : redactPlan(job.made, job.redactor);
+    const plan = job.plan === undefined ? null : redactPlan(job.plan, job.redactor);
     await reportNotApplied(job, job.withShard(inputs), {
       plan,
       problems,
-      sent: job.phase === 'sending',
+      mayHaveSent: job.phase === 'sending',
       hide,
     });
   }
   return {
     code,
     summary: titleLine(first === undefined ? 'failed' : `${first.code}: ${first.message}`),
-    changed: job.made !== undefined && changesServer(job.made),
-    ...(job.made === undefined ? {} : { plan: job.made }),
+    changed: job.plan !== undefined && changesServer(job.plan),
+    ...(job.plan === undefined ? {} : { plan: job.plan }),
   };
 }

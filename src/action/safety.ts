@@ -8,39 +8,39 @@ import type { WorkflowEvent } from './event.js';
 import { type GithubApi, GithubFailure, withGithub } from './github.js';
 import { fromPullRequest, type Inputs } from './inputs.js';
 import type { Log } from './log.js';
-import { mergedPullRequest, refusal } from './merged-pull.js';
-import { configInRepository } from './places.js';
+import { mergedPullRequest, notApproved } from './merged-pull.js';
+import { configInRepository } from './workspace.js';
 
-/** The step that runs. */
-interface Doing {
+/** What requests to GitHub and their log need. */
+interface StepContext {
   readonly event: WorkflowEvent;
   readonly signal: AbortSignal;
   readonly log: Log;
 }
 
-/** The settings of `safety` that hold for a run. */
-export interface Guarding {
+/** The `safety` settings of a run. */
+export interface EffectiveSafety {
   readonly safety: Safety;
-  /** Says what the pull request changes in them, in Markdown; empty if nothing. */
+  /** What the pull request changes in `safety`, in Markdown; empty if nothing. */
   readonly note: string;
 }
 
 /**
- * The stricter of the settings before the pull request, or the push, and after it, so that no pull request raises a limit and uses it.
- * Throws a ProblemsError (`not-approved`) if an apply can't read the settings before.
+ * The stricter of the settings before and after the pull request or push, so that no pull request both raises a limit and uses it. Throws a
+ * ProblemsError (`not-approved`) if an apply can't read the settings before.
  */
-export async function guardingOf(
-  { event, signal, log }: Doing,
+export async function effectiveSafety(
+  { event, signal, log }: StepContext,
   inputs: Inputs,
   project: Project,
-): Promise<Guarding> {
+): Promise<EffectiveSafety> {
   const safety = project.safety();
   const path = configInRepository(inputs);
   const { githubToken } = inputs;
   if (githubToken === undefined || path.startsWith('..')) return { safety, note: '' };
   try {
     const text = await withGithub(githubToken, event, { signal }, async (api) => {
-      const before = event.before ?? (await baseOf(api, event, inputs));
+      const before = event.baseSha ?? (await baseCommit(api, event, inputs));
       return before === undefined ? null : await api.file(path, before);
     });
     if (text === null) return { safety, note: '' };
@@ -54,22 +54,22 @@ export async function guardingOf(
     );
     return { safety: stricter(before, safety), note };
   } catch (failure) {
-    // An environment that is new, or a version that was never valid, has no settings.
+    // The environment is new, or the former version is invalid.
     if (failure instanceof ProblemsError) return { safety, note: '' };
     if (!(failure instanceof GithubFailure)) throw failure;
     const message = `${path} before this change can't be read: ${failure.message.replace(/\.$/, '')}`;
     if (inputs.command === 'apply')
-      throw refusal(
+      throw notApproved(
         message,
-        'the job needs the permissions actions: read, contents: read and pull-requests: read; run it again when that is put right',
+        'the job needs the permissions actions: read, contents: read and pull-requests: read; fix that, then run it again',
       );
     log.annotate('warning', `${message}. Whether safety is changed is unknown.`);
     return { safety, note: '' };
   }
 }
 
-/** The commit that the pull request of an event without one was merged into. */
-async function baseOf(
+/** The base commit of the pull request, for an event that doesn't name it. */
+async function baseCommit(
   api: GithubApi,
   event: WorkflowEvent,
   { command, expectDigest, prNumber }: Inputs,
@@ -85,8 +85,8 @@ const nouns: { readonly [kind in ApproverRule['for']]: string } = {
   protected: 'changes of protected objects',
 };
 
-/** The approvers that a plan needs. */
-export function approversFor(plan: Plan, { approvers }: Safety): readonly ApproverRule[] {
+/** The approvers that a plan needs according to `safety`. */
+export function requiredApprovers(plan: Plan, { approvers }: Safety): readonly ApproverRule[] {
   const has: { readonly [kind in ApproverRule['for']]: boolean } = {
     privileged: countPrivileged(plan) > 0,
     destructive: countDestructions(plan) > 0,
@@ -95,91 +95,96 @@ export function approversFor(plan: Plan, { approvers }: Safety): readonly Approv
   return approvers.filter((entry) => has[entry.for]);
 }
 
-/** Who is awaited, in Markdown: names in code mention nobody. Empty if nobody is. */
-export function awaitedSentence(needed: readonly ApproverRule[]): string {
-  if (needed.length === 0) return '';
-  const reviews = needed.map((entry) => `${namesOf(entry, code)} for ${nouns[entry.for]}`);
-  return `Awaited before it is applied: an approving review of this plan by ${reviews.join('; and by ')}.`;
+/** Which reviews a plan needs, in Markdown: names are code, so they mention nobody. Empty if it needs none. */
+export function requiredReviewsSentence(approvers: readonly ApproverRule[]): string {
+  if (approvers.length === 0) return '';
+  const reviews = approvers.map((entry) => `${namesOf(entry, code)} for ${nouns[entry.for]}`);
+  return `Before it is applied, it needs an approving review of this plan by ${reviews.join('; and by ')}.`;
 }
 
-function namesOf({ users = [], teams = [] }: ApproverRule, shown: (name: string) => string): string {
+function namesOf({ users = [], teams = [] }: ApproverRule, format: (name: string) => string): string {
   return [
-    ...users.map((user) => shown(user)),
-    ...teams.map((team) => `a member of the team ${shown(team)}`),
+    ...users.map((user) => format(user)),
+    ...teams.map((team) => `a member of the team ${format(team)}`),
   ].join(' or ');
 }
 
 /**
- * Throws a ProblemsError (`not-approved`) unless each of the needed approvers has approved the plan: by a review of the merged pull
- * request, or by starting the workflow by hand.
+ * Throws a ProblemsError (`not-approved`) unless each entry of `approvers` has approved the plan: by a review of the merged pull request,
+ * or by starting the workflow by hand.
  */
 export async function checkApprovers(
-  { event, signal }: Omit<Doing, 'log'>,
+  { event, signal }: Omit<StepContext, 'log'>,
   inputs: Inputs,
-  needed: readonly ApproverRule[],
-  { since }: { readonly since?: number },
+  approvers: readonly ApproverRule[],
+  { shownAt = 0 }: { readonly shownAt?: number },
 ): Promise<void> {
-  if (needed.length === 0) return;
+  if (approvers.length === 0) return;
   const { githubToken, expectDigest, prNumber } = inputs;
   if (githubToken === undefined)
-    throw refusal('safety.approvers needs the input github-token', 'give it, with pull-requests: read');
+    throw notApproved(
+      'safety.approvers needs the input github-token',
+      'set it to a token with pull-requests: read',
+    );
   const isByHand = event.name === 'workflow_dispatch' && expectDigest !== fromPullRequest;
   try {
     await withGithub(githubToken, event, { signal }, async (api) => {
       const approved = isByHand
         ? [process.env.GITHUB_TRIGGERING_ACTOR ?? ''].filter((actor) => actor !== '')
-        : await reviewersOf(api, event, prNumber, since ?? 0);
-      for (const entry of needed) {
-        if (await isAmong(api, entry, approved)) continue;
+        : await approvingReviewers(api, event, prNumber, shownAt);
+      for (const entry of approvers) {
+        if (await includesApprover(api, entry, approved)) continue;
         const by = namesOf(entry, (name) => name);
-        const how = isByHand ? 'to be started' : 'an approving review of this plan';
-        throw refusal(
-          `${nouns[entry.for]} need ${how} by ${by} (safety.approvers)`,
-          'merge such a change after that review, or let one of them start the workflow by hand with expect-digest',
+        const needed = isByHand ? 'to be started' : 'an approving review of this plan';
+        throw notApproved(
+          `${nouns[entry.for]} need ${needed} by ${by} (safety.approvers)`,
+          'merge such a change after that review, or let an approver start the workflow by hand with expect-digest',
         );
       }
     });
   } catch (failure) {
     if (!(failure instanceof GithubFailure)) throw failure;
-    throw refusal(
-      `whether safety.approvers approved can't be read: ${failure.message.replace(/\.$/, '')}`,
+    throw notApproved(
+      `reviews by safety.approvers can't be read: ${failure.message.replace(/\.$/, '')}`,
       'github-token needs pull-requests: read, and for teams a token that may read the members of the organization',
     );
   }
 }
 
-/** Who approved the last commit of the merged pull request last, after its plan was shown. */
-async function reviewersOf(
+/** The accounts whose last review of the merged pull request approves its last commit, after the plan was shown at `shownAt`. */
+async function approvingReviewers(
   api: GithubApi,
   event: WorkflowEvent,
   prNumber: number | undefined,
-  since: number,
+  shownAt: number,
 ): Promise<string[]> {
   const { number, head, merged_at } = await mergedPullRequest(api, event, prNumber);
-  const last = new Map(
+  const lastReviews = new Map(
     (await api.reviews(number))
       .filter(({ submittedAt }) => Date.parse(submittedAt) <= Date.parse(merged_at ?? ''))
       .toSorted((one, other) => one.submittedAt.localeCompare(other.submittedAt))
       .map((review) => [review.author?.login ?? '', review] as const),
   );
-  return [...last].flatMap(([login, { state, commit, submittedAt, author, authorCanPushToRepository }]) =>
-    state === 'APPROVED' &&
-    author?.__typename === 'User' &&
-    authorCanPushToRepository &&
-    commit?.oid === head.sha &&
-    Date.parse(submittedAt) > since
-      ? [login]
-      : [],
+  return [...lastReviews].flatMap(
+    ([login, { state, commit, submittedAt, author, authorCanPushToRepository }]) =>
+      state === 'APPROVED' &&
+      author?.__typename === 'User' &&
+      authorCanPushToRepository &&
+      commit?.oid === head.sha &&
+      Date.parse(submittedAt) > shownAt
+        ? [login]
+        : [],
   );
 }
 
-async function isAmong(
+/** Whether one of the accounts in `approved` is an approver, or a member of an approving team. */
+async function includesApprover(
   api: GithubApi,
   { users = [], teams = [] }: ApproverRule,
   approved: readonly string[],
 ): Promise<boolean> {
-  const known = new Set(users.map((user) => user.toLowerCase()));
-  if (approved.some((login) => known.has(login.toLowerCase()))) return true;
+  const logins = new Set(users.map((user) => user.toLowerCase()));
+  if (approved.some((login) => logins.has(login.toLowerCase()))) return true;
   for (const team of teams) for (const login of approved) if (await api.isMember(team, login)) return true;
   return false;
 }

@@ -2,28 +2,28 @@ import { escapeText, shellWord } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
 import { code } from '../report/markdown-escape.js';
 import type { Args, Inputs } from './inputs.js';
-import { configInRepository, environmentOf } from './places.js';
+import { chosenEnvironment, configInRepository } from './workspace.js';
 
-/** What a plan is about, for people: it tells several comments apart. */
+/** What a plan is about, for headings: it tells several comments of a pull request apart. */
 export interface Subject {
   readonly environment: string | null;
-  /** The configuration's path in the repository; null for the default one. */
+  /** The path of the configuration in the repository; null for `idops.yaml`. */
   readonly config: string | null;
   /** The server's address without its scheme; null if unknown. */
   readonly server: string | null;
   /** The shard, such as `2/4`; null for all objects. */
   readonly shard: string | null;
-  /** The selection, as in `args`; empty for everything. */
-  readonly selected: string;
+  /** The options of `args` that select objects or changes; empty for everything. */
+  readonly selection: string;
   /** Whether only a part of the declared objects was planned. */
-  readonly narrowed: boolean;
+  readonly isNarrowed: boolean;
 }
 
-/** The characters that are shown of a name, and of a selection. */
-const nameRoom = 100;
-const selectedRoom = 600;
+/** The maximum length of a name and of a selection, in characters. */
+const maxNameLength = 100;
+const maxSelectionLength = 600;
 
-/** The subject of the inputs, as far as it is known without a plan. `hide` removes credentials from a text. */
+/** The subject of the inputs; without a plan, the server is unknown. `hide` removes credentials from a text. */
 export function subjectOf(
   inputs: Pick<Inputs, 'config' | 'environment' | 'workingDirectory' | 'shard'>,
   args: Args,
@@ -31,28 +31,28 @@ export function subjectOf(
   plan?: { readonly environment: string | null; readonly server: string },
 ): Subject {
   const config = configInRepository(inputs);
-  const environment = plan === undefined ? environmentOf(inputs) : plan.environment;
+  const environment = plan === undefined ? chosenEnvironment(inputs) : plan.environment;
   return {
     environment: environment === null ? null : hide(environment),
     config: config === 'idops.yaml' ? null : hide(config),
     server: plan === undefined ? null : hide(plan.server.replace(/^https?:\/\//, '')),
     shard: inputs.shard === undefined ? null : shardText(inputs.shard),
-    selected: selectedText(args, hide),
-    narrowed: args.target.length + args.kind.length > 0 || inputs.shard !== undefined,
+    selection: selectionText(args, hide),
+    isNarrowed: args.target.length + args.kind.length > 0 || inputs.shard !== undefined,
   };
 }
 
 /** A heading in Markdown: `idops plan in shard 2/4 for production of infra/idops.yaml at id.example.com`. */
-export function aboutText(what: string, subject: Subject): string {
-  return aboutWith(what, subject, (name) => code(short(name)));
+export function headingOf(what: string, subject: Subject): string {
+  return formatHeading(what, subject, (name) => code(shorten(name)));
 }
 
-/** The same as plain text, on one line. */
-export function aboutPlain(what: string, subject: Subject): string {
-  return aboutWith(what, subject, (name) => escapeText(short(name)));
+/** A heading in plain text on one line. */
+export function plainHeadingOf(what: string, subject: Subject): string {
+  return formatHeading(what, subject, (name) => escapeText(shorten(name)));
 }
 
-function aboutWith(
+function formatHeading(
   what: string,
   { environment, config, server, shard }: Subject,
   name: (text: string) => string,
@@ -67,17 +67,18 @@ function aboutWith(
 }
 
 /** The selection as a sentence in Markdown; empty for everything. */
-export function selectedSentence({ selected }: Subject): string {
-  if (selected === '') return '';
-  const shown = selected.length > selectedRoom ? `${selected.slice(0, selectedRoom)}…` : selected;
+export function selectionSentence({ selection }: Subject): string {
+  if (selection === '') return '';
+  const shown =
+    selection.length > maxSelectionLength ? `${selection.slice(0, maxSelectionLength)}…` : selection;
   return `Made with ${code(shown)}.`;
 }
 
-function short(text: string): string {
-  return text.length > nameRoom ? `${text.slice(0, nameRoom)}…` : text;
+function shorten(text: string): string {
+  return text.length > maxNameLength ? `${text.slice(0, maxNameLength)}…` : text;
 }
 
-function selectedText({ target, kind, only, prune, assert }: Args, hide: (text: string) => string): string {
+function selectionText({ target, kind, only, prune, assert }: Args, hide: (text: string) => string): string {
   return [
     ...target.map((address) => `--target ${shellWord(hide(address))}`),
     ...kind.map((name) => `--kind ${name}`),

@@ -5,11 +5,11 @@ import { validateProject } from '../session/validation.js';
 import type { Inputs } from './inputs.js';
 import type { Job } from './job.js';
 import { reportNoPlan } from './no-plan.js';
-import { type Ending, writeSummary } from './outputs.js';
+import { type StepOutcome, writeSummary } from './outputs.js';
 import { problemsBlock } from './text.js';
 
-/** Checks the project without a server. `reason` says why there is no plan, if one was asked for. */
-export async function validate(job: Job, inputs: Inputs, reason: string | null = null): Promise<Ending> {
+/** Checks the project without a server. `reason` says why it does so instead of planning. */
+export async function validate(job: Job, inputs: Inputs, reason: string | null = null): Promise<StepOutcome> {
   const { problems: found, objects } = await validateProject(() => job.project(inputs), {
     onSecret: job.redactor.add,
     signal: job.signal,
@@ -22,9 +22,9 @@ export async function validate(job: Job, inputs: Inputs, reason: string | null =
   const why =
     reason === null
       ? ''
-      : `There is no plan for this ${job.event.pullRequest === null ? 'run' : 'pull request'}: ${reason}. It was validated alone.`;
+      : `There is no plan for this ${job.event.pullRequest === null ? 'run' : 'pull request'}: ${reason}. It was only validated.`;
   if (why !== '') job.log.annotate('notice', why);
-  job.log.say(`${summary}.`);
+  job.log.write(`${summary}.`);
   const texts = [why, problems.length === 0 ? '' : await problemsBlock(problems)];
   await writeSummary([`## idops validate: ${summary}`, ...texts].join('\n\n').trimEnd());
   if (reason !== null && inputs.command === 'plan') {

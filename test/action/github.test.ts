@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GithubApi, GithubFailure, type Manner, withGithub } from '../../src/action/github.js';
+import { type GithubApi, GithubFailure, type ClientOptions, withGithub } from '../../src/action/github.js';
 import { deadlines } from '../deadlines.js';
 import { actionsBot, type DoubleFault, type GithubDouble, githubDouble } from './github-double.js';
 
@@ -10,7 +10,7 @@ type Ask = <T>(work: (api: GithubApi) => Promise<T>) => Promise<T>;
 
 async function opened(
   faults: readonly DoubleFault[],
-  manner: Partial<Manner> = {},
+  manner: Partial<ClientOptions> = {},
 ): Promise<{ github: GithubDouble; ask: Ask }> {
   const github = await githubDouble();
   github.faults.push(...faults);
@@ -23,7 +23,7 @@ async function opened(
 
 const all = (): boolean => true;
 const comments = (api: GithubApi) => api.comments(7, all);
-const histories = (api: GithubApi) => api.histories([]);
+const histories = (api: GithubApi) => api.commentHistories([]);
 const add = (api: GithubApi) => api.addComment(7, 'x', all);
 
 const list = { method: 'GET', path: /(comments|pulls|issues)$/, message: 'bad gateway' };
@@ -151,7 +151,7 @@ describe('a request to GitHub', () => {
     ['a rate limit', { ...list, status: 429 }],
   ])('ends if the job is cancelled while it waits for %s', async (_, fault) => {
     const controller = new AbortController();
-    const { github, ask } = await opened([fault], { signal: controller.signal, second: 1000 });
+    const { github, ask } = await opened([fault], { signal: controller.signal, msPerSecond: 1000 });
     const failed = expect(ask(comments)).rejects.toThrow('interrupted');
     await expect.poll(() => github.requests.length).toBe(1);
     controller.abort();

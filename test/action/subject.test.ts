@@ -1,6 +1,6 @@
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
-import { aboutPlain, aboutText, selectedSentence, subjectOf } from '../../src/action/subject.js';
+import { plainHeadingOf, headingOf, selectionSentence, subjectOf } from '../../src/action/subject.js';
 import { treeOf } from '../report/trees.js';
 
 const nothing = { target: [], kind: [] };
@@ -16,7 +16,7 @@ describe('the subject of a comment', () => {
       hide,
       { environment: evil, server: `https://${evil}` },
     );
-    const markdown = `## ${aboutText('idops plan', subject)}\n\n${selectedSentence(subject)}\n`;
+    const markdown = `## ${headingOf('idops plan', subject)}\n\n${selectionSentence(subject)}\n`;
     const { elements, prose } = treeOf(new MarkdownIt({ html: true, linkify: true }).render(markdown));
     expect(
       elements
@@ -24,8 +24,8 @@ describe('the subject of a comment', () => {
         .filter((tag) => !['html', 'head', 'body', 'h2', 'p', 'code'].includes(tag)),
     ).toEqual([]);
     expect(prose).not.toMatch(/[@<]/);
-    expect(markdown + aboutPlain('x', subject)).not.toContain('s3cret');
-    expect(aboutPlain('x', subject)).not.toContain('\n');
+    expect(markdown + plainHeadingOf('x', subject)).not.toContain('s3cret');
+    expect(plainHeadingOf('x', subject)).not.toContain('\n');
   });
 
   it('names the shard', () => {
@@ -33,10 +33,10 @@ describe('the subject of a comment', () => {
       environment: 'production',
       server: 'https://id.example.com',
     });
-    expect(aboutPlain('idops plan', subject)).toBe(
+    expect(plainHeadingOf('idops plan', subject)).toBe(
       'idops plan in shard 2/4 for production at id.example.com',
     );
-    expect(subject.narrowed).toBe(true);
+    expect(subject.isNarrowed).toBe(true);
   });
 
   it('is short, even with long names', () => {
@@ -45,7 +45,7 @@ describe('the subject of a comment', () => {
       environment: long,
       server: long,
     });
-    expect(aboutText('idops plan', subject).length).toBeLessThan(300);
-    expect(selectedSentence(subject).length).toBeLessThan(700);
+    expect(headingOf('idops plan', subject).length).toBeLessThan(300);
+    expect(selectionSentence(subject).length).toBeLessThan(700);
   });
 });

@@ -45,7 +45,7 @@ describe('a project with its own credentials', () => {
     await writeFile(path, JSON.stringify(payload));
     const { full_name } = repository;
     const own = { GITHUB_EVENT_PATH: path, GITHUB_EVENT_NAME: name, GITHUB_REPOSITORY: full_name };
-    return readEvent({ ...own, ...env }).foreign;
+    return readEvent({ ...own, ...env }).untrustedReason;
   }
 
   it.each<[string, ActionOptions]>([
