@@ -54,11 +54,11 @@ async function runCommand(job: Job, inputs: Inputs): Promise<StepOutcome> {
   const reason = hasToken ? null : (job.event.pullRequest?.noSecretsReason ?? null);
   if (reason !== null) return await validate(job, inputs, reason);
   const isPinned = inputs.baseUrl !== undefined && inputs.token !== undefined;
-  const foreign = isPinned ? null : whyUntrusted(job, inputs);
-  if (foreign !== null && inputs.command === 'plan') {
-    return await validate(job, inputs, `${foreign}, and base-url and token are not both inputs`);
+  const untrustedReason = isPinned ? null : whyUntrusted(job, inputs);
+  if (untrustedReason !== null && inputs.command === 'plan') {
+    return await validate(job, inputs, `${untrustedReason}, and base-url and token are not both inputs`);
   }
-  if (foreign !== null) throw refuseUntrusted(foreign);
+  if (untrustedReason !== null) throw refuseUntrusted(untrustedReason);
   return inputs.command === 'plan' ? await planAndReport(job, inputs) : await planAndApply(job, inputs);
 }
 
@@ -72,10 +72,10 @@ function whyUntrusted({ event }: Job, { prNumber }: Inputs): string | null {
   return `pull request #${prNumber} may be of another repository`;
 }
 
-function refuseUntrusted(foreign: string): ProblemsError {
+function refuseUntrusted(untrustedReason: string): ProblemsError {
   return problemError(
     'foreign-files',
-    `${foreign}, and its idops.yaml says where the token is sent`,
+    `${untrustedReason}, and its idops.yaml says where the token is sent`,
     'set both inputs, base-url and token, or use the command validate',
   );
 }

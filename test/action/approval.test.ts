@@ -99,13 +99,13 @@ describe('the comment of a pull request', () => {
     [
       'GitHub does not name its editor',
       ({ github }) => github.forbid('POST', /graphql/),
-      "what was approved can't be read",
+      "the approval can't be read",
     ],
     ['the token may not read pull requests', ({ github }) => github.forbid('GET', /pulls$/), permissions],
     [
       'GraphQL reports a missing permission',
       ({ github }) => github.faults.push(unanswered),
-      new RegExp(`what was approved can't be read: GitHub answers: .*not accessible[^]*${permissions}`),
+      new RegExp(`the approval can't be read: GitHub answers: .*not accessible[^]*${permissions}`),
     ],
     [
       'the server was changed, even if the plan sends the same',
@@ -130,7 +130,7 @@ describe('the comment of a pull request', () => {
     const { site, comment } = await shown();
     Object.assign(site.github.merge(7, 'abc123'), { merged_at: null });
     const { log } = await went(site.run({}, pullRequest(7, { sha: 'c0ffee' })));
-    expect(log).toContain(`pull request #7 ends with ${branchHead} now, and this is of c0ffee`);
+    expect(log).toContain(`pull request #7 ends with ${branchHead} now, and this run is for c0ffee`);
     expect(site.github.comments).toEqual([comment]);
   });
 
@@ -170,7 +170,7 @@ describe('a planning run', () => {
   });
 
   it.each<[string, (site: Workspace) => void, string]>([
-    ['uploaded nothing', ({ github }) => void github.artifacts.splice(0), 'kept no artifact idops-plan…'],
+    ['uploaded nothing', ({ github }) => void github.artifacts.splice(0), 'uploaded no artifact idops-plan…'],
     [
       'uploaded its plan only after the merge',
       ({ github }) => {
@@ -178,7 +178,7 @@ describe('a planning run', () => {
         github.merge(7, 'abc123');
         github.upload(77, { 'comment.md': github.comments[0]?.body ?? '' });
       },
-      'kept no artifact',
+      'uploaded no artifact',
     ],
     [
       'uploaded an expired artifact',
@@ -195,7 +195,7 @@ describe('a planning run', () => {
     [
       'was deleted',
       ({ github }) => void github.runs.splice(0),
-      "what was approved can't be read: GitHub answers 404",
+      "the approval can't be read: GitHub answers 404",
     ],
   ])('approves nothing if it %s', async (_, happen, message) => {
     const { site } = await shown();
@@ -213,7 +213,7 @@ describe('a planning run', () => {
 });
 
 describe('a required review', () => {
-  const nobody = 'nobody who may push approved it before the merge';
+  const nobody = 'nobody with push access approved it before the merge';
   const dependabot = { id: 4, login: 'dependabot[bot]' };
 
   it.each<[string, (site: Workspace) => unknown, string]>([
@@ -255,7 +255,7 @@ describe('a required review', () => {
       const { site } = await shown();
       site.github.required[how] = 1;
       site.github.merge(7, 'abc123');
-      await refused(site, 'nobody who may push');
+      await refused(site, 'nobody with push access');
       await appliedOnceReviewed(site);
     },
   );
@@ -266,7 +266,7 @@ describe('a required review', () => {
     site.github.review(7);
     site.github.review(7, { state: 'CHANGES_REQUESTED' });
     site.github.merge(7, 'abc123');
-    await refused(site, 'jo asked for changes last');
+    await refused(site, 'the last review of jo requests changes');
     await appliedOnceReviewed(site);
   });
 
@@ -279,19 +279,19 @@ describe('a required review', () => {
 });
 
 describe('a pull request', () => {
-  const none = 'no merged pull request brought the commit abc123';
+  const none = 'is not the merge of a pull request';
   const tagged = { ...push, env: { GITHUB_REF: 'refs/tags/v1' } };
   const opened = (github: GithubDouble) => Object.assign(github.merge(7, 'abc123'), { merged_at: null });
 
   it.each<[string, (github: GithubDouble) => void, string, ActionOptions?]>([
-    ['was merged into another branch', (github) => github.merge(7, 'abc123', 'develop'), `${none} to main`],
+    ['was merged into another branch', (github) => github.merge(7, 'abc123', 'develop'), `the commit abc123 of main ${none}`],
     ['came with the commit in one push', (github) => github.merge(7, 'fff000').commits.push('abc123'), none],
     ['is not merged', opened, none],
-    ['is not merged, according to the event', opened, 'pull request #7 is not merged', pullRequest()],
+    ['is not merged, according to the event', opened, 'is not the merge of pull request #7', pullRequest()],
     [
       'is one of several',
       (github) => [7, 8].map((number) => github.merge(number, 'abc123')),
-      'several merged pull requests (#7, #8) brought the commit abc123',
+      'the commit abc123 of main is the merge of several pull requests (#7, #8)',
     ],
     [
       'is of another repository',
@@ -344,14 +344,14 @@ describe('a pull request', () => {
     const pinned = { 'base-url': site.sandbox.url };
     for (const [number, message] of [
       ['8', 'approves no plan'],
-      ['9', 'pull request #9 is not merged, or not what brought'],
+      ['9', 'is not the merge of pull request #9'],
       ['10', 'GitHub answers 404'],
     ] as const) {
       await failed(site.run({ ...inputs, ...pinned, 'pr-number': number }, dispatched), message);
     }
     const named = { ...pinned, 'pr-number': '7' };
     const earlier = { ...dispatched, sha: 'fff000', env: { GITHUB_RUN_ID: '70' } };
-    const other = 'pull request #7 is not merged, or not what brought the commit fff000';
+    const other = 'the commit fff000 of main is not the merge of pull request #7';
     await failed(site.run({ ...inputs, ...named }, earlier), other);
     expect(site.writes()).toEqual([]);
     await applied(site, dispatched, named);

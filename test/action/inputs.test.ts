@@ -122,7 +122,7 @@ describe('the options in args', () => {
     expect(inputsOf('', { shard: '1/1' }).shard).toBeUndefined();
     for (const shard of ['5/4', '0/4', '2', '2 of 4', 'automatic'])
       expect(() => inputsOf('', { shard }), shard).toThrow(`the input shard is "${shard}"`);
-    expect(() => inputsOf('--shard 2/4', { shard: '2/4' })).toThrow('say both what is meant');
+    expect(() => inputsOf('--shard 2/4', { shard: '2/4' })).toThrow('are both set');
     for (const command of ['plan', 'apply'])
       expect(inputsOf('', { command, shard: '3/4' }).shard).toEqual({ index: 3, count: 4 });
     const only = 'the input shard works only with';

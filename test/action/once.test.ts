@@ -91,7 +91,7 @@ describe('an approval', () => {
     const second = await applies(site, merges(site, 8), { inputs: isDown ? down : {} });
     expect(second.code).toBe(isDown ? 1 : 0);
     await site.write(acme('Approved'));
-    const message = 'a later run of this workflow came after this one: https://github.example/';
+    const message = 'this workflow has a later run than this one: https://github.example/';
     await failed(applies(site, first, { attempt: 2 }), message);
     expect(site.writes()).toEqual([]);
   });

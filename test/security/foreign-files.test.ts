@@ -30,7 +30,7 @@ describe('a project with its own credentials', () => {
       const planned = await site.run(inputs, { ...event, env });
       expect(planned.code).toBe(0);
       for (const text of [planned.log, planned.summary, planned.outputs.summary])
-        expect(text).toMatch(/There is no plan for this (run|pull request): .*It was validated alone\./);
+        expect(text).toMatch(/There is no plan for this (run|pull request): .*It was only validated\./);
       expect(planned.outputs).toMatchObject({ changed: 'false', digest: '' });
     }
     expect(site.sandbox.requests).toEqual([]);
