@@ -110,7 +110,7 @@ describe('the comment of a pull request', () => {
     [
       'the server was changed, even if the plan sends the same',
       (site) => site.setLabel('somebody was here'),
-      'and the server was changed since',
+      'and the server has changed since',
     ],
   ])('approves nothing if %s', async (_, happen, message) => {
     const { site, comment } = await merged();
@@ -121,7 +121,7 @@ describe('the comment of a pull request', () => {
   it("approves what it showed at the merge: a later plan doesn't change it", async () => {
     const { site, comment } = await merged();
     const { log } = await site.run({}, pullRequest());
-    expect(log).toContain('pull request #7 is merged, and its comment stays as it was approved');
+    expect(log).toContain('pull request #7 is merged, so its comment must stay as it was approved');
     expect(site.github.comments).toEqual([comment]);
     await applied(site);
   });
@@ -192,11 +192,7 @@ describe('a planning run', () => {
       },
       'is not what its run wrote',
     ],
-    [
-      'was deleted',
-      ({ github }) => void github.runs.splice(0),
-      "the approval can't be read: GitHub answers 404",
-    ],
+    ['was deleted', ({ github }) => void github.runs.splice(0), "the approval can't be read: GitHub answers 404"],
   ])('approves nothing if it %s', async (_, happen, message) => {
     const { site } = await shown();
     happen(site);
@@ -284,7 +280,11 @@ describe('a pull request', () => {
   const opened = (github: GithubDouble) => Object.assign(github.merge(7, 'abc123'), { merged_at: null });
 
   it.each<[string, (github: GithubDouble) => void, string, ActionOptions?]>([
-    ['was merged into another branch', (github) => github.merge(7, 'abc123', 'develop'), `the commit abc123 of main ${none}`],
+    [
+      'was merged into another branch',
+      (github) => github.merge(7, 'abc123', 'develop'),
+      `the commit abc123 of main ${none}`,
+    ],
     ['came with the commit in one push', (github) => github.merge(7, 'fff000').commits.push('abc123'), none],
     ['is not merged', opened, none],
     ['is not merged, according to the event', opened, 'is not the merge of pull request #7', pullRequest()],
@@ -298,7 +298,7 @@ describe('a pull request', () => {
       (github) => Object.assign(github.merge(7, 'abc123').base, { repo: { full_name: 'mallory/identity' } }),
       none,
     ],
-    ['was merged for a tag', (github) => github.merge(7, 'abc123'), `${none} to a branch`, tagged],
+    ['was merged for a tag', (github) => github.merge(7, 'abc123'), `the commit abc123 ${none}`, tagged],
   ])('approves nothing if it %s', async (_, happen, message, options) => {
     const { site } = await shown();
     happen(site.github);
@@ -333,7 +333,7 @@ describe('a pull request', () => {
     ['for another branch', { env: { GITHUB_REF: 'refs/heads/develop' } }],
   ])('of a closing event %s approves nothing', async (_, change) => {
     const { site } = await shown();
-    await refused(site, 'pull request #7 is not merged, or not what brought', { ...closed(site), ...change });
+    await refused(site, 'is not the merge of pull request #7', { ...closed(site), ...change });
   });
 
   it('may be named by pr-number, with the same checks', async () => {

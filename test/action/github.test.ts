@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GithubApi, GithubFailure, type ClientOptions, withGithub } from '../../src/action/github.js';
+import { type ClientOptions, type GithubApi, GithubFailure, withGithub } from '../../src/action/github.js';
 import { deadlines } from '../deadlines.js';
 import { actionsBot, type DoubleFault, type GithubDouble, githubDouble } from './github-double.js';
 

@@ -1,6 +1,6 @@
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
-import { plainHeadingOf, headingOf, selectionSentence, subjectOf } from '../../src/action/subject.js';
+import { headingOf, plainHeadingOf, selectionSentence, subjectOf } from '../../src/action/subject.js';
 import { treeOf } from '../report/trees.js';
 
 const nothing = { target: [], kind: [] };

@@ -187,7 +187,7 @@ describe('action.yml', () => {
 
   it('declares every input and output of the sources', () => {
     const inputs = readFileSync('src/action/inputs.ts', 'utf8');
-    const asked = inputs.matchAll(/\b(?:text|flag|oneOf|number|given)\('([a-z-]+)'/g);
+    const asked = inputs.matchAll(/\b(?:text|flag|oneOf|number|getInput)\('([a-z-]+)'/g);
     const read = [...asked].map(([, name]) => name);
     expect([...new Set(read)].sort()).toEqual(Object.keys(action.inputs).sort());
     const outputs = readFileSync('src/action/outputs.ts', 'utf8');

@@ -26,7 +26,7 @@ describe('a project with its own credentials', () => {
       const { code, log } = await site.run({ command: 'apply', ...inputs }, { ...event, env });
       expect(code).toBe(1);
       expect(log).toContain('error[foreign-files]');
-      expect(log).toContain('give both base-url and token as inputs');
+      expect(log).toContain('set both inputs, base-url and token');
       const planned = await site.run(inputs, { ...event, env });
       expect(planned.code).toBe(0);
       for (const text of [planned.log, planned.summary, planned.outputs.summary])
