@@ -56,7 +56,7 @@ export function planText(
     next === undefined
       ? `\n${originLine(event)}\n`
       : `\n${originLine(event)} ${artifactLine(event)}\n\n${next(isWhole)}\n`;
-  const head = headOf(shown, note);
+  const head = titleAndIntro(shown, note);
   const endLength = Math.max(end(true).length, end(false).length);
   const { text, isWhole } = renderWithin(
     shown,
@@ -75,17 +75,17 @@ export function plainText(title: string, text: string, event: WorkflowEvent): st
 /** A plan for the summary of a step, shortened to GitHub's limit. */
 export function planSummary(shown: PostedPlan): string {
   const limit = summaryLimit - summaryReserve;
-  return renderWithin(shown, headOf(shown, ''), (text) => Buffer.byteLength(text), limit).text;
+  return renderWithin(shown, titleAndIntro(shown, ''), (text) => Buffer.byteLength(text), limit).text;
 }
 
 /** The text above a plan. */
-interface Head {
+interface TitleAndIntro {
   readonly title: string;
   readonly intro: string;
 }
 
 /** The heading of a plan, and what a reader must know first. */
-function headOf({ plan, subject, note: before }: PostedPlan, note: string): Head {
+function titleAndIntro({ plan, subject, note: before }: PostedPlan, note: string): TitleAndIntro {
   const { adopt, blocked } = summarize(plan);
   const sentences = [
     before,
@@ -128,7 +128,7 @@ function artifactLine({ runUrl }: WorkflowEvent): string {
 /** Renders with smaller budgets until the text fits: a budget is in characters, and `measure` may count bytes. */
 function renderWithin(
   { plan, only, forge }: PostedPlan,
-  head: Head,
+  head: TitleAndIntro,
   measure: (text: string) => number,
   limit: number,
 ): { text: string; isWhole: boolean } {

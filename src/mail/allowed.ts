@@ -1,11 +1,11 @@
-/** Allowlists for emails in reports: anything else is left out, including what browsers will add. */
+/** Allowlists for emails in reports. Everything else is removed, so that features that browsers add later are removed too. */
 
 import { splitWords } from '../base/words.js';
 
 const words = (text: string): ReadonlySet<string> => new Set(splitWords(text));
 
-/** Allowed elements. Other elements are removed and their content stays, except for `withContent`. */
-export const elements = words(`
+/** Allowed elements. Other elements are removed, but their content stays unless they are in `removedWithContent`. */
+export const allowedElements = words(`
   a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite code col colgroup dd del
   details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd
   legend li main mark menu nav nobr ol p pre q rp rt ruby s samp section small span strike strong sub summary sup
@@ -13,22 +13,22 @@ export const elements = words(`
 `);
 
 /** Elements that are removed with their content: they run, embed or load something, ask for input, or are invisible. */
-export const withContent = words(`
+export const removedWithContent = words(`
   applet audio base basefont bgsound canvas datalist embed fencedframe frame frameset iframe input keygen link
   map meta model noembed noframes object optgroup option output param plaintext portal script select source
   template textarea title track video xmp
 `);
 
-/** Those of them that a reader of the email would miss. */
-export const missed = words(`
+/** The visible ones of `removedWithContent`: a note replaces them. */
+export const replacedByNote = words(`
   applet audio canvas embed fencedframe frame frameset iframe input map model object portal select textarea video
 `);
 
-/** Those that are shown of pages, in a frame that neither runs nor sends anything. */
+/** Form elements that are allowed on pages, since the frame neither runs nor sends anything. */
 export const formElements = words('form input label optgroup option select textarea');
 
 /** Attributes that are allowed on every element. */
-export const attributes = words(`
+export const allowedAttributes = words(`
   abbr align alt bgcolor border cellpadding cellspacing char charoff class clear color cols colspan compact datetime
   dir face frame headers height hidden hspace id lang noshade nowrap open reversed role rowspan rules scope size
   span start summary title translate type valign value vspace width
@@ -36,7 +36,7 @@ export const attributes = words(`
 `);
 
 /** Allowed CSS properties, with or without a vendor prefix. */
-export const properties = words(`
+export const cssProperties = words(`
   align-content align-items align-self appearance aspect-ratio
   background background-attachment background-blend-mode background-clip background-color background-image
   background-origin background-position background-position-x background-position-y background-repeat background-size
@@ -68,7 +68,7 @@ export const properties = words(`
   word-spacing word-wrap writing-mode z-index zoom
 `);
 
-/** Those of them whose value may be a picture. */
+/** The allowed properties that may contain a picture. */
 export const imageProperties = words('background background-image list-style list-style-image');
 
 /** Allowed functions in values. */
@@ -78,14 +78,14 @@ export const valueFunctions = words(`
   scaley skew skewx skewy translate translatex translatey
 `);
 
-/** Functions that would load a picture. */
+/** Matches functions that would load a picture. */
 export const imageFunctions = /image|cross-fade|src|element|paint/;
 
 /** Allowed functions in selectors and media queries. */
-export const mediaAndStates = words(`
+export const selectorFunctions = words(`
   and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
 `);
 
-/** Pictures inside an email, in formats that can't run anything. */
-export const ownPicture =
+/** Matches pictures that are inside the email, in formats that can't run anything. */
+export const embeddedPicture =
   /^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i;

@@ -1,28 +1,35 @@
 import { escapeText } from 'entities/escape';
 import { type DefaultTreeAdapterTypes, html } from 'parse5';
-import { attributes, elements, formElements, missed, ownPicture, withContent } from './allowed.js';
+import {
+  allowedAttributes,
+  allowedElements,
+  embeddedPicture,
+  formElements,
+  removedWithContent,
+  replacedByNote,
+} from './allowed.js';
 import { limits } from './limits.js';
 import { cleanDeclarations, cleanMedia, cleanSheet } from './styles.js';
-import { attribute, type Element, parseBody, type RefusedBody } from './tree.js';
+import { attribute, type Element, parseBody, type RejectedBody } from './tree.js';
 
 /** An email's HTML that can be shown. */
 export interface CleanHtml {
-  /** A document from `<html>` on. It runs nothing, loads nothing, and its links can't be followed. */
+  /** The `<html>` element. It runs nothing, loads nothing, and its links have no address. */
   readonly html: string;
-  /** What was left out and a reader of the email would see, each once. */
-  readonly left: readonly string[];
+  /** The removed parts that a reader of the email would see, each once. */
+  readonly removed: readonly string[];
 }
 
 /**
- * A harmless copy of a body for reports, written from the tree that a browser makes of it: only elements, attributes and styles that are
- * allowed. Links have no address, and show it on hover. Text replaces remote pictures.
+ * A harmless copy of a body for reports, written from the tree that a browser parses: only allowed elements, attributes and styles. Links
+ * only show their address on hover. Text replaces remote pictures.
  */
 export function cleanHtml(
   body: string,
   { page: isPage = false }: { readonly page?: boolean } = {},
-): CleanHtml | RefusedBody {
+): CleanHtml | RejectedBody {
   const tree = parseBody(body);
-  if ('refused' in tree) return tree;
+  if ('rejection' in tree) return tree;
   const cleaner = new Cleaner(isPage);
   const root = tree.elements.find(({ tagName }) => tagName === 'html');
   const page = root?.childNodes.find((node): node is Element => node.nodeName === 'body');
@@ -33,43 +40,43 @@ export function cleanHtml(
     html: `<html${root === undefined ? '' : cleaner.attributes(root)}><head>${styles}</head><body${
       page === undefined ? '' : cleaner.attributes(page)
     }>${inner}</body></html>`,
-    left: cleaner.left,
+    removed: cleaner.removed,
   };
 }
 
-const childless = new Set(['br', 'col', 'hr', 'wbr']);
+const voidElements = new Set(['br', 'col', 'hr', 'wbr']);
 
 class Cleaner {
   readonly #isPage: boolean;
-  readonly #left = new Set<string>();
+  readonly #removed = new Set<string>();
 
   constructor(isPage: boolean) {
     this.#isPage = isPage;
   }
 
-  get left(): string[] {
-    return [...this.#left];
+  get removed(): string[] {
+    return [...this.#removed];
   }
 
-  /** The style sheets of a head; the rest of it is invisible. */
+  /** The style sheets of a head; the rest of the head is invisible. */
   styles(head: Element): string {
     return head.childNodes
       .map((node) => {
         if (!isElement(node)) return '';
-        if (this.#isPage) this.#missFile(node);
+        if (this.#isPage) this.#noteFile(node);
         return node.tagName === 'style' ? this.#sheet(node) : '';
       })
       .join('');
   }
 
-  /** A note in place of a frameset. */
+  /** The note that replaces a frameset; empty if there is none. */
   frames(root: Element | undefined): string {
     const frames = root?.childNodes.find((node): node is Element => node.nodeName === 'frameset');
     return frames === undefined ? '' : this.#note(frames, '<frameset>');
   }
 
   children(parent: Element, depth: number): string {
-    // The parser bounds the open elements, but moves some a little deeper.
+    // The parser limits the depth, but moves some elements deeper afterwards.
     if (depth > limits.elementDepth) return '';
     return parent.childNodes.map((node) => this.#node(node, depth + 1)).join('');
   }
@@ -82,35 +89,35 @@ class Cleaner {
     if (tag === 'style') return this.#sheet(node);
     if (tag === 'img') return this.#image(node);
     if (this.#isPage && formElements.has(tag)) return this.#field(node, depth);
-    if (this.#isPage) this.#missFile(node);
-    if (withContent.has(tag)) return missed.has(tag) ? this.#note(node, `<${tag}>`) : '';
+    if (this.#isPage) this.#noteFile(node);
+    if (removedWithContent.has(tag)) return replacedByNote.has(tag) ? this.#note(node, `<${tag}>`) : '';
     const inner = this.children(node, depth);
-    if (!elements.has(tag)) return inner;
+    if (!allowedElements.has(tag)) return inner;
     const start = `<${tag}${this.attributes(node)}>`;
-    if (childless.has(tag)) return start;
+    if (voidElements.has(tag)) return start;
     // Browsers ignore a first line break in `pre`.
     return `${start}${tag === 'pre' ? '\n' : ''}${inner}</${tag}>`;
   }
 
   attributes(element: Element): string {
     const target = element.tagName === 'a' ? attribute(element, 'href') : undefined;
-    const kept = element.attrs.flatMap(({ name, value }) => {
+    const allowed = element.attrs.flatMap(({ name, value }) => {
       if (name === 'style') {
-        const written = cleanDeclarations(value, this.#picture);
-        return written === '' ? [] : [attributeText('style', written)];
+        const style = cleanDeclarations(value, this.#picture);
+        return style === '' ? [] : [attributeText('style', style)];
       }
       if (name === 'background') {
-        const own = this.#picture(value);
-        return own === undefined ? [] : [attributeText(name, own)];
+        const picture = this.#picture(value);
+        return picture === undefined ? [] : [attributeText(name, picture)];
       }
       if (name === 'title' && target !== undefined) return [];
-      return attributes.has(name) ? [attributeText(name, value)] : [];
+      return allowedAttributes.has(name) ? [attributeText(name, value)] : [];
     });
     const link = target === undefined ? '' : attributeText('title', target.trim());
-    return `${kept.join('')}${link}`;
+    return `${allowed.join('')}${link}`;
   }
 
-  /** A part of a form, which nobody can fill in. */
+  /** An element of a form, which is inert. */
   #field(node: Element, depth: number): string {
     const tag = node.tagName;
     if (tag !== 'input')
@@ -124,13 +131,13 @@ class Cleaner {
     return `<input${this.attributes(node)}${shown}${checked} inert>`;
   }
 
-  /** Says that a page's script or style sheet is left out: the page may look different with it. */
-  #missFile(node: Element): void {
+  /** Notes a removed script or style sheet of a page: the page may look different with it. */
+  #noteFile(node: Element): void {
     const tag = node.tagName;
     const isSheet = tag === 'link' && /(?:^|\s)stylesheet(?:\s|$)/i.test(attribute(node, 'rel') ?? '');
     if (tag !== 'script' && !isSheet) return;
     const address = attribute(node, isSheet ? 'href' : 'src')?.trim() ?? '';
-    this.#leave(`${isSheet ? 'style sheet' : 'script'} ${shortened(address)}`.trim());
+    this.#addRemoved(`${isSheet ? 'style sheet' : 'script'} ${shorten(address)}`.trim());
   }
 
   #sheet(element: Element): string {
@@ -139,25 +146,26 @@ class Cleaner {
       .join('');
     const sheet = cleanSheet(source, this.#picture);
     const media = attribute(element, 'media');
-    const written = media === undefined ? '' : cleanMedia(media);
-    if (sheet === '' || written === undefined) return '';
-    return `<style${written === '' ? '' : attributeText('media', written)}>\n${sheet}</style>`;
+    const query = media === undefined ? '' : cleanMedia(media);
+    if (sheet === '' || query === undefined) return '';
+    return `<style${query === '' ? '' : attributeText('media', query)}>\n${sheet}</style>`;
   }
 
-  /** Keeps a picture inside the email. A note of the same size replaces any other. */
+  /** A picture that is inside the email, or a note of the same size that replaces any other picture. */
   #image(element: Element): string {
     const source = (attribute(element, 'src') ?? '').trim();
     const alt = (attribute(element, 'alt') ?? '').trim();
-    if (ownPicture.test(source)) return `<img${attributeText('src', source)}${this.attributes(element)}>`;
-    const words = [shortened(alt), shortened(source)].filter((text) => text !== '').join(', ');
-    this.#leave(`picture ${words === '' ? 'without address' : words}`);
+    if (embeddedPicture.test(source))
+      return `<img${attributeText('src', source)}${this.attributes(element)}>`;
+    const words = [shorten(alt), shorten(source)].filter((text) => text !== '').join(', ');
+    this.#addRemoved(`picture ${words === '' ? 'without address' : words}`);
     const size = ['width', 'height'].flatMap((name) => {
       const [, digits, percent] =
         /^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(element, name) ?? '').trim()) ?? [];
       return digits === undefined ? [] : [`${name}:${digits}${percent === '%' ? '%' : 'px'}`];
     });
-    const own = cleanDeclarations(attribute(element, 'style') ?? '', this.#picture);
-    const styles = [noteStyle, ...size, ...(own === '' ? [] : [own])].join(';');
+    const ownStyle = cleanDeclarations(attribute(element, 'style') ?? '', this.#picture);
+    const styles = [noteStyle, ...size, ...(ownStyle === '' ? [] : [ownStyle])].join(';');
     const names = ['class', 'id'].flatMap((name) => {
       const value = attribute(element, name);
       return value === undefined ? [] : [attributeText(name, value)];
@@ -170,20 +178,20 @@ class Cleaner {
     const address = ['src', 'data', 'href', 'code']
       .map((name) => attribute(element, name)?.trim() ?? '')
       .find((text) => text !== '');
-    const words = address === undefined ? what : `${what} ${shortened(address)}`;
-    this.#leave(words);
+    const words = address === undefined ? what : `${what} ${shorten(address)}`;
+    this.#addRemoved(words);
     return `<span${attributeText('style', noteStyle)}>${escapeText(words)}</span>`;
   }
 
   readonly #picture = (address: string): string | undefined => {
     const source = address.trim();
-    if (ownPicture.test(source)) return source;
-    if (source !== '') this.#leave(`background ${shortened(source)}`);
+    if (embeddedPicture.test(source)) return source;
+    if (source !== '') this.#addRemoved(`background ${shorten(source)}`);
     return undefined;
   };
 
-  #leave(words: string): void {
-    if (this.#left.size < limits.leftOut) this.#left.add(words);
+  #addRemoved(words: string): void {
+    if (this.#removed.size < limits.leftOut) this.#removed.add(words);
   }
 }
 
@@ -194,8 +202,8 @@ function isElement(node: DefaultTreeAdapterTypes.Node): node is Element {
   return 'tagName' in node;
 }
 
-/** Cuts off what is too long for a note. */
-function shortened(text: string): string {
+/** Shortens a text for a note. */
+function shorten(text: string): string {
   return text.length > 200 ? `${text.slice(0, 199)}…` : text;
 }
 

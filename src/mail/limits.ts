@@ -1,5 +1,5 @@
 /**
- * The limits of emails: far above any real one, and low enough to bound memory and time. docs/reference/emails.md lists them.
+ * The limits of emails: far above any real email, and low enough to limit memory and time. docs/reference/emails.md lists them.
  */
 export const limits = {
   /** Characters of one body. */
@@ -16,7 +16,7 @@ export const limits = {
   nameCharacters: 1000,
   /** Nested elements; browsers have the same limit. */
   elementDepth: 512,
-  /** Elements of one body; a few tags can make a browser repeat many. */
+  /** Elements of one body; a few tags can make a browser create many elements. */
   elements: 50_000,
   /** Rendered mails of one template. */
   variants: 24,
@@ -24,13 +24,13 @@ export const limits = {
   renderedCharacters: 2_000_000,
   /** Characters of all mails of one template. */
   templateCharacters: 16_000_000,
-  /** Sections that are entered in rendering one body: nested lists multiply. */
+  /** Sections rendered for one body: nested lists multiply. */
   sectionVisits: 100_000,
   /** Characters of emails on one page. */
   pageCharacters: 30_000_000,
   /** Frames on one page: browsers load all of them at once. */
   pageFrames: 200,
-  /** Notes about what is left out of an email. */
+  /** Notes about removed parts of an email. */
   leftOut: 20,
   /** The height of the window in pixels, for units such as `vh`. */
   windowHeight: 200,
@@ -39,15 +39,15 @@ export const limits = {
 } as const;
 
 /** Why a body exceeds a limit, for the end of a sentence. */
-export const beyond = {
-  characters: `it has more than ${shown(limits.bodyCharacters)} characters`,
-  tags: `it has more than ${shown(limits.tags)} tags`,
+export const exceeded = {
+  characters: `it has more than ${formatNumber(limits.bodyCharacters)} characters`,
+  tags: `it has more than ${formatNumber(limits.tags)} tags`,
   depth: `sections are nested more than ${limits.sectionDepth} deep`,
-  rendered: `it has more than ${shown(limits.renderedCharacters)} characters`,
-  visits: `it goes into sections more than ${shown(limits.sectionVisits)} times`,
+  rendered: `it has more than ${formatNumber(limits.renderedCharacters)} characters`,
+  visits: `it goes into sections more than ${formatNumber(limits.sectionVisits)} times`,
 } as const;
 
-/** A whole number with separators: `2,000,000`. `Intl` would take long to load. */
-export function shown(limit: number): string {
-  return String(limit).replace(/\B(?=(?:\d{3})+$)/g, ',');
+/** A whole number with separators: `2,000,000`. `Intl` takes long to load. */
+export function formatNumber(value: number): string {
+  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

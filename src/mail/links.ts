@@ -1,30 +1,31 @@
 import { parseUrl } from '../base/parse-url.js';
 import type { Span } from '../base/problems.js';
 import { shorten } from '../base/words.js';
-import { ownPicture } from './allowed.js';
+import { embeddedPicture } from './allowed.js';
 import { addressesIn } from './styles.js';
 import { type Part, parseMustache, type TemplateBodies } from './template.js';
-import { addressAttributes, parseBody, spotOf } from './tree.js';
+import { addressAttributes, parseBody, placeOf } from './tree.js';
 
-/** A link of an email that changes. */
+/** A changed link of an email. */
 export interface ChangedLink {
   readonly body: 'txt' | 'html';
-  /** The address for people; null on the side that has no such link. */
+  /** The former address for people; null if the link is new. */
   readonly from: string | null;
+  /** The new address for people; null if the link is removed. */
   readonly to: string | null;
-  /** Whether it leads to another host, or passes an address of the server on. */
-  readonly elsewhere: boolean;
-  /** Its places in the new body. */
+  /** Whether it leads to another host, or passes an address from the server to another address. */
+  readonly isSuspicious: boolean;
+  /** The place in the new body. */
   readonly at: Span | undefined;
 }
 
-/** An address in a body, its placeholders between `OPEN` and `CLOSE`. */
+/** An address in a body, with its placeholders between `OPEN` and `CLOSE`. */
 interface Target {
   readonly text: string;
   readonly at: Span | undefined;
 }
 
-// Private characters, as many as the tag has: a placeholder doesn't end an address, and places stay the same.
+// Private-use characters replace a tag, as many as it has: so a placeholder doesn't end an address, and offsets stay the same.
 const OPEN = '\ue001';
 const CLOSE = '\ue002';
 const FILL = '\ue000';
@@ -32,59 +33,63 @@ const placeholder = /\ue001([^\ue001\ue002]*)\ue002/g;
 const onePlaceholder = /^\ue001[^\ue001\ue002]*\ue002$/;
 
 /**
- * The links of an email that change, if both bodies are known: addresses in attributes and styles of the HTML, and addresses in text, which
- * mail clients turn into links. Of a body that is new or can't be compared, only those that lead elsewhere. Links that both versions have
- * equally often don't change; the others are paired in order.
+ * The changed links of an email: addresses in attributes and styles of the HTML, and addresses in text, which mail clients turn into links.
+ * If the former body is unknown or absent, only suspicious links. Links that both versions have equally often are unchanged; the others are
+ * paired in order.
  */
 export function changedLinks(before: TemplateBodies, after: TemplateBodies): ChangedLink[] {
   const old = { txt: targetsOf('txt', before.txt), html: targetsOf('html', before.html) };
-  const whole = [...(old.txt ?? []), ...(old.html ?? [])].filter(({ text }) => onePlaceholder.test(text));
+  const serverAddresses = [...(old.txt ?? []), ...(old.html ?? [])].filter(({ text }) =>
+    onePlaceholder.test(text),
+  );
   return (['txt', 'html'] as const).flatMap((body) => {
-    const now = targetsOf(body, after[body]);
-    if (now === undefined || before[body] === after[body]) return [];
-    const had = old[body];
-    const hosts = new Set(had?.map(({ text }) => hostOf(text)));
-    const gone = without(had ?? [], now);
-    const come = without(now, had ?? []);
-    const all = Array.from({ length: Math.max(gone.length, come.length) }, (_, index): ChangedLink => {
-      const [from, to] = [gone[index], come[index]];
-      const holds = whole.some(({ text }) => to !== undefined && to.text !== text && to.text.includes(text));
+    const targets = targetsOf(body, after[body]);
+    if (targets === undefined || before[body] === after[body]) return [];
+    const oldTargets = old[body];
+    const hosts = new Set(oldTargets?.map(({ text }) => hostOf(text)));
+    const removed = subtract(oldTargets ?? [], targets);
+    const added = subtract(targets, oldTargets ?? []);
+    const links = Array.from({ length: Math.max(removed.length, added.length) }, (_, index): ChangedLink => {
+      const [from, to] = [removed[index], added[index]];
+      const containsServerAddress = serverAddresses.some(
+        ({ text }) => to !== undefined && to.text !== text && to.text.includes(text),
+      );
       const host = to === undefined ? undefined : hostOf(to.text);
-      const isOther =
-        had !== undefined &&
+      const isOtherHost =
+        oldTargets !== undefined &&
         host !== undefined &&
         (from === undefined ? !hosts.has(host) : host !== hostOf(from.text));
       return {
         body,
-        from: from === undefined ? null : shown(from.text),
-        to: to === undefined ? null : shown(to.text),
-        elsewhere: holds || isOther,
+        from: from === undefined ? null : displayAddress(from.text),
+        to: to === undefined ? null : displayAddress(to.text),
+        isSuspicious: containsServerAddress || isOtherHost,
         at: to?.at,
       };
     });
-    return had === undefined ? all.filter(({ elsewhere }) => elsewhere) : all;
+    return oldTargets === undefined ? links.filter(({ isSuspicious }) => isSuspicious) : links;
   });
 }
 
 /** The targets that `one` has more often than `other`. */
-function without(one: readonly Target[], other: readonly Target[]): Target[] {
-  const left = new Map<string, number>();
-  for (const { text } of other) left.set(text, (left.get(text) ?? 0) + 1);
+function subtract(one: readonly Target[], other: readonly Target[]): Target[] {
+  const counts = new Map<string, number>();
+  for (const { text } of other) counts.set(text, (counts.get(text) ?? 0) + 1);
   return one.filter(({ text }) => {
-    const count = left.get(text) ?? 0;
-    left.set(text, count - 1);
+    const count = counts.get(text) ?? 0;
+    counts.set(text, count - 1);
     return count <= 0;
   });
 }
 
-/** Undefined if there is no body, or if it can't be parsed. */
+/** The addresses in a body; undefined if there is no body, or if it can't be parsed. */
 function targetsOf(name: ChangedLink['body'], body: string | null | undefined): Target[] | undefined {
   if (typeof body !== 'string') return undefined;
   const text = withPlaceholders(body);
   return name === 'txt' ? textTargets(text) : htmlTargets(text);
 }
 
-/** A body of the same length in which each placeholder is one word. */
+/** The body with each placeholder as one word of the same length. */
 function withPlaceholders(body: string): string {
   const template = parseMustache(body);
   const pieces: string[] = [];
@@ -95,53 +100,58 @@ function withPlaceholders(body: string): string {
       if (part.kind !== 'variable') continue;
       const name = part.name.replace(/[^\p{L}\p{N}_.-]/gu, '_');
       const tag = `${OPEN}${name}${CLOSE}`;
-      pieces.push(plain(body.slice(end, part.at.start)), tag.padEnd(part.at.end - part.at.start, FILL));
+      pieces.push(
+        replacePrivateUse(body.slice(end, part.at.start)),
+        tag.padEnd(part.at.end - part.at.start, FILL),
+      );
       end = part.at.end;
     }
   };
   if ('parts' in template) add(template.parts);
-  return [...pieces, plain(body.slice(end))].join('');
+  return [...pieces, replacePrivateUse(body.slice(end))].join('');
 }
 
-/** Replaces private characters of the body itself. */
-function plain(text: string): string {
+/** Replaces the private-use characters that a body contains itself. */
+function replacePrivateUse(text: string): string {
   return text.replace(/[\ue000-\ue002]/g, '?');
 }
 
-/** Conditional comments, whose content Outlook shows. */
-const forOutlook = /<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;
+/** Conditional comments; Outlook shows their content. */
+const conditionalComments = /<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;
 
 function htmlTargets(body: string): Target[] | undefined {
   const tree = parseBody(
-    body.replace(forOutlook, (mark) => ' '.repeat(mark.length)),
+    body.replace(conditionalComments, (mark) => ' '.repeat(mark.length)),
     { located: true },
   );
-  if ('refused' in tree) return undefined;
+  if ('rejection' in tree) return undefined;
   return tree.elements.flatMap((element): Target[] => {
     const { attrs, tagName } = element;
     const refreshes = attrs.some(
       ({ name, value }) => name === 'http-equiv' && /^refresh$/i.test(value.trim()),
     );
-    const led = attrs.flatMap(({ name, value }) =>
+    const inAttributes = attrs.flatMap(({ name, value }) =>
       addressesOf(refreshes && name === 'content' ? 'refresh' : name, value).map((text) => ({
         text,
-        at: spotOf(element, name),
+        at: placeOf(element, name),
       })),
     );
     const words = element.childNodes.flatMap((node) => ('value' in node ? node.value : [])).join('\n');
-    const styled = tagName === 'style' ? addressesIn(words).map((text) => ({ text, at: undefined })) : [];
-    // Mail clients turn addresses outside of links into links.
-    const bare = notRead.has(tagName) ? [] : textTargets(words).map(({ text }) => ({ text, at: undefined }));
-    return [...led, ...styled, ...bare].flatMap(({ text, at }) => {
-      // As browsers read it, without white space and control characters.
+    const inStyles = tagName === 'style' ? addressesIn(words).map((text) => ({ text, at: undefined })) : [];
+    // Mail clients turn addresses in text into links.
+    const inText = skippedElements.has(tagName)
+      ? []
+      : textTargets(words).map(({ text }) => ({ text, at: undefined }));
+    return [...inAttributes, ...inStyles, ...inText].flatMap(({ text, at }) => {
+      // Browsers ignore white space and control characters.
       const address = text.replace(/[\u0000-\u0020\ue000]/g, '');
-      return address === '' || ownPicture.test(address) ? [] : [{ text: address, at }];
+      return address === '' || embeddedPicture.test(address) ? [] : [{ text: address, at }];
     });
   });
 }
 
-/** Elements whose text is invisible, or a link already. */
-const notRead = new Set(['a', 'style', 'script', 'title']);
+/** Elements with text that is invisible or already a link. */
+const skippedElements = new Set(['a', 'style', 'script', 'title']);
 
 /** The addresses in the value of an attribute. */
 function addressesOf(name: string, value: string): string[] {
@@ -164,9 +174,9 @@ function textTargets(body: string): Target[] {
   return [...body.matchAll(/[^\s<>"]+/g)].flatMap(({ 0: word, index }) => {
     const first = /(?:https?|ftp):\/\/|(?<![\p{L}\p{N}.@/-])www\./iu.exec(word)?.index;
     const isLink =
-      first !== undefined || [...word.matchAll(placeholder)].some(([, name = '']) => isAddress(name));
+      first !== undefined || [...word.matchAll(placeholder)].some(([, name = '']) => suggestsAddress(name));
     if (!isLink) return [];
-    // Words and brackets before an address don't belong to it.
+    // Words and brackets before a placeholder aren't a part of the address.
     const start = first ?? /^(?:[\p{L}\p{N}_-]*[:([{'])*(?=\ue001)/u.exec(word)?.[0].length ?? 0;
     const text = word
       .slice(start)
@@ -177,11 +187,11 @@ function textTargets(body: string): Target[] {
 }
 
 /** Whether the name of a placeholder suggests an address. */
-function isAddress(name: string): boolean {
+function suggestsAddress(name: string): boolean {
   return /(?:^|[._])(?:url|uri|link|href)$/i.test(name.replace(/([a-z])([A-Z])/g, '$1_$2'));
 }
 
-/** The host of an address. If it begins with a placeholder, everything up to the path. */
+/** The host of an address; if the address starts with a placeholder, all of it up to the path. */
 function hostOf(address: string): string {
   if (address.startsWith(OPEN)) return /^[^/\\?#]*/.exec(address)?.[0] ?? '';
   const placeholders: string[] = [];
@@ -196,8 +206,8 @@ function hostOf(address: string): string {
   return (host || other).replace(/idops(\d+)placeholder/g, (_, index) => placeholders[Number(index)] ?? '');
 }
 
-/** An address for people, followed by its host if the address doesn't show it. */
-function shown(address: string): string {
+/** An address for people, followed by its host if the address doesn't contain it. */
+function displayAddress(address: string): string {
   const written = (text: string): string => text.replace(placeholder, '{{ $1 }}');
   const start = shorten(written(address));
   const host = hostOf(address);

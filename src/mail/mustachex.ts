@@ -1,27 +1,27 @@
 import type { Span } from '../base/problems.js';
 import { groupBy, isMap } from '../base/values.js';
-import { beyond, limits, shown } from './limits.js';
+import { exceeded, formatNumber, limits } from './limits.js';
 import {
-  type Bound,
-  Moment,
   type MustacheTemplate,
   Opaque,
+  OpaqueTime,
   type Part,
   type Partials,
   type SyntaxProblem,
-  TooLong,
+  type TemplateValue,
+  TooLongError,
 } from './template.js';
 
 /**
- * Mustachex 0.0.2 (github.com/jui/mustachex), with which Boruta renders its mails. Unlike Mustache, it escapes values in text too, ignores
- * `{{=`, renders partials of mails as nothing, and raises for what it can't do; then no mail is sent.
+ * Mustachex 0.0.2 (github.com/jui/mustachex), which renders Boruta's mails. Unlike Mustache, it escapes values in text too, ignores `{{=`,
+ * renders partials of mails as nothing, and raises an error for what it can't do; then no mail is sent.
  */
 
-/** A name: one word, or the steps of a dotted one. White space belongs to a step, as in the tokenizer. */
+/** A name: one word, or the steps of a dotted name, with their white space. */
 type Name = string | readonly string[];
 
 type Node =
-  | { readonly kind: 'text'; readonly text: string; readonly stray?: Extract<Token, { kind: 'end' }> }
+  | { readonly kind: 'text'; readonly text: string; readonly unmatchedEnd?: Extract<Token, { kind: 'end' }> }
   | { readonly kind: 'variable'; readonly name: Name; readonly escaped: boolean; readonly at: Span }
   | {
       readonly kind: 'section';
@@ -31,18 +31,18 @@ type Node =
       readonly inner: readonly Node[];
     }
   | { readonly kind: 'partial'; readonly name: Name; readonly at: Span }
-  | { readonly kind: 'raises'; readonly why: string; readonly at: Span };
+  | { readonly kind: 'error'; readonly why: string; readonly at: Span };
 
 type Token =
-  | Exclude<Node, { readonly kind: 'section' | 'raises' }>
+  | Exclude<Node, { readonly kind: 'section' | 'error' }>
   | { readonly kind: 'start'; readonly name: Name; readonly inverted: boolean; readonly at: Span }
   | { readonly kind: 'end'; readonly name: Name; readonly at: Span };
 
-/** A tag that raises, or that renders nothing. */
+/** A tag that raises an error, renders nothing, or is printed. */
 export interface TagFinding {
   /** Why no mail would be sent; undefined if the tag is only empty. */
-  readonly raises?: string;
-  /** The text in its place, if it ends no section. */
+  readonly error?: string;
+  /** What the server prints instead of a tag that ends no section. */
   readonly prints?: string;
   /** The name as written. */
   readonly name: string;
@@ -50,38 +50,38 @@ export interface TagFinding {
   readonly at: Span;
 }
 
-/** A body that Mustachex can tokenize. */
+/** A body that Mustachex can parse. */
 export interface MustachexTemplate extends MustacheTemplate {
-  /** The tags that raise or are empty with all values of the server, and the text with these values. */
+  /** Renders the body with all values of the server: the text, and the tags that raise an error or render nothing. */
   examine(
-    data: { readonly [name: string]: Bound },
+    data: { readonly [name: string]: TemplateValue },
     partials?: Partials,
   ): { readonly findings: readonly TagFinding[]; readonly text: string } | { readonly tooLong: string };
 }
 
-/** Ends the rendering on the server, which sends no mail then; the message says why. */
-export class Raised extends Error {}
+/** An error that ends rendering on the server, so that no mail is sent. */
+export class MustachexError extends Error {}
 
-/** Parses a body. Never throws: returns what is wrong in words. */
+/** Parses a body. Never throws: returns a description of what is wrong. */
 export function parseMustachex(body: string): MustachexTemplate | SyntaxProblem {
-  if (body.length > limits.bodyCharacters) return { syntax: beyond.characters, limit: true };
+  if (body.length > limits.bodyCharacters) return { syntax: exceeded.characters, exceedsLimit: true };
   const tokens = tokenize(body);
   if ('syntax' in tokens) return tokens;
   if (tokens.filter(({ kind }) => kind !== 'text').length > limits.tags)
-    return { syntax: beyond.tags, limit: true };
-  const nodes = nodesOf(tokens);
-  if (nodes === null) return { syntax: beyond.depth, limit: true };
+    return { syntax: exceeded.tags, exceedsLimit: true };
+  const nodes = buildNodes(tokens);
+  if (nodes === null) return { syntax: exceeded.depth, exceedsLimit: true };
   return {
     parts: partsOf(nodes),
     render: (data, { absent = new Set(), partials = {} }) =>
-      new Rendering(data, { absent, partials, examines: false }).text(nodes),
+      new Rendering(data, { absent, partials, isExamining: false }).text(nodes),
     examine(data, partials = {}) {
-      const rendering = new Rendering(data, { absent: new Set(), partials, examines: true });
+      const rendering = new Rendering(data, { absent: new Set(), partials, isExamining: true });
       try {
         const text = rendering.text(nodes);
         return { findings: rendering.findings, text };
       } catch (failure) {
-        if (failure instanceof TooLong) return { tooLong: failure.message };
+        if (failure instanceof TooLongError) return { tooLong: failure.message };
         throw failure;
       }
     },
@@ -104,7 +104,11 @@ function tokenize(body: string): Token[] | SyntaxProblem {
     if (end < 0) return { syntax: 'a tag is never closed', at: { start, end: start + open.length } };
     const inside = body.slice(start + open.length, end);
     if (inside.length > limits.nameCharacters)
-      return { syntax: `a tag has more than ${shown(limits.nameCharacters)} characters`, limit: true, at };
+      return {
+        syntax: `a tag has more than ${formatNumber(limits.nameCharacters)} characters`,
+        exceedsLimit: true,
+        at,
+      };
     const token = isUnescaped ? variable(inside, false, at) : tagOf(inside.replace(/^ +| +$/g, ''), at);
     if (token !== null) tokens.push(token);
     from = at.end;
@@ -142,12 +146,12 @@ function nameOf(text: string): Name {
   return text.includes('.') ? text.split('.').filter((step) => step !== '') : text.replace(/^ +| +$/g, '');
 }
 
-function written(name: Name): string {
+function nameText(name: Name): string {
   return typeof name === 'string' ? name : name.join('.');
 }
 
-/** A section reaches to the first end with its name. Null if sections are nested too deep. */
-function nodesOf(tokens: readonly Token[]): readonly Node[] | null {
+/** Nests tokens: a section ends at the first end tag with its name. Null if sections are nested too deep. */
+function buildNodes(tokens: readonly Token[]): readonly Node[] | null {
   const ends = groupBy(
     tokens.flatMap((token, index) => (token.kind === 'end' ? [{ name: token.name, index }] : [])),
     ({ name }) => JSON.stringify(name),
@@ -160,13 +164,13 @@ function nodesOf(tokens: readonly Token[]): readonly Node[] | null {
       const token = tokens[index];
       if (token === undefined) break;
       if (token.kind === 'end') {
-        nodes.push({ kind: 'text', text: `{:end_section, ${atomOf(token.name)}}`, stray: token });
+        nodes.push({ kind: 'text', text: `{:end_section, ${atomOf(token.name)}}`, unmatchedEnd: token });
       } else if (token.kind === 'start') {
         const { name, inverted, at } = token;
-        const end = ends.get(JSON.stringify(name))?.find((one) => one.index > index)?.index;
+        const end = ends.get(JSON.stringify(name))?.find((candidate) => candidate.index > index)?.index;
         if (end === undefined || end >= until) {
-          const why = `the section "${written(name)}" is not closed: its end has to have the same name and the same spaces`;
-          nodes.push({ kind: 'raises', why, at });
+          const why = `the section "${nameText(name)}" is not closed: its end has to have the same name and the same spaces`;
+          nodes.push({ kind: 'error', why, at });
           continue;
         }
         nodes.push({ kind: 'section', name, inverted, at, inner: build(index + 1, end, depth + 1) });
@@ -181,7 +185,7 @@ function nodesOf(tokens: readonly Token[]): readonly Node[] | null {
   return isTooDeep ? null : nodes;
 }
 
-/** A name as the server prints it. */
+/** A name as Elixir prints it: an atom, or a list of atoms. */
 function atomOf(name: Name): string {
   if (typeof name !== 'string') return `[${name.map(atomOf).join(', ')}]`;
   return /^[A-Za-z_][A-Za-z0-9_@]*[?!]?$/.test(name) ? `:${name}` : `:${JSON.stringify(name)}`;
@@ -192,14 +196,14 @@ function partsOf(nodes: readonly Node[]): Part[] {
     switch (node.kind) {
       case 'text':
         return [node];
-      case 'raises':
+      case 'error':
         return [];
       case 'section': {
         const { name, inverted, at, inner } = node;
-        return [{ kind: 'section', name: written(name), inverted, at, parts: partsOf(inner) }];
+        return [{ kind: 'section', name: nameText(name), inverted, at, parts: partsOf(inner) }];
       }
       default:
-        return [{ kind: node.kind, name: written(node.name), at: node.at }];
+        return [{ kind: node.kind, name: nameText(node.name), at: node.at }];
     }
   });
 }
@@ -207,112 +211,113 @@ function partsOf(nodes: readonly Node[]): Part[] {
 interface RenderingOptions {
   readonly absent: ReadonlySet<string>;
   readonly partials: Partials;
-  readonly examines: boolean;
+  readonly isExamining: boolean;
 }
 
-/** One rendering. Examining continues after a tag that raises, and enters inverted sections without a value. */
+/** One rendering. When examining, it continues after errors and also renders inverted sections that are hidden. */
 class Rendering {
-  readonly #root: Bound;
+  readonly #root: TemplateValue;
   readonly #options: RenderingOptions;
-  readonly #found = new Map<number, TagFinding>();
+  readonly #findings = new Map<number, TagFinding>();
   /** The tags that rendered something. */
-  readonly #full = new Set<number>();
+  readonly #nonEmpty = new Set<number>();
   #visits = 0;
   #characters = 0;
 
-  constructor(root: Bound, options: RenderingOptions) {
+  constructor(root: TemplateValue, options: RenderingOptions) {
     this.#root = root;
     this.#options = options;
   }
 
   get findings(): readonly TagFinding[] {
-    return [...this.#found.values()]
+    return [...this.#findings.values()]
       .filter(
-        ({ raises, prints, at }) => raises !== undefined || prints !== undefined || !this.#full.has(at.start),
+        ({ error, prints, at }) =>
+          error !== undefined || prints !== undefined || !this.#nonEmpty.has(at.start),
       )
       .sort((one, other) => one.at.start - other.at.start);
   }
 
-  text(nodes: readonly Node[], bound: Bound = this.#root): string {
+  text(nodes: readonly Node[], bound: TemplateValue = this.#root): string {
     this.#visits += 1;
-    if (this.#visits > limits.sectionVisits) throw new TooLong(beyond.visits);
+    if (this.#visits > limits.sectionVisits) throw new TooLongError(exceeded.visits);
     return nodes.map((node) => this.#node(node, bound)).join('');
   }
 
-  #node(node: Node, bound: Bound): string {
+  #node(node: Node, bound: TemplateValue): string {
     if (node.kind === 'text') {
-      const { stray, text } = node;
-      if (this.#options.examines && stray !== undefined) {
-        const { name, at } = stray;
-        this.#found.set(at.start, { prints: text, name: written(name), section: true, at });
+      const { unmatchedEnd, text } = node;
+      if (this.#options.isExamining && unmatchedEnd !== undefined) {
+        const { name, at } = unmatchedEnd;
+        this.#findings.set(at.start, { prints: text, name: nameText(name), section: true, at });
       }
       return this.#counted(text);
     }
     try {
       return this.#tag(node, bound);
     } catch (failure) {
-      if (!(failure instanceof Raised) || !this.#options.examines) throw failure;
-      this.#tell(node, failure.message);
+      if (!(failure instanceof MustachexError) || !this.#options.isExamining) throw failure;
+      this.#report(node, failure.message);
       return '';
     }
   }
 
-  #tag(node: Exclude<Node, { readonly kind: 'text' }>, bound: Bound): string {
-    if (node.kind === 'raises') throw new Raised(node.why);
+  #tag(node: Exclude<Node, { readonly kind: 'text' }>, bound: TemplateValue): string {
+    if (node.kind === 'error') throw new MustachexError(node.why);
     if (node.kind === 'partial') {
-      if (typeof node.name !== 'string') throw new Raised('a partial with a dot in its name');
+      if (typeof node.name !== 'string') throw new MustachexError('a partial with a dot in its name');
       const { partials } = this.#options;
       if (Object.hasOwn(partials, node.name)) return this.#counted(partials[node.name] ?? '');
-      this.#tell(node);
+      this.#report(node);
       return '';
     }
     const found = this.#get(bound, node.name);
     if (node.kind === 'variable') {
-      const text = printed(found, written(node.name));
-      if (text === '') this.#tell(node);
-      else this.#full.add(node.at.start);
-      return this.#counted(node.escaped ? escaped(text) : text);
+      const text = toText(found, nameText(node.name));
+      if (text === '') this.#report(node);
+      else this.#nonEmpty.add(node.at.start);
+      return this.#counted(node.escaped ? escapeHtml(text) : text);
     }
     const isThere = found !== undefined && found !== null && found !== false;
     if (node.inverted) {
       const isShown = !isThere || (Array.isArray(found) && found.length === 0);
-      if (this.#options.examines && !isShown) this.text(node.inner, null);
+      if (this.#options.isExamining && !isShown) this.text(node.inner, null);
       return isShown ? this.text(node.inner, found ?? null) : '';
     }
     if (!isThere) {
-      this.#tell(node);
+      this.#report(node);
       return '';
     }
-    this.#full.add(node.at.start);
-    const each = Array.isArray(found) ? (found as readonly Bound[]) : [found];
-    return each.map((one) => this.text(node.inner, one)).join('');
+    this.#nonEmpty.add(node.at.start);
+    const values = Array.isArray(found) ? (found as readonly TemplateValue[]) : [found];
+    return values.map((value) => this.text(node.inner, value)).join('');
   }
 
-  /** As `get_value`: a name that isn't found is looked up at the top. */
-  #get(bound: Bound, name: Name): Bound {
-    if (this.#options.absent.has(written(name))) return undefined;
+  /** As `get_value` of Mustachex: a name that isn't found is looked up in the root. */
+  #get(bound: TemplateValue, name: Name): TemplateValue {
+    if (this.#options.absent.has(nameText(name))) return undefined;
     if (bound === undefined || bound === null) return undefined;
-    if (typeof name === 'string') return this.#one(bound, name, this.#root);
+    if (typeof name === 'string') return this.#member(bound, name, this.#root);
     if (!(bound instanceof Opaque || Array.isArray(bound) || isMap(bound)))
-      throw new Raised(`"${written(name)}" has a dot, and the section around it is a mere value`);
-    return name.reduce<Bound>((at, step) => this.#one(at, step, this.#root), bound);
+      throw new MustachexError(`"${nameText(name)}" has a dot, and the section around it has no members`);
+    return name.reduce<TemplateValue>((at, step) => this.#member(at, step, this.#root), bound);
   }
 
-  #one(bound: Bound, name: string, root: Bound): Bound {
+  #member(bound: TemplateValue, name: string, root: TemplateValue): TemplateValue {
     if (bound === undefined || bound === null) return undefined;
     if (name === '.' && typeof bound === 'string') return bound;
-    if (bound instanceof Opaque) throw new Raised(`the server can't look into ${bound.what}`);
+    if (bound instanceof Opaque) throw new MustachexError(`the server can't look into ${bound.description}`);
     if (Array.isArray(bound)) return undefined;
-    const members = isMap(bound) ? (bound as { readonly [name: string]: Bound }) : {};
+    const members = isMap(bound) ? (bound as { readonly [name: string]: TemplateValue }) : {};
     const found = Object.hasOwn(members, name) ? members[name] : undefined;
-    return found ?? (root === undefined ? undefined : this.#one(root, name, undefined));
+    return found ?? (root === undefined ? undefined : this.#member(root, name, undefined));
   }
 
-  #tell(node: Exclude<Node, { readonly kind: 'text' }>, raises?: string): void {
-    if (!this.#options.examines || this.#found.get(node.at.start)?.raises !== undefined) return;
-    this.#found.set(node.at.start, {
-      ...(raises === undefined ? {} : { raises }),
-      name: node.kind === 'raises' ? '' : written(node.name),
+  #report(node: Exclude<Node, { readonly kind: 'text' }>, error?: string): void {
+    if (!this.#options.isExamining || this.#findings.get(node.at.start)?.error !== undefined) return;
+    this.#findings.set(node.at.start, {
+      ...(error === undefined ? {} : { error }),
+      name: node.kind === 'error' ? '' : nameText(node.name),
       section: node.kind === 'section',
       at: node.at,
     });
@@ -320,27 +325,29 @@ class Rendering {
 
   #counted(text: string): string {
     this.#characters += text.length;
-    if (this.#characters > limits.renderedCharacters) throw new TooLong(beyond.rendered);
+    if (this.#characters > limits.renderedCharacters) throw new TooLongError(exceeded.rendered);
     return text;
   }
 }
 
-/** As `to_string`. */
-function printed(value: Bound, name: string): string {
+/** As `to_string` of Elixir. */
+function toText(value: TemplateValue, name: string): string {
   if (value === undefined || value === null) return '';
-  if (value instanceof Moment) return value.text;
-  if (value instanceof Opaque) throw new Raised(`"${name}" is ${value.what}, which can't be printed`);
-  if (Array.isArray(value)) return value.map((one: Bound) => printedIn(one, name)).join('');
-  if (isMap(value)) throw new Raised(`"${name}" is a map, which can't be printed: name one of its members`);
+  if (value instanceof OpaqueTime) return value.text;
+  if (value instanceof Opaque)
+    throw new MustachexError(`"${name}" is ${value.description}, which can't be printed`);
+  if (Array.isArray(value)) return value.map((one: TemplateValue) => toCharlistText(one, name)).join('');
+  if (isMap(value))
+    throw new MustachexError(`"${name}" is a map, which can't be printed: name one of its members`);
   return String(value);
 }
 
-/** As an element of a charlist, in which a number is a character. */
-function printedIn(value: Bound, name: string): string {
+/** As `to_string` for an element of a list: a number is a character. */
+function toCharlistText(value: TemplateValue, name: string): string {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0x10ffff)
     return String.fromCodePoint(value);
-  if (typeof value === 'string' || Array.isArray(value)) return printed(value, name);
-  throw new Raised(`"${name}" is a list, which can't be printed`);
+  if (typeof value === 'string' || Array.isArray(value)) return toText(value, name);
+  throw new MustachexError(`"${name}" is a list, which can't be printed`);
 }
 
 const entities: { readonly [character: string]: string } = {
@@ -351,6 +358,6 @@ const entities: { readonly [character: string]: string } = {
   '>': '&gt;',
 };
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/['&"<>]/g, (character) => entities[character] ?? character);
 }

@@ -1,7 +1,7 @@
 import { splitWords } from '../base/words.js';
-import type { Bound, Partials } from './template.js';
+import type { Partials, TemplateValue } from './template.js';
 
-type Data = { readonly [name: string]: Bound };
+type Data = { readonly [name: string]: TemplateValue };
 
 const paths = splitWords(`
   choose_session edit_user update_user destroy_user delete_user_session update_user_reset_password
@@ -12,7 +12,7 @@ const paths = splitWords(`
   create_user_webauthn_registration
 `);
 
-/** What every page of an identity provider is filled in with. */
+/** The data of every page of an identity provider. */
 const common: Data = {
   _csrf_token: 'token',
   boruta_logo_path: '/images/logo.png',
@@ -78,10 +78,10 @@ const own: { readonly [type: string]: Data } = {
   },
 };
 
-/** The type of the page around all others, and the partial in it that is the page. */
+/** The type of the layout, and the partial in it that shows a page. */
 export const layout = { type: 'layout', partial: 'inner_content' } as const;
 
-/** What Boruta fills in on a page of a type, with example values; undefined if there is no such page. */
+/** The data that Boruta fills into a page of a type, with example values; undefined if there is no such page. */
 export function borutaPage(type: string): { readonly data: Data; readonly partials?: Partials } | undefined {
   if (/^[45]\d\d$/.test(type))
     return { data: { reason: { message: 'Not found.' }, boruta_logo_path: '/images/logo.png' } };

@@ -2,73 +2,80 @@ import type { Span } from '../base/problems.js';
 import { limits } from './limits.js';
 import type { Part } from './template.js';
 
-/** A name that a body uses, and the names that it can mean. */
+/** A name that a body uses. */
 export interface Placeholder {
   readonly name: string;
-  /** Whether it only opens sections, with `#` or `^`. */
+  /** Whether it is only used to open sections, with `#` or `^`. */
   readonly section: boolean;
-  /** The name itself, and the name under each of the sections around it: `user.name` in `{{#user}}`. */
-  readonly meanings: readonly string[];
+  /** The names that it may stand for: itself, and itself in each section around it, such as `user.name` in `{{#user}}`. */
+  readonly possibleNames: readonly string[];
   /** The tags that use it. */
   readonly at: readonly Span[];
 }
 
-interface Found extends Placeholder {
+interface CollectedPlaceholder extends Placeholder {
   readonly at: Span[];
 }
 
-/** The names that a body uses, each once, in order of first use. `{{.}}` is the section's own name. */
+/** The names that a body uses, each once, in order of first use; without `{{.}}`, which is the value of the section. */
 export function placeholdersOf(parts: readonly Part[]): Placeholder[] {
-  const found = new Map<string, Found>();
+  const found = new Map<string, CollectedPlaceholder>();
   collect(parts, [], found);
   return [...found.values()];
 }
 
-function collect(parts: readonly Part[], sections: readonly string[], found: Map<string, Found>): void {
+function collect(
+  parts: readonly Part[],
+  sections: readonly string[],
+  found: Map<string, CollectedPlaceholder>,
+): void {
   for (const part of parts) {
     if (part.kind === 'text' || part.kind === 'partial' || part.name === '.') continue;
-    const meanings = [part.name, ...within(sections, part.name)];
+    const meanings = [part.name, ...qualifiedNames(sections, part.name)];
     const section = part.kind === 'section';
-    const before = found.get(part.name);
-    const at = before?.at ?? [];
+    const known = found.get(part.name);
+    const at = known?.at ?? [];
     at.push(part.at);
     found.set(part.name, {
       name: part.name,
-      section: section && (before?.section ?? true),
-      // Enough for names that are used in many sections.
-      meanings: [...new Set([...(before?.meanings ?? []), ...meanings])].slice(0, 64),
+      section: section && (known?.section ?? true),
+      // Limited, since a name can be used in very many sections.
+      possibleNames: [...new Set([...(known?.possibleNames ?? []), ...meanings])].slice(0, 64),
       at,
     });
     if (part.kind !== 'section') continue;
-    collect(part.parts, part.inverted ? sections : below(sections, part.name), found);
+    collect(part.parts, part.inverted ? sections : sectionPrefixes(sections, part.name), found);
   }
 }
 
-/** The prefixes inside a section: its name, alone and under the sections around it. */
-function below(sections: readonly string[], name: string): string[] {
-  // Only the nearest, since deep nesting would give every combination.
-  return [...new Set([name, ...within(sections, name), ...sections])].slice(0, 8);
+/** The prefixes of names inside a section: its own name, and that in each section around it. */
+function sectionPrefixes(sections: readonly string[], name: string): string[] {
+  // Limited, since deep nesting would give every combination.
+  return [...new Set([name, ...qualifiedNames(sections, name), ...sections])].slice(0, 8);
 }
 
-/** The name under each of the sections, unless that is too long for a name. */
-function within(sections: readonly string[], name: string): string[] {
+/** The name in each of the sections, unless it is too long. */
+function qualifiedNames(sections: readonly string[], name: string): string[] {
   return sections.flatMap((section) =>
     section.length + name.length < limits.nameCharacters ? [`${section}.${name}`] : [],
   );
 }
 
-/** The placeholders of `one` that `other` doesn't use under any of their names. */
-export function missingFrom(other: readonly Placeholder[], one: readonly Placeholder[]): Placeholder[] {
-  const used = new Set(other.flatMap(({ meanings }) => meanings));
-  return one.filter(({ meanings }) => !meanings.some((meaning) => used.has(meaning)));
+/** The `placeholders` that `usedPlaceholders` don't contain under any of their possible names. */
+export function missingFrom(
+  usedPlaceholders: readonly Placeholder[],
+  placeholders: readonly Placeholder[],
+): Placeholder[] {
+  const used = new Set(usedPlaceholders.flatMap(({ possibleNames }) => possibleNames));
+  return placeholders.filter(({ possibleNames }) => !possibleNames.some((name) => used.has(name)));
 }
 
-/** A placeholder as in a body: `{{ name }}`, `{{# name }}`. */
-export function written({ name, section }: Pick<Placeholder, 'name' | 'section'>): string {
+/** A placeholder as bodies contain it: `{{ name }}`, `{{# name }}`. */
+export function placeholderText({ name, section }: Pick<Placeholder, 'name' | 'section'>): string {
   return section ? `{{# ${name} }}` : `{{ ${name} }}`;
 }
 
-/** Example values by the name of a placeholder; the first match counts. */
+/** Example values for names; the first pattern that matches counts. An empty value stands for an address. */
 const examples: readonly (readonly [RegExp, string])[] = [
   [/e-?mail/, 'jane.doe@example.com'],
   [/(^|_)(url|uri|link|href)$/, ''],
@@ -83,7 +90,7 @@ const examples: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** An example value for a placeholder: `https://example.com/reset-password` for `reset_password_url`. */
-export function exampleOf(name: string): string {
+export function exampleValue(name: string): string {
   const last = name.split('.').at(-1) ?? name;
   const key = last.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
   const known = examples.find(([pattern]) => pattern.test(key))?.[1];

@@ -48,10 +48,7 @@ export const checksSchema = z
     examples: [{ 'html-script': 'error', 'image-without-alt': 'off' }],
   });
 
-/**
- * The level of a finding under these settings. By default, a finding with which no mail is sent, or one without its link, is an error in a
- * new body.
- */
+/** The level of a finding under these settings. By default, a fatal finding in a new body is an error, and others are warnings. */
 export function levelOf(
   { code, live, fatal }: { readonly code: CheckCode; readonly live?: true; readonly fatal?: true },
   settings: ChecksSettings,

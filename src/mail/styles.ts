@@ -1,27 +1,33 @@
 import { type CSSToken, type TokenDimension, TokenType, tokenize } from '@csstools/css-tokenizer';
-import { imageFunctions, imageProperties, mediaAndStates, properties, valueFunctions } from './allowed.js';
+import {
+  cssProperties,
+  imageFunctions,
+  imageProperties,
+  selectorFunctions,
+  valueFunctions,
+} from './allowed.js';
 import { limits } from './limits.js';
 
-/** Decides about a picture in a style: returns its address, or undefined to leave it out. */
-export type Pictures = (address: string) => string | undefined;
+/** Returns the address of a picture in a style, or undefined to remove the picture. */
+export type PictureFilter = (address: string) => string | undefined;
 
-/** A style sheet rewritten with only what is allowed. */
-export function cleanSheet(source: string, pictures: Pictures): string {
+/** A style sheet, rewritten so that it contains only what is allowed. */
+export function cleanSheet(source: string, pictures: PictureFilter): string {
   const tokens = tokenize({ css: source });
-  return nestedTooDeeply(tokens) ? '' : new Sheet(tokens, pictures).rules(false);
+  return isNestedTooDeep(tokens) ? '' : new Sheet(tokens, pictures).rules(false);
 }
 
 /** The declarations of a `style` attribute, rewritten in the same way. */
-export function cleanDeclarations(source: string, pictures: Pictures): string {
+export function cleanDeclarations(source: string, pictures: PictureFilter): string {
   const tokens = tokenize({ css: source });
-  return nestedTooDeeply(tokens) ? '' : declarations(tokens, pictures);
+  return isNestedTooDeep(tokens) ? '' : declarations(tokens, pictures);
 }
 
 /** The addresses of pictures, fonts and imports in a style or a style sheet. */
 export function addressesIn(source: string): string[] {
   return tokenize({ css: source }).flatMap((token) => {
     if (token[0] === TokenType.URL) return [token[4].value];
-    // In url(), image-set() and @import; names of fonts aren't addresses.
+    // Strings in url(), image-set() and @import; names of fonts have no slash.
     return token[0] === TokenType.String && /[/\ue001]/.test(token[4].value) ? [token[4].value] : [];
   });
 }
@@ -39,7 +45,7 @@ const closing: { readonly [type: string]: TokenType } = {
 };
 const closers = new Set<TokenType>(Object.values(closing));
 
-function nestedTooDeeply(tokens: readonly CSSToken[]): boolean {
+function isNestedTooDeep(tokens: readonly CSSToken[]): boolean {
   let depth = 0;
   for (const [type] of tokens) {
     if (closing[type] !== undefined) depth += 1;
@@ -51,15 +57,15 @@ function nestedTooDeeply(tokens: readonly CSSToken[]): boolean {
 
 class Sheet {
   readonly #tokens: readonly CSSToken[];
-  readonly #pictures: Pictures;
+  readonly #pictures: PictureFilter;
   #at = 0;
 
-  constructor(tokens: readonly CSSToken[], pictures: Pictures) {
+  constructor(tokens: readonly CSSToken[], pictures: PictureFilter) {
     this.#tokens = tokens;
     this.#pictures = pictures;
   }
 
-  /** Rules up to the end of the sheet, or of the block around them. */
+  /** The rules up to the end of the sheet, or of the surrounding block. */
   rules(inBlock: boolean): string {
     let written = '';
     for (;;) {
@@ -69,13 +75,13 @@ class Sheet {
         this.#at += 1;
         return written;
       }
-      if (between.has(token[0])) this.#at += 1;
+      if (separators.has(token[0])) this.#at += 1;
       else if (token[0] === TokenType.AtKeyword) written += this.#atRule(token[4].value, inBlock);
       else written += this.#rule(inBlock);
     }
   }
 
-  /** Only `@media` is allowed: others load something, or no email needs them. */
+  /** Only `@media` is allowed: other rules load something, or aren't useful in emails. */
   #atRule(name: string, inBlock: boolean): string {
     this.#at += 1;
     const head = this.#until([TokenType.Semicolon, TokenType.OpenCurly], inBlock);
@@ -104,7 +110,7 @@ class Sheet {
     return selector === undefined || selector === '' || inner === '' ? '' : `${selector} { ${inner} }\n`;
   }
 
-  /** The tokens before the first of `ends` outside brackets; in a block, also before its end. */
+  /** The tokens before the first of `ends` outside brackets; in a block, at most up to its end. */
   #until(ends: readonly TokenType[], inBlock: boolean): readonly CSSToken[] {
     const start = this.#at;
     const open: TokenType[] = [];
@@ -120,7 +126,7 @@ class Sheet {
   }
 }
 
-const between = new Set<TokenType>([
+const separators = new Set<TokenType>([
   TokenType.Whitespace,
   TokenType.Comment,
   TokenType.CDO,
@@ -129,15 +135,15 @@ const between = new Set<TokenType>([
   TokenType.CloseCurly,
 ]);
 
-function declarations(tokens: readonly CSSToken[], pictures: Pictures): string {
+function declarations(tokens: readonly CSSToken[], pictures: PictureFilter): string {
   const written: string[] = [];
   let start = 0;
   let open = 0;
   for (let at = 0; at <= tokens.length; at += 1) {
     const type = tokens[at]?.[0] ?? TokenType.EOF;
     if (type === TokenType.EOF || (type === TokenType.Semicolon && open === 0)) {
-      const one = declaration(tokens.slice(start, at), pictures);
-      if (one !== undefined) written.push(one);
+      const text = declaration(tokens.slice(start, at), pictures);
+      if (text !== undefined) written.push(text);
       start = at + 1;
       if (type === TokenType.EOF) break;
     } else if (closing[type] !== undefined) open += 1;
@@ -146,7 +152,7 @@ function declarations(tokens: readonly CSSToken[], pictures: Pictures): string {
   return written.join('; ');
 }
 
-function declaration(tokens: readonly CSSToken[], pictures: Pictures): string | undefined {
+function declaration(tokens: readonly CSSToken[], pictures: PictureFilter): string | undefined {
   const all = tokens.filter(([type]) => type !== TokenType.Comment);
   const filled = all.flatMap(([type], index) => (type === TokenType.Whitespace ? [] : [index])).slice(0, 2);
   const [first, colon] = filled.map((index) => all[index]);
@@ -154,19 +160,19 @@ function declaration(tokens: readonly CSSToken[], pictures: Pictures): string | 
   const rest = all.slice((filled[1] ?? 0) + 1);
   const name = first[4].value.toLowerCase();
   const plain = name.replace(/^-(?:webkit|moz|ms|o)-/, '');
-  if (!properties.has(plain)) return undefined;
+  if (!cssProperties.has(plain)) return undefined;
   const mayBePicture = imageProperties.has(plain);
-  // A picture of another property is reported as left out too.
-  const allowed: Pictures = (address) => {
-    const kept = pictures(address);
-    return mayBePicture ? kept : undefined;
+  // Also called for other properties, so that their pictures are reported as removed.
+  const allowed: PictureFilter = (address) => {
+    const picture = pictures(address);
+    return mayBePicture ? picture : undefined;
   };
   const written = value(rest, allowed)?.trim();
   return written === undefined || written === '' ? undefined : `${name}: ${written}`;
 }
 
 /** A value, rewritten; undefined if something in it isn't allowed. */
-function value(tokens: readonly CSSToken[], pictures: Pictures): string | undefined {
+function value(tokens: readonly CSSToken[], pictures: PictureFilter): string | undefined {
   let written = '';
   let open = 0;
   for (let at = 0; at < tokens.length; at += 1) {
@@ -207,7 +213,7 @@ function value(tokens: readonly CSSToken[], pictures: Pictures): string | undefi
         written += ` ${token[4].value} `;
         break;
       default: {
-        const text = token[0] === TokenType.Dimension ? length(token) : simple(token, anyUnit);
+        const text = token[0] === TokenType.Dimension ? length(token) : tokenText(token, anyUnit);
         if (text === undefined) return undefined;
         written += text;
       }
@@ -218,27 +224,25 @@ function value(tokens: readonly CSSToken[], pictures: Pictures): string | undefi
 
 const anyUnit = /^[a-z]{1,8}$/i;
 
-/**
- * A length. Units of the window's height are converted for a fixed height: a frame that grows with its content would grow forever.
- */
+/** A length. Units of the window's height become pixels, since a frame that grows with its content would grow forever. */
 function length(token: TokenDimension): string | undefined {
   const { value, unit } = token[4];
   if (/^[sld]?(?:vh|vb|vmin)$/i.test(unit)) return `${number((value * limits.windowHeight) / 100)}px`;
-  // A frame is wider than high.
+  // A frame is wider than high, so vmax is vw.
   if (/^[sld]?vmax$/i.test(unit)) return `${number(value)}vw`;
-  return simple(token, anyUnit);
+  return tokenText(token, anyUnit);
 }
 
-/** The pattern doesn't begin with spaces: on a long run of them that would take quadratic time. */
+/** A value with its `!important` in a normal form. A pattern that starts with ` *` would take quadratic time. */
 function withImportant(written: string): string {
   const [mark] = /! +important$/i.exec(written) ?? [];
   return mark === undefined ? written : `${written.slice(0, -mark.length).trimEnd()} !important`;
 }
 
-/** `none` replaces a picture that is left out, so that the color beside it stays. */
-function picture(address: string, pictures: Pictures): string {
-  const kept = pictures(address);
-  return kept === undefined ? 'none' : `url(${quoted(kept)})`;
+/** A picture as `url(…)`; `none` if it is removed, so that a color in the same value stays. */
+function picture(address: string, pictures: PictureFilter): string {
+  const allowed = pictures(address);
+  return allowed === undefined ? 'none' : `url(${quoted(allowed)})`;
 }
 
 /** A selector or a media query, rewritten; undefined if something in it isn't allowed. */
@@ -248,7 +252,7 @@ function prelude(tokens: readonly CSSToken[]): string | undefined {
   let last: TokenType | undefined;
   for (const token of tokens) {
     const [type] = token;
-    const before = last;
+    const previous = last;
     last = type;
     const end = closing[type];
     if (end !== undefined) open.push(end);
@@ -257,7 +261,7 @@ function prelude(tokens: readonly CSSToken[]): string | undefined {
       case TokenType.Comment:
         break;
       case TokenType.Function:
-        if (!mediaAndStates.has(token[4].value.toLowerCase())) return undefined;
+        if (!selectorFunctions.has(token[4].value.toLowerCase())) return undefined;
         written += `${token[4].value.toLowerCase()}(`;
         break;
       case TokenType.OpenParen:
@@ -272,7 +276,7 @@ function prelude(tokens: readonly CSSToken[]): string | undefined {
         written += token[4].value;
         break;
       default: {
-        const text = ofLink(token, before) ?? simple(token, /^[a-z][a-z0-9-]{0,15}$/i);
+        const text = linkSelector(token, previous) ?? tokenText(token, /^[a-z][a-z0-9-]{0,15}$/i);
         if (text === undefined) return undefined;
         written += text;
       }
@@ -281,16 +285,16 @@ function prelude(tokens: readonly CSSToken[]): string | undefined {
   return open.length === 0 ? written.trim() : undefined;
 }
 
-/** Selectors of links: a link has its address as its title and no `href`. */
-function ofLink(token: CSSToken, before: TokenType | undefined): string | undefined {
+/** The equivalent of a selector for links: `cleanHtml` replaces `href` with `title`. */
+function linkSelector(token: CSSToken, previous: TokenType | undefined): string | undefined {
   if (token[0] !== TokenType.Ident) return undefined;
   const name = token[4].value.toLowerCase();
-  if (before === TokenType.OpenSquare && name === 'href') return 'title';
-  return before === TokenType.Colon && /^(?:any-)?link$/.test(name) ? 'is(a[title])' : undefined;
+  if (previous === TokenType.OpenSquare && name === 'href') return 'title';
+  return previous === TokenType.Colon && /^(?:any-)?link$/.test(name) ? 'is(a[title])' : undefined;
 }
 
-/** A token with the same meaning everywhere, without its escapes. */
-function simple(token: CSSToken, unit: RegExp): string | undefined {
+/** The text of a token that is allowed everywhere, without its escapes; undefined for other tokens. */
+function tokenText(token: CSSToken, unit: RegExp): string | undefined {
   switch (token[0]) {
     case TokenType.Whitespace:
       return ' ';

@@ -1,20 +1,20 @@
 import Mustache from 'mustache';
 import type { Span } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
-import { beyond, limits, shown } from './limits.js';
+import { exceeded, formatNumber, limits } from './limits.js';
 
-/** The parser takes quadratic time on a run of white space, so long runs are cut. */
+/** Matches long white space, which is shortened: the parser takes quadratic time on it. */
 const longSpace = /(?<!\s)\s{1000,}/g;
 
 /** The two bodies of an email; undefined if unknown, null if there is none. */
 export interface TemplateBodies {
   readonly txt?: string | null | undefined;
   readonly html?: string | null | undefined;
-  /** The page around a page. */
+  /** The layout of a page. */
   readonly layout?: string | undefined;
 }
 
-/** A piece of a body, in order. */
+/** A part of a body. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'variable'; readonly name: string; readonly at: Span }
@@ -22,25 +22,25 @@ export type Part =
   | {
       readonly kind: 'section';
       readonly name: string;
-      /** Its opening tag. */
+      /** The opening tag. */
       readonly at: Span;
-      /** Shown if there is no such value. */
+      /** Whether it is shown if there is no value. */
       readonly inverted: boolean;
       readonly parts: readonly Part[];
     };
 
-/** A value of the server that isn't JSON: printing it or looking into it raises. */
+/** A value of the server that isn't JSON: printing or accessing it is an error. */
 export class Opaque {
   /** What it is, in words. */
-  readonly what: string;
+  readonly description: string;
 
   constructor(what: string) {
-    this.what = what;
+    this.description = what;
   }
 }
 
-/** A time: it can be printed, and looking into it raises. */
-export class Moment extends Opaque {
+/** A time: it can be printed, and accessing it is an error. */
+export class OpaqueTime extends Opaque {
   readonly text: string;
 
   constructor(text: string) {
@@ -49,53 +49,55 @@ export class Moment extends Opaque {
   }
 }
 
-/** A value of a name; undefined and null are empty. */
-export type Bound = Json | Opaque | undefined | { readonly [name: string]: Bound } | readonly Bound[];
+/** The value of a name; undefined and null are empty. */
+export type TemplateValue =
+  | Json
+  | Opaque
+  | undefined
+  | { readonly [name: string]: TemplateValue }
+  | readonly TemplateValue[];
 
 /** A body that is a Mustache template. */
 export interface MustacheTemplate {
   readonly parts: readonly Part[];
-  /**
-   * The body with values filled in. Looks up only JSON, and calls nothing. Throws TooLong if the text exceeds the limits, as nested
-   * lists can.
-   */
-  render(data: { readonly [name: string]: Bound }, options: RenderOptions): string;
+  /** Fills values into the body. Only reads JSON and calls nothing. Throws TooLongError if the text exceeds the limits. */
+  render(data: { readonly [name: string]: TemplateValue }, options: RenderOptions): string;
 }
 
 export interface RenderOptions {
   /** Whether values are escaped for HTML. */
   readonly html: boolean;
-  /** Names that count as absent, whatever the data has. */
+  /** Names that are treated as absent. */
   readonly absent?: ReadonlySet<string>;
-  /** What the server puts in place of partials. */
+  /** What the server replaces partials with. */
   readonly partials?: Partials | undefined;
 }
 
 export type Partials = { readonly [name: string]: string };
 
-/** The rendered text is too long, and why. */
-export class TooLong extends Error {}
+/** The rendered text is too long; the message says why. */
+export class TooLongError extends Error {}
 
 /** Why a body isn't a Mustache template. */
 export interface SyntaxProblem {
   readonly syntax: string;
-  /** Whether it exceeds a limit and may be a template. */
-  readonly limit?: true;
-  /** The place of the mistake, if it is one place. */
+  /** Whether it exceeds a limit, so that it may be a template. */
+  readonly exceedsLimit?: true;
+  /** The place of the mistake, if known. */
   readonly at?: Span;
 }
 
-/** Parses a body as Mustache. Never throws: returns what is wrong in words. */
+/** Parses a body as Mustache. Never throws: returns a description of what is wrong. */
 export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
-  if (body.length > limits.bodyCharacters) return { syntax: beyond.characters, limit: true };
-  const { text, whole } = withoutLongSpace(body);
+  if (body.length > limits.bodyCharacters) return { syntax: exceeded.characters, exceedsLimit: true };
+  const { text, originalOffset } = cutLongSpace(body);
   try {
     const tokens: readonly MustacheToken[] = new Mustache.Writer().parse(text);
-    if (depthOf(tokens) > limits.sectionDepth) return { syntax: beyond.depth, limit: true };
-    const parts = partsOf(tokens, whole);
-    const strange = strangeName(parts);
-    if (strange !== undefined) return strange;
-    if (tagsIn(parts) > limits.tags) return { syntax: beyond.tags, limit: true };
+    if (depthOf(tokens) > limits.sectionDepth) return { syntax: exceeded.depth, exceedsLimit: true };
+    const parts = partsOf(tokens, originalOffset);
+    const nameProblem = invalidName(parts);
+    if (nameProblem !== undefined) return nameProblem;
+    if (countTags(parts) > limits.tags) return { syntax: exceeded.tags, exceedsLimit: true };
     return {
       parts,
       render: (data, { html, absent = new Set() }) =>
@@ -104,24 +106,22 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
           new JsonContext(data, undefined, absent),
           undefined,
           text,
-          { escape: (value: unknown) => (html ? Mustache.escape(printed(value)) : printed(value)) },
+          { escape: (value: unknown) => (html ? Mustache.escape(toText(value)) : toText(value)) },
         ),
     };
   } catch (failure) {
     if (!(failure instanceof Error)) throw failure;
-    const { words, offset } = located(failure.message);
+    const { words, offset } = parseErrorMessage(failure.message);
     if (offset === undefined) return { syntax: words };
-    const { at, end, until } = blamed(words, offset, text);
+    const { at, end, until } = mistakePlace(words, offset, text);
     const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
     const where = `at line ${lineAt(at)}${until === undefined ? '' : `, before line ${lineAt(until)} closes another one`}`;
-    return { syntax: `${words} ${where}`, at: { start: whole(at), end: whole(end) } };
+    return { syntax: `${words} ${where}`, at: { start: originalOffset(at), end: originalOffset(end) } };
   }
 }
 
-/**
- * The place of the mistake: the opening tag of a section or tag that isn't closed, not the later place at which the parser noticed it.
- */
-function blamed(words: string, noticed: number, text: string) {
+/** The place of a mistake. For an unclosed section or tag it is the opening tag, not the later place that the parser reports. */
+function mistakePlace(words: string, noticed: number, text: string) {
   const { sections, last } = tagsBefore(noticed, text);
   const section = words.startsWith('unclosed section') ? sections.at(-1) : undefined;
   if (section !== undefined) return { ...section, ...(noticed < text.length ? { until: noticed } : {}) };
@@ -129,7 +129,7 @@ function blamed(words: string, noticed: number, text: string) {
   return { at, end: at + 1 };
 }
 
-/** The tags of the sections that are open at a place, and the start of the last tag before it. The body is valid up to there. */
+/** The opening tags of the sections around a place, and the start of the last tag before it. The body is valid up to the place. */
 function tagsBefore(place: number, text: string) {
   const sections: { readonly at: number; readonly end: number }[] = [];
   let [open = '', close = ''] = ['{{', '}}'];
@@ -152,8 +152,8 @@ function tagsBefore(place: number, text: string) {
   return { sections, last };
 }
 
-/** A body with long runs of white space cut, and a mapping of its places to the body's. */
-function withoutLongSpace(body: string): { readonly text: string; whole(offset: number): number } {
+/** The body with long white space shortened, and a function that maps offsets back to the body. */
+function cutLongSpace(body: string): { readonly text: string; originalOffset(offset: number): number } {
   const cuts: { readonly from: number; readonly gone: number }[] = [];
   let gone = 0;
   const text = body.replace(longSpace, (run, at: number) => {
@@ -163,19 +163,22 @@ function withoutLongSpace(body: string): { readonly text: string; whole(offset: 
     }
     return run.slice(0, 1000);
   });
-  return { text, whole: (offset) => offset + (cuts.findLast(({ from }) => from <= offset)?.gone ?? 0) };
+  return {
+    text,
+    originalOffset: (offset) => offset + (cuts.findLast(({ from }) => from <= offset)?.gone ?? 0),
+  };
 }
 
-function tagsIn(parts: readonly Part[]): number {
+function countTags(parts: readonly Part[]): number {
   let tags = 0;
   for (const part of parts) {
     if (part.kind !== 'text') tags += 1;
-    if (part.kind === 'section') tags += tagsIn(part.parts);
+    if (part.kind === 'section') tags += countTags(part.parts);
   }
   return tags;
 }
 
-/** A writer that throws if its text grows too long. */
+/** A writer that throws TooLongError at the limits. */
 class LimitedWriter extends Mustache.Writer {
   #characters = 0;
   #visits = 0;
@@ -194,13 +197,13 @@ class LimitedWriter extends Mustache.Writer {
 
   override renderTokens(...parts: Parameters<Mustache.Writer['renderTokens']>): string {
     this.#visits += 1;
-    if (this.#visits > limits.sectionVisits) throw new TooLong(beyond.visits);
+    if (this.#visits > limits.sectionVisits) throw new TooLongError(exceeded.visits);
     return super.renderTokens(...parts);
   }
 
   #counted(text: string | undefined): string {
     this.#characters += String(text ?? '').length;
-    if (this.#characters > limits.renderedCharacters) throw new TooLong(beyond.rendered);
+    if (this.#characters > limits.renderedCharacters) throw new TooLongError(exceeded.rendered);
     return text ?? '';
   }
 }
@@ -222,7 +225,7 @@ function inside([, , , , tokens]: MustacheToken): readonly MustacheToken[] {
   return tokens ?? [];
 }
 
-/** Counts level by level: a hostile body nests too deep for recursion. */
+/** The depth of nested sections. Iterative, since a hostile body can nest too deep for recursion. */
 function depthOf(tokens: readonly MustacheToken[]): number {
   let depth = 0;
   let level = tokens.filter(isSection);
@@ -256,31 +259,31 @@ function partsOf(tokens: readonly MustacheToken[], original: (offset: number) =>
   });
 }
 
-/** Finds a tag that was closed too late: the parser accepts text as a part of its name. */
-function strangeName(parts: readonly Part[]): SyntaxProblem | undefined {
+/** A problem with a name, such as that of a tag that isn't closed: the parser accepts the following text as a part of the name. */
+function invalidName(parts: readonly Part[]): SyntaxProblem | undefined {
   for (const part of parts) {
     if (part.kind === 'text') continue;
     const { at } = part;
     if (part.name === '') return { syntax: 'a tag has no name: {{}}', at };
     const start = `"${part.name.slice(0, 40)}…"`;
     if (part.name.length > limits.nameCharacters) {
-      const syntax = `the name ${start} has more than ${shown(limits.nameCharacters)} characters`;
-      return { syntax, limit: true, at };
+      const syntax = `the name ${start} has more than ${formatNumber(limits.nameCharacters)} characters`;
+      return { syntax, exceedsLimit: true, at };
     }
     if (part.name.split('.').length > limits.nameSteps)
-      return { syntax: `the name ${start} has more than ${limits.nameSteps} steps`, limit: true, at };
+      return { syntax: `the name ${start} has more than ${limits.nameSteps} steps`, exceedsLimit: true, at };
     if (/[{}<>\n]/.test(part.name)) {
       const [start = ''] = part.name.split(/[{}<>\n]/);
       return { syntax: `the tag "{{ ${start.trim().slice(0, 40)}" is not closed with "}}"`, at };
     }
-    const inner = part.kind === 'section' ? strangeName(part.parts) : undefined;
+    const inner = part.kind === 'section' ? invalidName(part.parts) : undefined;
     if (inner !== undefined) return inner;
   }
   return undefined;
 }
 
-/** The library's message, which may contain a long name, and its position. */
-function located(message: string): { readonly words: string; readonly offset: number | undefined } {
+/** A message of the library, shortened, and the offset in it. */
+function parseErrorMessage(message: string): { readonly words: string; readonly offset: number | undefined } {
   const at = message.lastIndexOf(' at ');
   const offset = /^ at (\d+)$/.exec(message.slice(at))?.[1];
   const words = offset === undefined ? message : message.slice(0, at);
@@ -291,11 +294,11 @@ function located(message: string): { readonly words: string; readonly offset: nu
   };
 }
 
-function printed(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
-/** Looks up names only in JSON: the library's own context finds and calls inherited members. */
+/** A context that looks up names only in JSON: the library's own finds and calls inherited members. */
 class JsonContext extends Mustache.Context {
   readonly #absent: ReadonlySet<string>;
 

@@ -1,13 +1,14 @@
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
 import type { Span } from '../base/problems.js';
 import { splitWords } from '../base/words.js';
-import { limits, shown } from './limits.js';
+import { formatNumber, limits } from './limits.js';
 
 export type Element = DefaultTreeAdapterTypes.Element;
 
-/** Why a body isn't parsed, as an adjective. */
-export interface RefusedBody {
-  readonly refused: string;
+/** A body that isn't parsed. */
+export interface RejectedBody {
+  /** Why, as an adjective: `longer than 1,048,576 characters`. */
+  readonly rejection: string;
 }
 
 /** Attributes with the address of a link or a resource. */
@@ -15,18 +16,18 @@ export const addressAttributes: ReadonlySet<string> = new Set(
   splitWords('href src action formaction data background poster'),
 );
 
-class TooMuch extends Error {}
+class LimitExceeded extends Error {}
 
 /**
- * Parses a body as a browser without scripts does, including `noscript`. Refuses a tree beyond the limits: a few tags can make a browser
- * nest or repeat elements endlessly. Returns all elements in order of creation; with `located`, each element knows the place of its tag.
+ * Parses a body as a browser with disabled scripts does. Rejects a body beyond the limits, since a few tags can make a browser create very
+ * many elements. Returns all elements in order of creation; with `located`, elements have the place of their tag.
  */
 export function parseBody(
   body: string,
   { located = false }: { readonly located?: boolean } = {},
-): { readonly elements: readonly Element[] } | RefusedBody {
+): { readonly elements: readonly Element[] } | RejectedBody {
   if (body.length > limits.bodyCharacters)
-    return { refused: `longer than ${shown(limits.bodyCharacters)} characters` };
+    return { rejection: `longer than ${formatNumber(limits.bodyCharacters)} characters` };
   const elements: Element[] = [];
   let depth = 0;
   try {
@@ -37,7 +38,7 @@ export function parseBody(
         ...defaultTreeAdapter,
         createElement: (...parts) => {
           if (elements.length === limits.elements)
-            throw new TooMuch(`made of more than ${shown(limits.elements)} elements`);
+            throw new LimitExceeded(`made of more than ${formatNumber(limits.elements)} elements`);
           const element = defaultTreeAdapter.createElement(...parts);
           elements.push(element);
           return element;
@@ -45,7 +46,7 @@ export function parseBody(
         onItemPush: () => {
           depth += 1;
           if (depth > limits.elementDepth)
-            throw new TooMuch(`nested more than ${shown(limits.elementDepth)} elements deep`);
+            throw new LimitExceeded(`nested more than ${formatNumber(limits.elementDepth)} elements deep`);
         },
         onItemPop: () => {
           depth -= 1;
@@ -54,7 +55,7 @@ export function parseBody(
     });
     return { elements };
   } catch (failure) {
-    if (failure instanceof TooMuch) return { refused: failure.message };
+    if (failure instanceof LimitExceeded) return { rejection: failure.message };
     throw failure;
   }
 }
@@ -65,7 +66,7 @@ export function attribute({ attrs }: Element, name: string): string | undefined 
 }
 
 /** The place of an element's tag, or of one of its attributes; undefined for an element that the parser added. */
-export function spotOf({ sourceCodeLocation: whole }: Element, name?: string): Span | undefined {
+export function placeOf({ sourceCodeLocation: whole }: Element, name?: string): Span | undefined {
   if (whole === undefined || whole === null) return undefined;
   const { startOffset, endOffset } =
     (name === undefined ? undefined : whole.attrs?.[name]) ?? whole.startTag ?? whole;

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { error, type Place, type Problem, type ProblemCode, type Span } from '../base/problems.js';
-import { shown as written } from '../mail/limits.js';
+import { formatNumber as written } from '../mail/limits.js';
 import type { Project } from '../project/project.js';
 import {
   type FileName,

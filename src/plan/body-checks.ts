@@ -3,7 +3,7 @@ import { type Fields, same, type Value, withoutUndefined } from '../base/values.
 import { emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { BodyName, CheckedTemplate, TemplateFinding } from '../mail/checks.js';
-import { mailOf } from '../mail/servers.js';
+import { serverMail } from '../mail/servers.js';
 import { type ChecksSettings, levelOf } from '../mail/settings.js';
 import type { TemplateBodies } from '../mail/template.js';
 import type { ProfileName } from '../server/profiles.js';
@@ -38,7 +38,7 @@ export function findingsOf(
 ): TemplateFinding[] {
   if (checks.checkTemplate === undefined) throw new Error('the checks were made for no template');
   const type = template.identity[email.type] ?? '';
-  return checks.checkTemplate({ ...bodies, mail: mailOf(checks.profile, type) });
+  return checks.checkTemplate({ ...bodies, mail: serverMail(checks.profile, type) });
 }
 
 export interface TemplateWarnings {

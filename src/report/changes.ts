@@ -4,7 +4,7 @@ import { kindOf, layoutOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
 import { type ChangedLink, changedLinks } from '../mail/links.js';
 import type { NamedSample } from '../mail/samples.js';
-import { mailOf } from '../mail/servers.js';
+import { serverMail } from '../mail/servers.js';
 import type { TemplateBodies } from '../mail/template.js';
 import { isDrifted } from '../plan/drift.js';
 import { type Change, isPrivileged, type PlanWarning } from '../plan/plan.js';
@@ -199,7 +199,7 @@ function email(
   { samples, emails, profile, allChanges }: ChangeContext,
 ): Markup {
   const { before, identity } = change.apply;
-  const mail = mailOf(profile, identity[bodies.type] ?? '');
+  const mail = serverMail(profile, identity[bodies.type] ?? '');
   const deleted = change.action === 'delete';
   const layout = layoutOf(bodies, identity);
   const layoutChange =

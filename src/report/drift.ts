@@ -12,7 +12,7 @@ export function driftText(field: FieldChange, whole: boolean): string | null {
   const { drift } = field;
   if (drift === undefined) return null;
   const since = sinceText(drift);
-  if (isUnplanned(field)) return `${since}, and no manifest declares it: idops leaves it`;
+  if (isUnplanned(field)) return `${since}, and no manifest declares it: idops leaves it unchanged`;
   const previous =
     field.sensitive || holdsSensitive(drift.recorded)
       ? ''

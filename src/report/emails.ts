@@ -1,8 +1,9 @@
 import { cleanHtml } from '../mail/clean.js';
-import { limits, shown } from '../mail/limits.js';
+import { formatNumber, limits } from '../mail/limits.js';
 import { type Mail, type NamedSample, type RenderedBody, renderMails } from '../mail/samples.js';
-import { isPage, type MailOf } from '../mail/servers.js';
+import { isPage, type ServerMail } from '../mail/servers.js';
 import type { TemplateBodies } from '../mail/template.js';
+import type { RejectedBody } from '../mail/tree.js';
 import { frameSource, type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { scrollable } from './page.js';
 
@@ -23,7 +24,7 @@ type Frame =
       /** The visible HTML: equal for emails that look the same. */
       readonly visible: string;
     }
-  | { readonly refused: string };
+  | RejectedBody;
 
 interface FrameOptions {
   /** Whether it is a further variant of a template's sections. */
@@ -54,7 +55,7 @@ export class Emails {
   frame(body: string, { isVariant, page }: FrameOptions): Frame | undefined {
     if (this.#frames <= (isVariant ? limits.pageFrames / 2 : 0)) return undefined;
     const frame = this.#frameByBody.get(`${page} ${body}`) ?? this.#clean(body, { isVariant, page });
-    if (frame === undefined || 'refused' in frame) return frame;
+    if (frame === undefined || 'rejection' in frame) return frame;
     if (!this.#fits(frame.source.text.length, isVariant)) return undefined;
     this.#frames -= 1;
     this.spend(frame.source.text.length);
@@ -76,11 +77,11 @@ export class Emails {
     const cleaned = cleanHtml(body, { page });
     this.spend(body.length);
     const frame =
-      'refused' in cleaned
+      'rejection' in cleaned
         ? cleaned
         : {
             source: frameSource(`${framePrefix}${cleaned.html}`),
-            removed: cleaned.left,
+            removed: cleaned.removed,
             visible: cleaned.html.replace(/ title="[^"]*"(?=[^<>]*>)/g, ''),
           };
     this.#frameByBody.set(`${page} ${body}`, frame);
@@ -102,11 +103,11 @@ export interface EmailSide {
 /** Emails or pages side by side, as HTML and text, with each sample and each variant of sections. */
 export function emailViews(
   sides: readonly EmailSide[],
-  mail: MailOf | undefined,
+  mail: ServerMail | undefined,
   samples: readonly NamedSample[],
   emails: Emails,
 ): { readonly rendered: Insertable; readonly text: Insertable; readonly looksSame: boolean } {
-  const { variants, left } = labelledVariants(
+  const { variants, omitted } = labelledVariants(
     sides.map(({ bodies }) => bodies),
     mail,
     samples,
@@ -123,7 +124,7 @@ export function emailViews(
         })}</div>`,
       ),
     ),
-    moreVariants(left, page),
+    moreVariants(omitted, page),
   ];
   const rendered = view(({ html }, side, isVariant) =>
     htmlFigure(html, side.label, side.emptyText, emails, { isVariant, page }),
@@ -140,7 +141,7 @@ export function emailViews(
   };
 }
 
-export function samplesText(samples: readonly NamedSample[], mail: MailOf | undefined): Insertable {
+export function samplesText(samples: readonly NamedSample[], mail: ServerMail | undefined): Insertable {
   const files = [...new Set(samples.map(({ file }) => file))];
   if (files.length === 0)
     return mail === undefined ? 'made up from the names of the placeholders' : 'as this server fills it in';
@@ -150,12 +151,12 @@ export function samplesText(samples: readonly NamedSample[], mail: MailOf | unde
 /** An email or a page in a wide and a narrow frame, and an email as text, with each variant of sections. */
 export function emailGallery(
   bodies: TemplateBodies,
-  mail: MailOf | undefined,
+  mail: ServerMail | undefined,
   samples: readonly NamedSample[],
   emails: Emails,
 ): Insertable {
   const none = 'not declared';
-  const { variants, left } = labelledVariants([bodies], mail, samples);
+  const { variants, omitted } = labelledVariants([bodies], mail, samples);
   const page = isPage(mail);
   const [wide, narrow] = page
     ? ['Wide', 'Narrow, as on a phone']
@@ -172,16 +173,16 @@ export function emailGallery(
 ${page ? null : textFigure(made.txt, 'Text', none, emails)}</div>`,
     );
   });
-  return [...boxes, moreVariants(left, page)];
+  return [...boxes, moreVariants(omitted, page)];
 }
 
 /** The variants of emails for each sample, with labels if there are several. */
 function labelledVariants(
   sides: readonly TemplateBodies[],
-  mail: MailOf | undefined,
+  mail: ServerMail | undefined,
   samples: readonly NamedSample[],
 ) {
-  const { variants, left } = renderMails(
+  const { variants, omitted } = renderMails(
     sides,
     mail,
     samples.map(({ data }) => data),
@@ -189,7 +190,7 @@ function labelledVariants(
   const isSingleFile = new Set(samples.map(({ file }) => file)).size === 1;
   const nameOf = ({ name, file }: NamedSample) => (isSingleFile || name === file ? name : `${name}, ${file}`);
   return {
-    left,
+    omitted,
     variants: variants.map(({ sample, label, mails }) => {
       const parts = [
         ...(samples.length > 1 ? samples.slice(sample, sample + 1).map(nameOf) : []),
@@ -200,9 +201,9 @@ function labelledVariants(
   };
 }
 
-function moreVariants(left: number, page: boolean): Insertable {
-  if (left === 0) return null;
-  return markup`<p class="note">Not shown: up to ${shown(left)} more ${page ? 'pages' : 'mails'}, with other sections present or absent.</p>`;
+function moreVariants(omitted: number, page: boolean): Insertable {
+  if (omitted === 0) return null;
+  return markup`<p class="note">Not shown: up to ${formatNumber(omitted)} more ${page ? 'pages' : 'mails'}, with other sections present or absent.</p>`;
 }
 
 function variantBox(label: string | null, open: boolean, content: Markup): Markup {
@@ -221,7 +222,7 @@ function htmlFigure(
   return figure(body, label, none, (text) => {
     const frame = emails.frame(text, options);
     if (frame === undefined) return options.isVariant ? variantLimitNote : limitNote;
-    if ('refused' in frame) return markup`<p class="note">not shown: it is ${frame.refused}</p>`;
+    if ('rejection' in frame) return markup`<p class="note">not shown: it is ${frame.rejection}</p>`;
     return markup`<div class="mail"><iframe sandbox="" loading="lazy" referrerpolicy="no-referrer" title="${label}" srcdoc="${frame.source}"></iframe></div>${removedNote(frame.removed)}`;
   });
 }
@@ -230,7 +231,7 @@ function removedNote(removed: readonly string[]): Insertable {
   return removed.length === 0 ? null : markup`<p class="note">Left out here: ${removed.join('; ')}</p>`;
 }
 
-const limitNote = markup`<p class="note">not shown: a page shows ${shown(limits.pageFrames)} emails at most, with ${shown(limits.pageCharacters)} characters in all; look at fewer at once</p>`;
+const limitNote = markup`<p class="note">not shown: a page shows ${formatNumber(limits.pageFrames)} emails at most, with ${formatNumber(limits.pageCharacters)} characters in all; look at fewer at once</p>`;
 
 const variantLimitNote = markup`<p class="note">not shown: with so many emails, this page shows the first mail of each template; look at fewer at once</p>`;
 

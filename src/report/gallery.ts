@@ -1,7 +1,7 @@
 import type { Problem } from '../base/problems.js';
 import type { Email } from '../kinds/kind.js';
 import type { NamedSample } from '../mail/samples.js';
-import type { MailOf } from '../mail/servers.js';
+import type { ServerMail } from '../mail/servers.js';
 import type { TemplateBodies } from '../mail/template.js';
 import type { PlanWarning } from '../plan/plan.js';
 import { warningLine } from './changes.js';
@@ -18,7 +18,7 @@ export interface GalleryTemplate extends NamedObject {
   readonly bodies: TemplateBodies;
   /** For pages: the type of their layout. */
   readonly page?: Email['page'];
-  readonly mail: MailOf | undefined;
+  readonly mail: ServerMail | undefined;
   /** Whether a body is hidden because it contains a secret. */
   readonly hasHiddenBody: boolean;
   readonly samples: readonly NamedSample[];

@@ -4,7 +4,7 @@ import { type Fields, same } from '../base/values.js';
 import { addressOf, emailsIn, kindOf, kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { ignoredProblems } from '../kinds/rules.js';
-import { mailOf } from '../mail/servers.js';
+import { serverMail } from '../mail/servers.js';
 import { loadManifests, registerSecrets } from '../manifests/load.js';
 import { bodyChecks, checkDeclaredTemplates } from '../plan/body-checks.js';
 import { endedProblems } from '../plan/until.js';
@@ -90,7 +90,7 @@ async function recordedBodies(
 ): Promise<((template: Declared) => Fields) | undefined> {
   const { name } = project.profile;
   const isKnown = emailsIn(declared).some(
-    ({ template, email }) => mailOf(name, template.identity[email.type] ?? '') !== undefined,
+    ({ template, email }) => serverMail(name, template.identity[email.type] ?? '') !== undefined,
   );
   if (!isKnown) return undefined;
   try {

@@ -192,7 +192,11 @@ describe('a planning run', () => {
       },
       'is not what its run wrote',
     ],
-    ['was deleted', ({ github }) => void github.runs.splice(0), "the approval can't be read: GitHub answers 404"],
+    [
+      'was deleted',
+      ({ github }) => void github.runs.splice(0),
+      "the approval can't be read: GitHub answers 404",
+    ],
   ])('approves nothing if it %s', async (_, happen, message) => {
     const { site } = await shown();
     happen(site);

@@ -67,7 +67,7 @@ async function show(chromium: Chromium, html: string): Promise<Watched> {
 /** Every other body is cleaned as the body of a page. */
 function cleaned(body: string, index: number): string[] {
   const clean = cleanHtml(body, { page: index % 2 === 1 });
-  return 'refused' in clean ? [] : [`<!DOCTYPE html>${clean.html}`];
+  return 'rejection' in clean ? [] : [`<!DOCTYPE html>${clean.html}`];
 }
 
 describe(`${count} hostile emails, seed ${seed}`, () => {

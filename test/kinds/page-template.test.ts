@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { checkTemplate } from '../../src/mail/checks.js';
-import { mailOf } from '../../src/mail/servers.js';
+import { serverMail } from '../../src/mail/servers.js';
 import type { Change } from '../../src/plan/plan.js';
 import { type Doc, type Site, site, todo } from '../boruta/site.js';
 import { afterwards } from '../cleanups.js';
@@ -170,7 +170,7 @@ describe.each<[string, { readonly id?: string }]>([
 
 describe('the content of a page', () => {
   const found = (type: string, html: string) =>
-    checkTemplate({ after: { html }, mail: mailOf('boruta', type) }).map(({ code }) => code);
+    checkTemplate({ after: { html }, mail: serverMail('boruta', type) }).map(({ code }) => code);
 
   it.each<[string, string, readonly string[]]>([
     ['layout', '<main>{{> inner_content }}</main>', []],

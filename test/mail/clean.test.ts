@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attributes as allowedAttributes, elements as allowedElements } from '../../src/mail/allowed.js';
+import { allowedAttributes, allowedElements } from '../../src/mail/allowed.js';
 import { cleanHtml } from '../../src/mail/clean.js';
 import { treeOf } from '../report/trees.js';
 import { layout } from './layouts.js';
 
-function clean(body: string): { html: string; left: readonly string[] } {
+function clean(body: string): { html: string; removed: readonly string[] } {
   const cleaned = cleanHtml(body);
-  if ('refused' in cleaned) throw new Error(cleaned.refused);
+  if ('rejection' in cleaned) throw new Error(cleaned.rejection);
   return cleaned;
 }
 
@@ -62,18 +62,18 @@ describe('an email that is rewritten', () => {
   ])('lists what it removes as text: %s', (body, text, left) => {
     expect(inner(body)).toMatch(/^<span style="[^"]*"[^>]*>[^<]*<\/span>$/);
     expect(inner(body)).toContain(`>${text}</span>`);
-    expect(clean(body).left).toEqual([left]);
+    expect(clean(body).removed).toEqual([left]);
   });
 
   it('describes a removed frameset', () => {
-    expect(clean('<frameset><frame src=x></frameset>').left).toEqual(['<frameset>']);
+    expect(clean('<frameset><frame src=x></frameset>').removed).toEqual(['<frameset>']);
   });
 
   it('lists only as many removals as a reviewer reads', () => {
     const word = 'x'.repeat(100_000);
     for (const start of ['<img alt=', '<img src=', '<video src=', '<p background='])
-      for (const words of clean(`${start}${word}>`).left) expect(words.length).toBeLessThan(500);
-    expect(clean([...Array(100).keys()].map((at) => `<img src=${at}>`).join('')).left).toHaveLength(20);
+      for (const words of clean(`${start}${word}>`).removed) expect(words.length).toBeLessThan(500);
+    expect(clean([...Array(100).keys()].map((at) => `<img src=${at}>`).join('')).removed).toHaveLength(20);
   });
 
   it.each([
@@ -85,7 +85,7 @@ describe('an email that is rewritten', () => {
       'made of more than 50,000 elements',
     ],
   ])('is refused if it is too much for a browser (%#)', (body, words) => {
-    expect(cleanHtml(body)).toEqual({ refused: words });
+    expect(cleanHtml(body)).toEqual({ rejection: words });
   });
 
   it('has the table, the text and the styles of a real layout', () => {
@@ -128,7 +128,7 @@ describe('an email that is rewritten', () => {
 describe('a page that is rewritten', () => {
   const page = (body: string) => {
     const cleaned = cleanHtml(body, { page: true });
-    if ('refused' in cleaned) throw new Error(cleaned.refused);
+    if ('rejection' in cleaned) throw new Error(cleaned.rejection);
     return { ...cleaned, inner: /<body[^>]*>([\s\S]*)<\/body>/.exec(cleaned.html)?.[1] };
   };
 
@@ -158,10 +158,10 @@ describe('a page that is rewritten', () => {
   });
 
   it('lists what it removes', () => {
-    const { inner, left } = page(
+    const { inner, removed } = page(
       '<link rel="preload stylesheet" href=a.css><script src=b.js></script><p>x</p><script>y</script><input type=image src=c.png>',
     );
     expect(inner).toMatch(/^<p>x<\/p><span [^>]*>&lt;input&gt; c\.png<\/span>$/);
-    expect(left).toEqual(['style sheet a.css', 'script b.js', 'script', '<input> c.png']);
+    expect(removed).toEqual(['style sheet a.css', 'script b.js', 'script', '<input> c.png']);
   });
 });

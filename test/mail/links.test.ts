@@ -5,7 +5,7 @@ import { changedLinks } from '../../src/mail/links.js';
 /** The links of one body that change, `!` before those that lead elsewhere. */
 function changes(body: 'txt' | 'html', before: string | null, after: string): string[] {
   return changedLinks({ [body]: before }, { [body]: after }).map(
-    ({ from, to, elsewhere }) => `${elsewhere ? '! ' : ''}${from} → ${to}`,
+    ({ from, to, isSuspicious }) => `${isSuspicious ? '! ' : ''}${from} → ${to}`,
   );
 }
 
@@ -93,7 +93,7 @@ describe('the links of an email', () => {
       html: link('https://evil.example/{{ url }}') + link('https://a.example'),
     };
     expect(changedLinks(before, after)).toMatchObject([
-      { from: null, to: 'https://evil.example/{{ url }}', elsewhere: true },
+      { from: null, to: 'https://evil.example/{{ url }}', isSuspicious: true },
     ]);
     expect(changedLinks({}, after)).toEqual([]);
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { checkTemplate, type TemplateFinding } from '../../src/mail/checks.js';
-import { parseMustachex, Raised } from '../../src/mail/mustachex.js';
+import { MustachexError, parseMustachex } from '../../src/mail/mustachex.js';
 import { renderMails } from '../../src/mail/samples.js';
-import { mailOf } from '../../src/mail/servers.js';
-import { type Bound, Opaque } from '../../src/mail/template.js';
+import { serverMail } from '../../src/mail/servers.js';
+import { Opaque, type TemplateValue } from '../../src/mail/template.js';
 
 const raises = null;
 const address = 'https://example.com/?a=1&amp;b=2';
@@ -109,7 +109,7 @@ const seen: readonly (readonly [template: string, text: string | null])[] = [
 ];
 
 const structure = new Opaque('a structure');
-const data: { readonly [name: string]: Bound } = {
+const data: { readonly [name: string]: TemplateValue } = {
   url: 'https://example.com/?a=1&b=2',
   user: {
     username: 'a&b@example.com',
@@ -141,7 +141,7 @@ function rendered(template: string): string | null {
   try {
     return parsed.render(data, { html: false, absent: new Set() });
   } catch (failure) {
-    expect(failure).toBeInstanceOf(Raised);
+    expect(failure).toBeInstanceOf(MustachexError);
     return raises;
   }
 }
@@ -155,7 +155,7 @@ describe('a template in the dialect of Boruta', () => {
 const reset = 'reset_password_instructions';
 
 function checked(txt: string, type = reset): Pick<TemplateFinding, 'code' | 'message' | 'fatal'>[] {
-  return checkTemplate({ after: { txt, html: null }, mail: mailOf('boruta', type) }).map(
+  return checkTemplate({ after: { txt, html: null }, mail: serverMail('boruta', type) }).map(
     ({ code, message, fatal }) => ({ code, message, ...(fatal === undefined ? {} : { fatal }) }),
   );
 }
@@ -221,7 +221,7 @@ describe('the checks of a body that Boruta renders', () => {
   ])('report that %j of %s is sent without its link', (txt, type, link) => {
     expect(checked(txt, type)).toContainEqual({
       code: 'missing-link',
-      message: `no body shows {{ ${link} }}, so the mail comes without what it is for`,
+      message: `no body shows {{ ${link} }}, so the mail is of no use`,
       fatal: true,
     });
   });
@@ -233,9 +233,9 @@ describe('the checks of a body that Boruta renders', () => {
     ['Hello', '<p>{{#user.metadata.vip}}{{ url }}{{/user.metadata.vip}}</p>', some],
     ['Hello', '<!-- {{ url }} --><title>{{ url }}</title><p data-x="{{ url }}">Hello</p>', ''],
   ])('report that some or all users get %j, %j without the link', (txt, html, who) => {
-    const found = checkTemplate({ after: { txt, html }, mail: mailOf('boruta', reset) });
+    const found = checkTemplate({ after: { txt, html }, mail: serverMail('boruta', reset) });
     expect(found.filter(({ code }) => code === 'missing-link').map(({ message }) => message)).toEqual([
-      `no body shows {{ url }}${who}, so the mail comes without what it is for`,
+      `no body shows {{ url }}${who}, so the mail is of no use`,
     ]);
   });
 
@@ -243,12 +243,12 @@ describe('the checks of a body that Boruta renders', () => {
     ['Hello', '<a href="{{ url }}">Reset</a>'],
     ['{{ url }} {{ user.metadata.a.value }} {{ user.metadata.a.status }}', null],
   ])('find the link in %j, %j', (txt, html) => {
-    const found = checkTemplate({ after: { txt, html }, mail: mailOf('boruta', reset) });
+    const found = checkTemplate({ after: { txt, html }, mail: serverMail('boruta', reset) });
     expect(found.filter(({ fatal }) => fatal)).toEqual([]);
   });
 
   it('accept the link in either body, and assume it in an unknown body', () => {
-    const mail = mailOf('boruta', reset);
+    const mail = serverMail('boruta', reset);
     for (const html of ['<meta charset="utf-8">{{ url }}', undefined]) {
       const found = checkTemplate({ after: { txt: 'Hello', html }, mail });
       expect(found.filter(({ code }) => code === 'missing-link')).toEqual([]);
@@ -258,7 +258,7 @@ describe('the checks of a body that Boruta renders', () => {
   it("report that a body that grows too long can't be checked", () => {
     const tag = `{{ user.metadata.${'"'.repeat(900)}.value }}`;
     const after = { txt: tag.repeat(500), html: null };
-    const found = checkTemplate({ after, mail: mailOf('boruta', reset) });
+    const found = checkTemplate({ after, mail: serverMail('boruta', reset) });
     expect(found).toEqual([expect.objectContaining({ code: 'body-too-large', body: 'txt' })]);
   });
 
@@ -272,7 +272,9 @@ describe('the checks of a body that Boruta renders', () => {
 
 describe('the mails that Boruta would send', () => {
   const mails = (txt: string, given = {}) =>
-    renderMails([{ txt }], mailOf('boruta', reset), [given]).variants.map(({ mails: [mail] }) => mail?.txt);
+    renderMails([{ txt }], serverMail('boruta', reset), [given]).variants.map(
+      ({ mails: [mail] }) => mail?.txt,
+    );
 
   it('contain only what the server fills in, with entities in text too', () => {
     const given = { user: { username: 'a&b' }, company: 'ACME', url: 'https://id.example.com/r' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkTemplate } from '../../src/mail/checks.js';
 import { cleanHtml } from '../../src/mail/clean.js';
 import { renderMails } from '../../src/mail/samples.js';
-import { mailOf } from '../../src/mail/servers.js';
+import { serverMail } from '../../src/mail/servers.js';
 
 type Body = (characters: number) => string;
 
@@ -104,7 +104,7 @@ describe('checking and rewriting take time in proportion to the size', () => {
       checkTemplate({ after: { html: body, txt: body } });
       cleanHtml(body);
       renderMails([{ html: body }], undefined, [{}]);
-      checkTemplate({ after: { html: body, txt: body }, mail: mailOf('boruta', 'tx_code') });
+      checkTemplate({ after: { html: body, txt: body }, mail: serverMail('boruta', 'tx_code') });
     };
     const least = (characters: number, times: number): number => {
       const body = make(characters);

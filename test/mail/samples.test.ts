@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { exampleOf } from '../../src/mail/placeholders.js';
+import { exampleValue } from '../../src/mail/placeholders.js';
 import { renderMails, type SampleData } from '../../src/mail/samples.js';
 import { layout, layoutText } from './layouts.js';
 
@@ -96,9 +96,9 @@ describe('a body beyond the limits of rendering', () => {
 
   it('gives 24 of the mails of many sections', () => {
     const body = many(100, (at) => `{{#a${at}}}${at} {{/a${at}}}`);
-    const { variants, left } = renderMails([{ txt: body, html: body }], undefined, [{}]);
+    const { variants, omitted } = renderMails([{ txt: body, html: body }], undefined, [{}]);
     expect(variants).toHaveLength(24);
-    expect(left).toBe(178);
+    expect(omitted).toBe(178);
   });
 
   const given = { a: [...Array(300).keys()], b: 'x'.repeat(10_000) };
@@ -122,13 +122,13 @@ describe('a body beyond the limits of rendering', () => {
     ],
     [
       'nested elements',
-      `import('./dist/mail/clean.js').then(({ cleanHtml }) => cleanHtml('<div>'.repeat(190_000)).refused)`,
+      `import('./dist/mail/clean.js').then(({ cleanHtml }) => cleanHtml('<div>'.repeat(190_000)).rejection)`,
       'nested more than 512 elements deep',
     ],
     [
       'elements that repeat others',
       `import('./dist/mail/clean.js').then(({ cleanHtml }) =>
-      cleanHtml('<p>' + [...Array(400).keys()].map((at) => '<font size=' + at + '>').join('') + '<p>x'.repeat(200_000)).refused)`,
+      cleanHtml('<p>' + [...Array(400).keys()].map((at) => '<font size=' + at + '>').join('') + '<p>x'.repeat(200_000)).rejection)`,
       'made of more than 50,000 elements',
     ],
     [
@@ -164,6 +164,6 @@ describe('an example for a placeholder', () => {
     ['expires_at', '31 January 2026, 12:00'],
     ['anything_else', '[anything else]'],
   ])('is made from its name: %s', (name, example) => {
-    expect(exampleOf(name)).toBe(example);
+    expect(exampleValue(name)).toBe(example);
   });
 });

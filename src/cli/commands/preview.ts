@@ -8,7 +8,7 @@ import { Sensitive, same, type Value } from '../../base/values.js';
 import { writeOutput } from '../../base/write-file.js';
 import { addressOf, emailsIn, kindOf, layoutOf } from '../../kinds/index.js';
 import type { Declared, Email } from '../../kinds/kind.js';
-import { mailOf } from '../../mail/servers.js';
+import { serverMail } from '../../mail/servers.js';
 import { levelOf } from '../../mail/settings.js';
 import { loadManifests, registerSecrets } from '../../manifests/load.js';
 import { loadSamples } from '../../manifests/samples.js';
@@ -134,7 +134,7 @@ function galleryTemplate(
     address: addressOf(template.kind, template.identity),
     type,
     declaredAt: template.places.of(),
-    mail: mailOf(checks.profile, type),
+    mail: serverMail(checks.profile, type),
     bodies,
     ...(email.page === undefined ? {} : { page: email.page }),
     hasHiddenBody: txt instanceof Sensitive || html instanceof Sensitive,
