@@ -86,8 +86,8 @@ export const userCreation: Creation = {
     const { backends } = references;
     const row = backends?.byId(backend);
     if (row === undefined) return [];
-    const by = `the backend${displayElement(row, areNamesUnique(backends, [row]))}`;
-    return holdingsOf({ 'backend.roles': row.roles ?? null }, references).map((one) => ({ ...one, by }));
+    const giver = `the backend${displayElement(row, areNamesUnique(backends, [row]))}`;
+    return holdingsOf({ 'backend.roles': row.roles ?? null }, references).map((one) => ({ ...one, giver }));
   },
   request: ({ username = '', backend = '' }, fields) => ({
     operation: 'createUser',
