@@ -64,12 +64,12 @@ export const backend: Kind = resource(
 );
 
 /**
- * The default moves before the server checks anything, so a refused request leaves none: `true` is sent alone, after all else. It is
- * sent twice, since a server that has cached the backend as the default ignores the first one.
+ * Makes a backend the default. The server moves the default before it checks the request, so a refused request would leave no default:
+ * `true` has its own request, after the others. It is sent twice, since a server that cached the backend as the default ignores the first.
  */
 function moveDefault(id: string, { is_default, roles = [] }: Fields): WriteRequest[] {
   if (is_default !== true) return [];
-  // An update without roles empties them.
+  // An update without roles removes all of them.
   const body = { is_default, roles };
   const request: WriteRequest = { operation: 'updateBackend', params: { backend_id: id }, body };
   return [request, request];
@@ -82,7 +82,7 @@ function update({ present, desired, changed }: PlanInput): Update {
     ...sendableFields(present.fields, ['roles', ...(isHash ? hashFields : [])]),
     ...desired,
   };
-  const reason = troubleOf(expected, present, changed);
+  const reason = updateRefusal(expected, present, changed);
   if (reason !== undefined) return { requests: [], expected, reason };
   const { is_default: asked, ...body } = expected;
   const others = [...changed].some((field) => field !== 'is_default');
@@ -94,11 +94,11 @@ function update({ present, desired, changed }: PlanInput): Update {
   return { requests: first, expected, warnings: [nothingSent('backend')] };
 }
 
-function troubleOf(body: Fields, { fields: now }: PlanInput['present'], changed: ReadonlySet<string>) {
+function updateRefusal(body: Fields, { fields: now }: PlanInput['present'], changed: ReadonlySet<string>) {
   const unknown = unknownFieldsReason('backend', ['roles'], body);
   if (unknown !== undefined) return unknown;
-  const several = changed.has('is_default') && severalDefaults(now, 'backend', 'in its database');
-  if (several) return several;
+  const severalNow = changed.has('is_default') && severalDefaults(now, 'backend', 'in its database');
+  if (severalNow) return severalNow;
   const [alg, options] = hashFields;
   if (changed.has(alg) && !changed.has(options) && !isNullOrEmpty(now[options] ?? null))
     return `its ${options} are those of ${String(now[alg])}, and the server checks them against ${alg}: declare ${options} too`;
@@ -111,14 +111,14 @@ const hashOptions: { readonly [algorithm: string]: readonly string[] } = {
   bcrypt: ['log_rounds', 'legacy'],
   pbkdf2: ['salt_len', 'length', 'format', 'digest'],
 };
-/** The members that each element of a list needs. */
+/** The members that every element of a list needs. */
 const needed: { readonly [field: string]: readonly string[] } = {
   verifiable_credentials: ['version', 'credential_identifier', 'format', 'types', 'claims', 'display'],
   verifiable_presentations: ['presentation_identifier', 'presentation_definition'],
 };
 const directory = ['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn'];
 
-/** Why the server refuses new values of fields, and what to do. */
+/** Why the server would refuse the new values, and what to do; undefined if it wouldn't. */
 function refusal(given: Fields, now: Fields): string | undefined {
   const next = { ...now, ...given };
   const lacks = directory.filter((name) => isNullOrEmpty(next[name] ?? null));

@@ -5,7 +5,7 @@ import { textOf } from './fields.js';
 import type { ByName, Identity } from './kind.js';
 import { type ListName, listNames, listOfNoun, nounOf, type References } from './references.js';
 
-/** Users are found by their username, which is unique in a backend. */
+/** Finds users by username, which is unique in a backend. */
 export const userByName: ByName = {
   id: 'id',
   names: ['username', 'backend'],
@@ -13,9 +13,9 @@ export const userByName: ByName = {
   find({ username = '', backend }, references) {
     const { users } = references;
     if (users == null) return `the server offers no list of users to find "${username}" in: use the id`;
-    const home = backendOf(backend, references);
-    if (typeof home === 'string') return home;
-    const found = users.byName(username).filter(isIn(home));
+    const owner = backendOf(backend, references);
+    if (typeof owner === 'string') return owner;
+    const found = users.byName(username).filter(isIn(owner));
     const ids = found.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
     const [id] = ids;
     if (id !== undefined && ids.length === 1) return { id };
@@ -23,22 +23,23 @@ export const userByName: ByName = {
       const candidates = found.map((row) => `${String(row.id)}${inBackend(row)}`).join(', ');
       return `${ids.length} users are called "${username}" (${candidates}): add "backend", or use the id`;
     }
-    const within = home === undefined ? '' : ` in the backend "${backend}"`;
-    // Servers take names that differ only in case for the same.
-    const other = users.byNameIgnoringCase(username).find(isIn(home));
+    const within = owner === undefined ? '' : ` in the backend "${backend}"`;
+    // Servers treat names that differ only in case as equal.
+    const other = users.byNameIgnoringCase(username).find(isIn(owner));
     if (other !== undefined)
       return `the server has the user "${String(other.username)}"${within}, and doesn't tell "${username}" apart from it: write it so`;
     return `${noSuchUser(username, within)}${users.suggestion(username)}`;
   },
   missing({ username = '', backend }, references) {
     const { users } = references;
-    const home = backendOf(backend, references);
-    if (users == null || users.isIncomplete || typeof home === 'string') return undefined;
-    if (users.byNameIgnoringCase(username).some(isIn(home))) return undefined;
-    return { username, ...(home === undefined ? {} : { backend: home.id }) };
+    const owner = backendOf(backend, references);
+    if (users == null || users.isIncomplete || typeof owner === 'string') return undefined;
+    if (users.byNameIgnoringCase(username).some(isIn(owner))) return undefined;
+    return { username, ...(owner === undefined ? {} : { backend: owner.id }) };
   },
 };
 
+/** The message that the server has no such user, and what to do. */
 export function noSuchUser(username: string, within = ''): string {
   return `the server has no user "${username}"${within}: correct the name, or declare the user with "create: true"`;
 }
@@ -48,13 +49,13 @@ function backendOf(backend: string | undefined, references: References): Backend
 }
 
 /** Whether a user is in a backend, if one is named. */
-function isIn(home: BackendId): (row: Fields) => boolean {
-  return (row) => home === undefined || idOf(row.backend) === home.id;
+function isIn(owner: BackendId): (row: Fields) => boolean {
+  return (row) => owner === undefined || idOf(row.backend) === owner.id;
 }
 
 type BackendId = { readonly id: string } | undefined;
 
-/** Names that find this object and no other; undefined if none of the candidates do. */
+/** The first of the candidates that matches only this object; undefined if none does. */
 export function uniqueNames(
   byName: ByName,
   id: string | undefined,
@@ -67,7 +68,7 @@ export function uniqueNames(
   });
 }
 
-/** Whether an identity names a backend or an identity provider that the server surely doesn't have: all that belonged to it is gone. */
+/** Whether the owner in an identity certainly doesn't exist, so nothing that belonged to it does. */
 export function isOwnerGone(identity: Identity, references: References): boolean {
   return listNames.some((name) => {
     const owner = identity[nounOf(name).replaceAll(' ', '_')];
@@ -76,14 +77,14 @@ export function isOwnerGone(identity: Identity, references: References): boolean
   });
 }
 
-/** Finds one by a text, `{id}` or `{name}` in the list of its noun. */
+/** Finds the object of a reference (a text, `{id}` or `{name}`) in the list of its noun. Returns its id, or why it can't be found. */
 export function findReference(noun: string, wanted: Value, references: References): { id: string } | string {
   const list = references[listOfNoun(noun) ?? 'organizations'];
   const { id, name } = isMap(wanted) ? wanted : isUuid(textOf(wanted)) ? { id: wanted } : { name: wanted };
   const byId = typeof id === 'string';
   const text = String(byId ? id : name);
   if (list == null) return `the server offers no list of ${noun}s to find "${text}" in`;
-  // Until its end, a plan that renames an object accepts both names.
+  // While a plan renames an object, both names are accepted.
   const row = byId ? list.byId(text) : list.findNamed(text);
   if (typeof row === 'string') return row;
   if (row === undefined) return list.noSuchId(text);
@@ -92,7 +93,7 @@ export function findReference(noun: string, wanted: Value, references: Reference
   return isRight ? { id: only } : wrongNameMessage(noun, only, String(row.name), String(name));
 }
 
-/** The problem of a name beside the id of something that is called otherwise. */
+/** The message that the object with this id has another name. */
 export function wrongNameMessage(noun: string, id: string, called: string, name: string): string {
   return `the ${noun} with the id ${id} is called "${called}" on the server, not "${name}": correct the id or the name`;
 }
@@ -103,11 +104,12 @@ export function namedReference(list: Catalog | null | undefined, id: string): Fi
   return typeof name === 'string' ? { id, name } : { id };
 }
 
-/** Whether the names of references say which objects they are. */
+/** Whether each reference has a name that only one object in the list has. */
 export function areNamesUnique(list: References[ListName], references: readonly (Value | undefined)[]) {
   return references.every((one) => !isMap(one) || list?.byName(String(one.name)).length === 1);
 }
 
+/** The id in a reference. */
 export function idOf(reference: Value | undefined): Value | undefined {
   return isMap(reference) ? reference.id : undefined;
 }

@@ -8,11 +8,11 @@ import { readListing } from './listing.js';
 
 /** Other names of objects, by id. */
 export interface OtherNames {
-  /** The live names of those that the plan renames. */
+  /** The live names of objects that the plan renames. */
   readonly live: ReadonlyMap<string, string>;
-  /** Formerly recorded names. */
+  /** Names that the state recorded earlier. */
   readonly former: ReadonlyMap<string, readonly string[]>;
-  /** The ids of objects that a run created again, by the former id. */
+  /** The new ids of objects that a run deleted and created again, by the former id. */
   readonly recreated?: ReadonlyMap<string, string>;
 }
 
@@ -22,30 +22,30 @@ export interface CatalogOptions {
   /** The field with the name. */
   readonly nameField?: string | undefined;
   readonly others?: OtherNames;
-  /** Whether documents can create what is missing. */
+  /** Whether documents can create missing objects. */
   readonly creatable?: boolean;
   readonly created?: ReadonlyMap<string, string>;
   readonly deleted?: ReadonlySet<string>;
 }
 
-/** What documents make of the rows of a list. */
+/** How documents change the rows of a list. */
 interface ListChanges {
   /** New values of fields, by id. */
   readonly changed?: ReadonlyMap<string, Fields>;
-  /** New rows, with an id that they have in the plan alone, by address. */
+  /** New rows by address. Their ids exist only in the plan. */
   readonly created?: ReadonlyMap<string, Fields>;
-  /** The ids of deleted rows, which references still find. */
+  /** The ids of deleted rows. References still find these rows. */
   readonly deleted?: ReadonlySet<string>;
 }
 
-/** The rows of a list of the server, found by id or by name. */
+/** A list of the server, in which rows are found by id or name. */
 export class Catalog {
   readonly #ids = new Map<string, Fields>();
   readonly #names = new Map<string, Fields[]>();
   readonly #options: CatalogOptions;
   readonly #noun: string;
   readonly others: OtherNames;
-  /** The addresses of the rows that the plan creates, by the id that they have in the plan. */
+  /** The addresses of the rows that the plan creates, by their id in the plan. */
   readonly created: ReadonlyMap<string, string>;
   /** The ids of the rows that the plan deletes. */
   readonly deleted: ReadonlySet<string>;
@@ -75,7 +75,7 @@ export class Catalog {
     }
   }
 
-  /** Whether something that isn't found may be one of the rows without an id. */
+  /** Whether an object that isn't found may be one of the rows without an id. */
   get isIncomplete(): boolean {
     return this.rowsWithoutId > 0;
   }
@@ -85,7 +85,7 @@ export class Catalog {
     return this.#ids.values();
   }
 
-  /** Those with an id, in the order of ids. */
+  /** The rows with an id, sorted by id. */
   rows(): readonly Fields[] {
     return [...this.#ids].sort(([a], [b]) => compareText(a, b)).map(([, row]) => row);
   }
@@ -98,12 +98,12 @@ export class Catalog {
     return this.#names.get(name) ?? [];
   }
 
-  /** Those with a name, in upper or lower case. */
+  /** The rows with a name, whatever its letter case. */
   byNameIgnoringCase(name: string): readonly Fields[] {
     return this.#inAnyCase().get(name.toLowerCase()) ?? [];
   }
 
-  /** Those with a name; if there are none, the one that the plan renames from it. */
+  /** The rows with a name; if there are none, the row that has this name until the plan renames it. */
   byNameOrLiveName(name: string): readonly Fields[] {
     const direct = this.byName(name);
     return direct.length > 0 ? direct : this.#among(name, this.others.live);
@@ -115,7 +115,7 @@ export class Catalog {
     return near === undefined ? '' : `; did you mean "${near}"?`;
   }
 
-  /** The list after a plan. */
+  /** The list as it is after the plan. */
   afterPlan(
     { changed = new Map(), created = new Map(), deleted = new Set() }: ListChanges,
     others: OtherNames = this.others,
@@ -143,8 +143,8 @@ export class Catalog {
   }
 
   /**
-   * Checks a name beside an id: `right` if it is the live or the planned name; `stale` if it is a former name that no other object
-   * has; otherwise `wrong`.
+   * Checks a name that is declared together with an id: `right` for the live or the planned name, `stale` for a former name that no
+   * other object has, otherwise `wrong`.
    */
   checkName(id: string, name: string): 'right' | 'stale' | 'wrong' {
     const { live, former } = this.others;
@@ -162,18 +162,18 @@ export class Catalog {
     return typeof name === 'string' ? name : undefined;
   }
 
-  /** The row of a name or an id, or why there is none. */
+  /** The row with a name or an id, or why there is none. */
   find(reference: string): Fields | string {
     const byId = this.byId(reference);
     return this.#only(reference, byId === undefined ? [] : [byId]);
   }
 
-  /** The row of a name, or why there is none. */
+  /** The row with a name, or why there is none. */
   findNamed(name: string): Fields | string {
     return this.#only(name, []);
   }
 
-  /** Whether there is surely no object of a name. */
+  /** Whether the server certainly has no object with a name. */
   lacksName(name: string): boolean {
     return (
       !this.isIncomplete &&
@@ -184,7 +184,7 @@ export class Catalog {
 
   #only(reference: string, candidates: readonly Fields[]): Fields | string {
     const direct = [...candidates, ...this.byName(reference)];
-    // If the plan renames it, its live name finds it too, unless another one gets that name.
+    // The live name of a renamed row finds it too, unless another row gets that name.
     const found = new Set(direct.length > 0 ? direct : this.#among(reference, this.others.live));
     const [only] = found;
     if (only !== undefined && found.size === 1) return only;
@@ -198,7 +198,7 @@ export class Catalog {
     return `${this.noSuchObject(reference)}${this.suggestion(reference)}`;
   }
 
-  /** That there is no row of a name or an id, and what to do. */
+  /** The message that there is no row with a name or an id, and what to do. */
   noSuchObject(reference: string): string {
     const unsure = this.isIncomplete ? ' (its list has rows without an id)' : '';
     return this.#lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
@@ -215,6 +215,7 @@ export class Catalog {
     });
   }
 
+  /** The message that there is no row with an id, and what to do. */
   noSuchId(id: string): string {
     const now = this.others.recreated?.get(identifierKey(id));
     return now === undefined
@@ -227,7 +228,7 @@ export class Catalog {
   }
 }
 
-/** That the server has no such object, and what to do. */
+/** The message that the server has no such object, and what to do. */
 export function noSuchObjectMessage(
   noun: string,
   which: string,

@@ -4,8 +4,8 @@ import type { FieldType } from './fields.js';
 
 /**
  * - `create`, `update`, `delete`, `regenerate`: changes the server.
- * - `adopt`: recorded in the state, nothing is sent.
- * - `blocked`: it can't be done as things are.
+ * - `adopt`: records the object in the state and sends nothing.
+ * - `blocked`: can't be applied; the reason says why.
  * - `unchanged`: nothing to do.
  */
 export type Action = 'create' | 'update' | 'delete' | 'regenerate' | 'adopt' | 'blocked' | 'unchanged';
@@ -24,17 +24,17 @@ export interface FieldChange {
   readonly sensitive: boolean;
   /** Whether only named members of a set are managed, so that `before` and `after` have no others. */
   readonly byMember?: true;
-  /** Whether lists of the server confirmed the names in it, so that they need no ids. */
+  /** Whether the server's lists confirmed its names, so reports can omit the ids. */
   readonly confirmed?: boolean;
-  /** What a deletion leaves: the built-in text, or nothing. `removed` for a key of a map, unlike null. */
+  /** What a deletion leaves: the built-in text or nothing. `removed` means that the key is removed from its map, not set to null. */
   readonly becomes?: 'built-in' | 'gone' | 'removed';
   /** Where it is declared, if several documents declare the object. */
   readonly places?: readonly WarningPlace[];
-  /** For a key of a map that didn't exist, unlike null; `new` for a field of a new object. */
+  /** `absent` if the key wasn't in its map (not null); `new` for a field of a new object. */
   readonly was?: 'absent' | 'new';
   /**
-   * The recorded value, if the server shows another one now; `run` wrote it, or null if it was only read. `declared`: the declaration
-   * changed as well, or no manifest declares the field, which then stays as it is.
+   * The recorded value if the server shows another one now, and the run that wrote it (null if idops only read it). `declared` says
+   * whether the manifest changed as well, or no manifest declares the field, which then stays unchanged.
    */
   readonly drift?: {
     readonly recorded: Value;
@@ -46,16 +46,16 @@ export interface FieldChange {
 /** A place that a warning is about. */
 export type WarningPlace = Pick<Place, 'file' | 'inProject' | 'line'> & { readonly column?: number };
 
-/** Information for a reviewer; it stops nothing. */
+/** Information for a reviewer. It doesn't block anything. */
 export interface PlanWarning {
   /** The stable code. */
   readonly code: ProblemCode;
   /** The message for people. */
   readonly message: string;
-  /** If it isn't the declaration of the object. */
+  /** The place, if it isn't where the object is declared. */
   readonly place?: WarningPlace;
-  /** All places, `place` first, if there are several. */
+  /** If there are several places: all of them, `place` first. */
   readonly places?: readonly WarningPlace[];
-  /** How many further places there are. */
+  /** The number of further places. */
   readonly morePlaces?: number;
 }

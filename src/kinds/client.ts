@@ -43,9 +43,9 @@ const traits: ProfileTraits = {
   boruta: {
     read: { title: 'show a client', path: '/api/clients/:client_id', scope: 'clients:manage:all' },
     emptyIsNull: ['name', 'public_client_id', 'logo_uri', 'jwks_uri', 'jwt_public_key'],
-    // A refused identity provider leaves all else written.
+    // If the server refuses the identity provider, it has already written the other fields.
     notAtomic: true,
-    // The admin panel's own client.
+    // The server protects the client of its own admin panel.
     protectsObjects: true,
     limits: {
       ids: { authorized_scopes: null },
@@ -67,7 +67,7 @@ const plainFields = [
   ...['token_endpoint_auth_methods', 'token_endpoint_jwt_auth_alg', 'jwt_public_key'],
   ...['key_pair_type', 'id_token_signature_alg', 'userinfo_signed_response_alg'],
   ...['response_mode', 'trusted_authorities', 'trusted_hosts'],
-  // In no answer of the server, so they are recorded as asked.
+  // No answer shows these, so they are recorded as sent.
   ...['agent_token_ttl', 'authorized_resources', 'jwks_uri', 'logo_uri', 'metadata'],
 ];
 
@@ -79,7 +79,7 @@ const fields: FieldTypes = {
   authorized_scopes: set(),
 };
 
-/** The lists that fields refer to. */
+/** The lists in which references are looked up, by field. */
 const refers = {
   authorized_scopes: 'scopes',
   identity_provider: 'identityProviders',
@@ -139,7 +139,7 @@ export const client: Kind = {
   creation: creationOf('createClient', {
     acceptsId: true,
     required: ['identity_provider'],
-    // An update with the pair whose key the client has would give it a new key, and so would a repeated update.
+    // An update would give the client a new key, even if it sends the present key pair.
     createOnly: ['key_pair_id'],
     body: sent,
     refusal,
@@ -155,7 +155,7 @@ export const client: Kind = {
   },
 };
 
-/** The problems of fields that the documented API doesn't have. */
+/** Problems for fields that the documented API doesn't have. */
 function undocumentedFields(declared: Declared, { name }: Profile): Problem[] {
   if (name === 'boruta') return [];
   return Object.keys(declared.fields).map((field) => {
@@ -164,7 +164,7 @@ function undocumentedFields(declared: Declared, { name }: Profile): Problem[] {
   });
 }
 
-/** The problems of signature algorithms that the declared type of key can't sign with. */
+/** Problems for signature algorithms that the declared key type doesn't support. */
 function unsupportedAlgorithms(declared: Declared): Problem[] {
   const { fields: given } = declared;
   const { key_pair_type: key } = given;
@@ -174,7 +174,7 @@ function unsupportedAlgorithms(declared: Declared): Problem[] {
   );
 }
 
-/** The algorithms among some fields that a type of key can't sign with. */
+/** The given algorithms that a key type doesn't support. */
 function unsupportedFields(given: Fields, { type }: Fields) {
   const [wrong, right] = type === 'ec' ? ['RS', 'ES'] : ['ES', 'RS'];
   return ['id_token_signature_alg', 'userinfo_signed_response_alg'].flatMap((field) => {
@@ -185,20 +185,20 @@ function unsupportedFields(given: Fields, { type }: Fields) {
   });
 }
 
-/** Why a client's key can't sign with a new algorithm; undefined if it can. */
+/** Why a key can't sign with the given algorithms; undefined if it can. */
 function unsupportedAlgorithm(given: Fields, key: Value): string | undefined {
-  const [unfit] = isMap(key) ? unsupportedFields(given, key) : [];
-  return unfit && `${unfit.message}: ${unfit.hint}`;
+  const [unsupported] = isMap(key) ? unsupportedFields(given, key) : [];
+  return unsupported && `${unsupported.message}: ${unsupported.hint}`;
 }
 
 /** The fewest bits of a new RSA key. */
 const MODULUS = 2048;
 
-/** Why the server refuses a new client. It signs with RS512 unless something else is sent, also if the key is an EC key. */
+/** Why the server would refuse a new client. Its default algorithm is RS512, even for an EC key. */
 function refusal(given: Fields): string | undefined {
   const { key_pair_type: key = { type: 'rsa' }, id_token_signature_alg: algorithm } = given;
-  const unfit = unsupportedAlgorithm(given, key);
-  if (unfit !== undefined || !isMap(key)) return unfit;
+  const unsupported = unsupportedAlgorithm(given, key);
+  if (unsupported !== undefined || !isMap(key)) return unsupported;
   if (Number(key.modulus_size ?? MODULUS) < MODULUS)
     return `the server takes a modulus_size of ${MODULUS} or more for a new key`;
   return algorithm === undefined && key.type === 'ec'
@@ -206,13 +206,13 @@ function refusal(given: Fields): string | undefined {
     : undefined;
 }
 
-/** The fields, without an identity provider that there is not. */
+/** The fields of an answer. An identity provider without an id becomes null. */
 function shownClient({ id: _, ...shown }: Fields): Fields {
   const { identity_provider: provider } = shown;
   return isMap(provider) && provider.id === null ? { ...shown, identity_provider: null } : shown;
 }
 
-/** Only ids are sent: the server creates a scope for a name that it doesn't have. */
+/** Resolves names to ids, since the server would create a scope for an unknown name. */
 function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const { identity_provider: provider, ...rest } = wanted;
   const { identityProviders, keyPairs } = context.references;
@@ -252,17 +252,17 @@ function sent(given: Fields): Fields {
   };
 }
 
-/** The longest `access_token_ttl` of an update in seconds: the server checks it against the limit of another field. */
+/** The longest `access_token_ttl` that an update may send, in seconds. The server applies the limit of another field. */
 const MOST_UPDATED = 300;
 
-/** An update without `authorized_scopes` empties them. */
+/** Sends `authorized_scopes` in every update, since the server removes them otherwise. */
 function update({ present, desired, changed }: PlanInput): Update {
   const expected = { ...sendableFields(present.fields, ['authorized_scopes']), ...desired };
   const params = { client_id: present.identity.id ?? '' };
   const message =
     'the client keeps its present key until its key pair is regenerated, which idops does not do';
   const lifetime = changed.has('access_token_ttl') ? Number(desired.access_token_ttl) : 0;
-  const unfit =
+  const unsupported =
     lifetime > MOST_UPDATED
       ? `the server takes an access_token_ttl of ${lifetime} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`
       : unsupportedAlgorithm(sendableFields(desired, [...changed]), present.fields.key_pair_type ?? null);
@@ -270,11 +270,11 @@ function update({ present, desired, changed }: PlanInput): Update {
     requests: [{ operation: 'updateClient', params, body: sent(expected) }],
     expected,
     ...(changed.has('key_pair_type') ? { warnings: [{ code: 'keeps-key', message }] } : {}),
-    reason: unknownFieldsReason('client', ['authorized_scopes'], expected) ?? unfit,
+    reason: unknownFieldsReason('client', ['authorized_scopes'], expected) ?? unsupported,
   };
 }
 
-/** From the list, if the server offers one; otherwise reads each client that is named somewhere. */
+/** Finds clients in the list, or reads each known one if the server offers no list. */
 async function find(context: DiscoverContext): Promise<DiscoveryResult> {
   const { filters, profile, reader } = context;
   const all = listRead('clients', profile);

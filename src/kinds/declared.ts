@@ -7,14 +7,14 @@ export interface Identity {
   readonly [part: string]: string;
 }
 
-/** The objects that a document about many is about: the named ones, and those that match. */
+/** The objects that a bulk document selects: those that it names and those that match. */
 export interface Selector {
   readonly named: readonly Identity[];
-  /** All keys must hold. */
+  /** An object must meet all of these conditions. */
   readonly match?: Fields;
-  /** Those that match and are left out. */
+  /** Objects to leave out although they match. */
   readonly except?: readonly Identity[];
-  /** Fewer objects are an error. */
+  /** The least number of objects; fewer are an error. */
   readonly atLeast?: number;
 }
 
@@ -26,7 +26,7 @@ export interface Places {
   of(...path: readonly (string | number)[]): Place;
   /** The place of a part of a field's text in its body file, or the field's place in the manifest if it has none. */
   within(field: string, part: Span | undefined): Place;
-  /** Of several documents about one object: the places that declare a field or a part of it. */
+  /** If several documents declare the object: every place that declares a field or a part of it. */
   all?(path: string): readonly Place[];
 }
 
@@ -40,7 +40,7 @@ export interface Declared {
   readonly absent: boolean;
   /** Whether the object is created if the server doesn't have it: `create: true`, here or in the configuration. */
   readonly creates?: true;
-  /** The id of the deleted object that it replaces. */
+  /** The id of the deleted object that this one replaces. */
   readonly replaces?: string;
   /** `whole: [...]` */
   readonly whole: readonly string[];
@@ -48,15 +48,15 @@ export interface Declared {
   readonly ignored: readonly string[];
   /** The number of its regeneration, such as `did_generation`. */
   readonly generation?: number;
-  /** It comes from a journal, so its names may be outdated. */
+  /** True if it was made from a journal, so its names may be outdated. */
   readonly remembered?: true;
-  /** Of a document about many objects: which. */
+  /** Which objects a bulk document selects. */
   readonly selector?: Selector;
-  /** Why its names can't be resolved, or documents contradict each other. */
+  /** Why the document is blocked: a name can't be resolved, or documents contradict each other. */
   readonly reason?: string;
   /** The members of sets that it removes because their access has ended, by field. */
   readonly ended?: { readonly [field: string]: readonly string[] };
-  /** Conditions under which it was declared for this object; each must still hold before a write. */
+  /** The conditions by which the object was selected. Each is checked again before a write. */
   readonly conditions?: readonly Fields[];
   readonly places: Places;
 }

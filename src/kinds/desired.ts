@@ -11,8 +11,7 @@ import {
 } from './fields.js';
 
 /**
- * The whole value to ask for, given the declared and the present one. Undefined if a map or members of a set must be merged into an
- * unknown value.
+ * The complete value to send, from the declared and the present one. Undefined if the declared one must be merged into an unknown value.
  */
 export function desired(type: FieldType, declared: Value, present: Value | undefined, whole: boolean) {
   if (type.type === 'set') return desiredSet(declared, present);
@@ -31,8 +30,8 @@ export function desired(type: FieldType, declared: Value, present: Value | undef
 }
 
 /**
- * The wanted value as the server will show it: of an existing element of a set only its inner sets change, since the server decides
- * everything else by the id.
+ * The desired value as the server will show it. In an existing element of a set only the nested sets change; the server takes
+ * everything else from the object with that id.
  */
 export function expectedValue({ type, wanted, got }: Pick<Comparison, 'type' | 'wanted' | 'got'>): Value {
   if (type.type !== 'set' || !Array.isArray(wanted) || !Array.isArray(got)) return wanted;
@@ -53,7 +52,7 @@ export function expectedValue({ type, wanted, got }: Pick<Comparison, 'type' | '
   });
 }
 
-/** Members of an element that the manifest omits keep their value. Undefined if members are named and the others are unknown. */
+/** The complete set. Undefined if only some members are declared and the others are unknown. */
 function desiredSet(declared: Value, present: Value | undefined): Value | undefined {
   const { whole, add, remove, stay } = setParts(declared);
   if (whole === undefined && present === undefined) return undefined;

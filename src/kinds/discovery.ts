@@ -16,7 +16,7 @@ import type {
   ObserveContext,
 } from './kind.js';
 
-/** Whether options ask for an object; without what the server shows, whether they may. */
+/** Whether options select an object. Without `live`, a filter by parent is not applied. */
 export function matchesFilters(
   discovery: Discovery,
   identity: Identity,
@@ -36,7 +36,7 @@ export function matchesFilters(
   );
 }
 
-/** Whether an option names this object. */
+/** Whether an option names this object explicitly. */
 export function isNamedByFilter(
   { options }: Discovery,
   identity: Identity,
@@ -45,7 +45,7 @@ export function isNamedByFilter(
   return Object.entries(options).some(([option, part]) => asked[option]?.includes(identity[part] ?? ''));
 }
 
-/** The ids that options ask for, otherwise the known ones. */
+/** The ids that an option names; without any, those of known objects. */
 export function idsOf(kind: KindName, option: string, { filters, known }: DiscoverContext): string[] {
   const wanted = filters[option] ?? [];
   const ids =
@@ -55,14 +55,14 @@ export function idsOf(kind: KindName, option: string, { filters, known }: Discov
   return [...new Set(ids)].sort();
 }
 
-/** An object that was found. */
+/** A found object with an id. */
 export function foundObject(id: Value | undefined, called: Value | undefined, fields: Fields): FoundObject {
   const identity = { id: String(id) };
   const live = { exists: true, identity, fields };
   return { identity, displayName: typeof called === 'string' ? called : null, live };
 }
 
-/** The objects of a list. */
+/** The objects of a list, with a note if the server doesn't offer it. */
 export function discoverInList(
   list: Catalog | null,
   nouns: string,
@@ -101,7 +101,7 @@ export async function readOne<T>(
   return await limit(() => reader.showExtra(read, params, parse));
 }
 
-/** An object that doesn't exist. With a profile whose servers can create it, a document may. */
+/** The answer for an object that doesn't exist. `profile` is given if documents can create such objects. */
 export function missing(identity: Identity, noun: string, profile?: Profile): Live {
   const creatable = profile?.creates === true;
   const reason = noSuchObjectMessage(noun, `with the id ${identity.id}`, 'id', creatable);

@@ -30,7 +30,7 @@ import type { ProfileTraits, Traits } from './traits.js';
 interface TemplateTraits extends Traits {
   /** Whether an update resets a body that it omits or doesn't change to the built-in text. */
   readonly halvesFallBack: boolean;
-  /** Whether every backend has a built-in text of every type, so that a 404 means that there is no such backend or type. */
+  /** Whether every backend has a built-in text of every type. If so, a 404 means that the backend or the type doesn't exist. */
   readonly allBuiltIn: boolean;
 }
 
@@ -122,10 +122,10 @@ export const emailTemplate: Kind = {
   decide(input) {
     const verdict = decideTemplate(input, deletion);
     const { exists, identity } = input.present;
-    // If every backend has every template, the name is wrong.
-    const isStrange =
+    // If every backend has every template, the declared backend or type is wrong.
+    const isUnknown =
       exists === false && identity.backend_id !== undefined && traits[input.profile.name].allBuiltIn;
-    return verdict && isStrange
+    return verdict && isUnknown
       ? { ...verdict, warnings: [{ code: 'not-there', message: notThere(identity, NOTHING_TO_DELETE) }] }
       : verdict;
   },
@@ -136,7 +136,7 @@ export const emailTemplate: Kind = {
     const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
     const known = sendableFields(present.fields, ['id', 'txt_content', 'html_content']);
-    // A built-in template has no id, and a missing body can't be sent.
+    // A built-in template has no id, and null can't be sent as a body.
     const there = Object.fromEntries(Object.entries(known).filter(([, half]) => half !== null));
     const template = { ...there, ...desired };
     return {
@@ -199,8 +199,8 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
 }
 
 /**
- * What an interrupted update took away: the whole template if it was deleted and not rewritten, or a body that was sent unchanged
- * and fell back to the built-in text. A template with another id was rewritten, by this update or by somebody.
+ * What an interrupted update removed: the whole template if it was deleted and not rewritten, or a body that was sent unchanged and
+ * reset to the built-in text. A template with another id was rewritten, by this update or by someone else.
  */
 function lostTemplate({ before, asked, now }: InterruptedUpdate): Fields {
   if (typeof before.id !== 'string') return {};
@@ -226,12 +226,12 @@ function lostTemplate({ before, asked, now }: InterruptedUpdate): Fields {
 
 async function showTemplate(identity: Identity, { reader, limit }: ObserveContext): Promise<Live> {
   const { backend_id, type = '' } = identity;
-  // The backend of a name is gone.
+  // Without an id, the backend was named and doesn't exist any more.
   const isOwned = backend_id !== undefined;
   return shownTemplate(identity, isOwned ? await limit(() => reader.showTemplate(backend_id, type)) : null);
 }
 
-/** Of each backend, the types that options ask for, otherwise all known ones. */
+/** Finds templates of each backend: of the types that options name, otherwise of all known types. */
 async function find(context: DiscoverContext): Promise<DiscoveryResult> {
   const { filters, known } = context;
   const { backend: wanted = [], type: types = [] } = filters;
@@ -254,13 +254,13 @@ async function backendsOf({ list, profile }: DiscoverContext, named: readonly Id
   const known = named.flatMap(({ backend_id }) => backend_id ?? []);
   if (listRead('backends', profile) === undefined) return known;
   const own = await list('backends');
-  // Users show the backends, too.
+  // Users show their backends.
   const shown = own ?? (await list('users'));
   const ids = [...(shown?.all() ?? [])].map((row) => (own === null ? idOf(row.backend) : row.id));
   return [...known, ...ids.flatMap((id) => (typeof id === 'string' ? [id] : []))];
 }
 
-/** A blank body: servers refuse it, some of them after removing the former body. */
+/** The problem of a blank body. Servers refuse it, some only after they removed the former body. */
 function bodyProblem(template: Declared, half: string): Problem | undefined {
   const text = textOf(template.fields[half]);
   if (text === '' || !isBlank(text)) return undefined;

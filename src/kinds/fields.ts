@@ -72,13 +72,13 @@ export interface Comparison {
   readonly verdict: 'same' | 'different' | 'unknown';
   readonly wanted: Value;
   readonly got: Value | undefined;
-  /** For a key of a map: the side that doesn't have it. */
+  /** The side of the comparison that doesn't have this key or element. */
   readonly absentFrom?: 'wanted' | 'got';
 }
 
 /**
- * Compares a wanted with a live value: a map by its keys, `members` by its members, everything else as a whole. Used before a
- * change to plan and after it to verify.
+ * Compares a desired value with a live one: a map key by key, `members` member by member, everything else as a whole. Plans and the
+ * verification after a change both use it.
  */
 export function compareField(
   type: FieldType,
@@ -131,7 +131,7 @@ export function compareField(
   }
 }
 
-/** Whether a live value is as wanted. */
+/** Whether a live value equals the desired one. */
 export function matches(type: FieldType | undefined, wanted: Value, got: Value | undefined): boolean {
   return compareField(type ?? value, '', wanted, got).every(({ verdict }) => verdict === 'same');
 }
@@ -148,7 +148,7 @@ function compareMembers(types: FieldTypes, path: string, wanted: Fields, got: Fi
   });
 }
 
-/** The members of each element, and the elements of which one side has none. */
+/** Compares lists element by element. */
 function compareLists({ by, members }: ListType, path: string, wanted: Fields[], got: Fields[]) {
   const keyed = (list: readonly Fields[]) => new Map(list.map((one) => [textOf(one[by]), one]));
   const [goals, there] = [keyed(wanted), keyed(got)];
@@ -156,7 +156,7 @@ function compareLists({ by, members }: ListType, path: string, wanted: Fields[],
     const at = partPath(path, key);
     const [goal, live] = [goals.get(key), there.get(key)];
     if (goal === undefined)
-      // By member, so that a secret in it hides nothing else.
+      // Each member separately, so a secret member doesn't hide the others.
       return Object.entries(live ?? {}).map(([name, member]) => ({
         path: partPath(at, name),
         type: members[name] ?? value,
@@ -169,7 +169,7 @@ function compareLists({ by, members }: ListType, path: string, wanted: Fields[],
   });
 }
 
-/** Each element of a list, changed with that of the same key in another one. */
+/** Maps each element of a list together with the element of `other` that has the same key. */
 export function mapWithCounterparts(
   by: string,
   list: Value,
@@ -184,7 +184,7 @@ function idIn(reference: Value): Value {
   return isMap(reference) ? (reference.id ?? null) : reference;
 }
 
-/** A server may show null as an empty list or object. */
+/** Whether a value is null, or an empty list or object, as which a server may show null. */
 export function isNullOrEmpty(field: Value): boolean {
   if (Array.isArray(field)) return field.length === 0;
   return field === null || (isMap(field) && Object.keys(field).length === 0);
@@ -196,8 +196,8 @@ export function asElements(set: Value | readonly Value[] | undefined): Fields[] 
 }
 
 /**
- * The parts of a declared set: the whole set, members to add and remove, or both if several documents declare it; and those that a whole
- * set neither adds nor removes (`stay`). `whole` is undefined if other members are left alone.
+ * The parts of a declared set: the whole set, members to add and remove, or both if several documents declare it, and members that stay
+ * if the object has them (`stay`). `whole` is undefined if other members aren't managed.
  */
 export function setParts(declared: Value) {
   const part = (list: Value | undefined): readonly Value[] => (Array.isArray(list) ? list : []);
@@ -206,7 +206,7 @@ export function setParts(declared: Value) {
   return { whole, add: part(add), remove: part(remove), stay: part(stay) };
 }
 
-/** The lists of a declared set, with their path in it. */
+/** The lists of a declared set, with their paths in it. */
 export function listsOf(declared: Value | undefined): { path: readonly string[]; list: readonly Value[] }[] {
   if (Array.isArray(declared)) return [{ path: [], list: declared }];
   if (!isMap(declared)) return [];
@@ -220,38 +220,38 @@ export function membersOf(declared: Value | undefined): Value[] {
   return listsOf(declared).flatMap(({ list }) => list);
 }
 
-/** The same with their paths in a document. */
+/** The members of all lists of a declared set, with their paths in the document. */
 export function membersWithPaths(field: string, declared: Value | undefined) {
   return listsOf(declared).flatMap(({ path, list }) =>
     list.map((member, index) => ({ member, at: [field, ...path, index] })),
   );
 }
 
-/** The id or the name by which a declared element is known. */
+/** The id, otherwise the name, of a declared element. */
 export function idOrName(element: Value): string | undefined {
   const key = isMap(element) ? (element.id ?? element.name) : element;
   return typeof key === 'string' ? key : undefined;
 }
 
-/** The instant at which access ends: that of a time, or 00:00 UTC of a day. ISO 8601, UTC. */
+/** The instant of a date-time, or 00:00 UTC of a day, as ISO 8601 in UTC; undefined for anything else. */
 export function instantOf(until: Value | undefined): string | undefined {
   if (typeof until !== 'string') return undefined;
   const at = new Date(until);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
-/** A text is an id if it is a UUID, otherwise a name. */
+/** A declared element as a map. A text is an id if it is a UUID, otherwise a name. */
 export function asReference(element: Value): Fields {
   if (isMap(element)) return element;
   return isUuid(textOf(element)) ? { id: element } : { name: element };
 }
 
-/** Whether a declared value manages only named members of a set. */
+/** Whether a declared value manages only the members of a set that it names. */
 export function isByMember({ type }: FieldType, declared: Value | undefined): boolean {
   return type === 'set' && isMap(declared) && setParts(declared).whole === undefined;
 }
 
-/** The elements of a set that are among the named ones. */
+/** The elements of a set that match one of the named elements. */
 export function pickMembers(set: Value, named: readonly Fields[]): Fields[] {
   const { removed } = matchSets(named, asElements(set));
   const others = new Set(removed);
@@ -259,8 +259,8 @@ export function pickMembers(set: Value, named: readonly Fields[]): Fields[] {
 }
 
 /**
- * Pairs the elements of two sets by id, or by name if the wanted one has no id. `decidable` is false if an element without id or name may
- * be one of the others.
+ * Pairs the elements of two sets by id, or by name if the wanted one has no id. `decidable` is false if an unpaired element may equal one
+ * that lacks an id or a name.
  */
 export function matchSets(wanted: readonly Fields[], got: readonly Fields[]) {
   const left = new Set(got);
@@ -275,7 +275,7 @@ export function matchSets(wanted: readonly Fields[], got: readonly Fields[]) {
   for (const element of wanted) {
     const key = typeof element.id === 'string' ? 'id' : 'name';
     const queue = found[key].get(element[key]);
-    // It may have been paired by its other key already.
+    // Another wanted element may have taken it by its other key.
     let there = queue?.pop();
     while (there !== undefined && !left.has(there)) there = queue?.pop();
     if (there !== undefined) {
@@ -316,7 +316,7 @@ function compareSets(nested: FieldTypes, wanted: readonly Fields[], got: Value):
   return inner.some((part) => part.verdict === 'unknown') ? 'unknown' : 'same';
 }
 
-/** A set with only the compared members of its elements; the others belong to other objects. */
+/** A set without the members of its elements that belong to other objects and aren't compared. */
 export function comparedMembers(type: FieldType, field: Value): Value {
   if (type.type !== 'set' || !Array.isArray(field)) return field;
   const own = ['id', 'name', ...Object.keys(type.nested)];
@@ -327,12 +327,12 @@ export function comparedMembers(type: FieldType, field: Value): Value {
   );
 }
 
-/** The same if the set holds a secret, such as the label of an organization: a secret that isn't compared hides nothing else. */
+/** Removes uncompared members if the set contains a secret: otherwise a secret of another object would hide the whole set. */
 export function withoutForeignSecrets(type: FieldType, field: Value): Value {
   return holdsSensitive(field) ? comparedMembers(type, field) : field;
 }
 
-/** The named fields that are known and can be sent, which a hashed secret can't. */
+/** The named fields that are known and can be sent. A hashed secret can't. */
 export function sendableFields(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -373,7 +373,7 @@ export function elementKey({ id, name }: Fields): string {
   return typeof id === 'string' ? `id ${id}` : `name ${String(name)}`;
 }
 
-/** An element for messages, after a space: with its id, unless a list confirmed the name. */
+/** An element for messages, with a leading space. It shows the id unless a list confirmed the name. */
 export function displayElement(element: Fields, confirmed: boolean): string {
   if (holdsSensitive(element)) return ' (sensitive)';
   const { id, name } = element;
@@ -386,7 +386,7 @@ export function partPath(path: string, key: string): string {
   return /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 
-/** Whether a type is secret, whatever the source of the value. */
+/** Whether every value of this type is secret. */
 export function isSecret(type: FieldType): boolean {
   return type.type === 'value' && type.secret === true;
 }
@@ -399,20 +399,20 @@ export function markSecrets(types: FieldTypes, fields: Fields): Fields {
 function markSecret(type: FieldType, field: Value): Value {
   if (isSecret(type) && field !== null)
     return field instanceof Sensitive ? field : new Sensitive(reveal(field));
-  // The server shows the whole object, with its secrets.
+  // The server shows the whole referenced object, including its secrets.
   if (type.type === 'reference') return normalForm(type, field);
   if (type.type === 'list' && Array.isArray(field))
     return field.map((one) => (isMap(one) ? markSecrets(type.members, one) : one));
   return type.type === 'members' && isMap(field) ? markSecrets(type.members, field) : field;
 }
 
-/** Whether a value is a text of only Unicode white space. */
+/** Whether a value is a text that contains only white space. */
 export function isBlank(value: Value | undefined): boolean {
   const text = unwrapped(value);
   return typeof text === 'string' && /^\p{White_Space}*$/u.test(text);
 }
 
-/** A value's text; empty if it is no text. */
+/** A value's text; empty if it isn't a text. */
 export function textOf(value: Value | undefined): string {
   const text = unwrapped(value);
   return typeof text === 'string' ? text : '';
@@ -422,12 +422,12 @@ function unwrapped(value: Value | undefined): Json | Value | undefined {
   return value instanceof Sensitive ? value.reveal() : value;
 }
 
-/** The first non-blank text that is no secret. */
+/** The first value that is a non-blank text and not a secret. */
 export function firstNonBlank(...values: readonly (Value | undefined)[]): string | undefined {
   return values.find((value): value is string => typeof value === 'string' && value.trim() !== '');
 }
 
-/** The length in code points, as databases count. */
+/** The length in code points, as databases count characters. */
 export function characterCount(text: string): number {
   return [...text].length;
 }

@@ -4,25 +4,25 @@ import type { Catalog } from './catalog.js';
 import { asElements, elementKey } from './fields.js';
 import type { ListName, References } from './references.js';
 
-/** A scope or a role that an object has, or will have. */
+/** A scope or role that an object has or will have. */
 export interface Holding {
   readonly type: 'scope' | 'role';
   readonly id: string | undefined;
   /** The server's name if its lists have the id, otherwise that of the element. */
   readonly name: string | undefined;
-  /** Whether a list of the server gave the name. */
+  /** Whether the name is from a list of the server. */
   readonly listed: boolean;
-  /** The element of the object's list, or of the role. */
+  /** The element that grants it, in a list of the object or of the role. */
   readonly element: Fields;
-  /** The field, membership and role that give it. */
+  /** The path of the field, membership and role that grant it. */
   readonly path: string;
   /** The role that contains the scope. */
   readonly role?: Holding;
-  /** What gives it to a new object, with its name, as `the backend "Staff"`. */
+  /** What the server adds it from to a new object, such as `the backend "Staff"`. */
   readonly giver?: string;
 }
 
-/** The scopes and roles that the fields of a user give: own ones, those of memberships, and the scopes that the roles contain. */
+/** The scopes and roles of a user: direct ones, those of memberships, and the scopes in the roles. */
 export function holdingsOf(fields: Fields, { scopes, roles }: References): Holding[] {
   const holding = (type: Holding['type'], element: Fields, path: string, catalog: Catalog | null = null) => {
     const id = textIn(element.id);
@@ -49,7 +49,7 @@ export function holdingsOf(fields: Fields, { scopes, roles }: References): Holdi
   ];
 }
 
-/** The scopes that a set of another kind's object gives. */
+/** The scopes in a set of an object of another kind. */
 export function scopesGiven(fields: Fields, set: string, references: References): Holding[] {
   const given = holdingsOf({ authorized_scopes: fields[set] ?? null }, references);
   return given.map((holding) => ({ ...holding, path: set }));
@@ -60,32 +60,32 @@ function textIn(value: Value | undefined): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Something that somebody was given. */
+/** A membership, scope or role of a user. */
 export interface Grant {
   readonly type: 'organization' | 'scope' | 'role';
   readonly id: string | null;
   /** The server's name if its lists have the id. */
   readonly name: string | null;
-  /** The role that contains the scope, or the organization in which the role is held, by name; null if it is their own. */
+  /** The name of the role that contains the scope, or of the organization that has the role; null if the user has it directly. */
   readonly via: string | null;
-  /** The elements of lists that give it, from the outermost field inwards. */
+  /** The list elements that grant it, outermost first. */
   readonly path: readonly { readonly field: string; readonly element: Fields }[];
 }
 
-/** How objects of a kind show what they were given. */
+/** How objects of a kind show their access. */
 export interface Access {
-  /** Whether servers of the profile list all of them. */
+  /** Whether the profile's servers list all objects of the kind. */
   listed(profile: Profile): boolean;
-  /** The fields with lists of what is given. */
+  /** The fields that contain grants. */
   fields(profile: Profile): readonly string[];
-  /** The lists that have the names. */
+  /** The lists that contain the names. */
   readonly lists: readonly ListName[];
   grants(fields: Fields, references: References): Grant[];
   /** Null if unknown. */
   blocked(fields: Fields): boolean | null;
 }
 
-/** The memberships, scopes and roles of a user: own ones, those within memberships, and the scopes that the roles contain. */
+/** The memberships, scopes and roles of a user: direct ones, those in memberships, and the scopes in the roles. */
 export function grantsOf(fields: Fields, references: References): Grant[] {
   const { organizations = null, authorized_scopes = null, roles = null } = fields;
   const memberships = asElements(organizations).flatMap((element) => {

@@ -7,7 +7,7 @@ import type { Kind } from './kind.js';
 import { resource } from './resource.js';
 import { identifier, UUID } from './schema.js';
 
-/** What each one switches on. */
+/** The flags, and what each enables. */
 const flags: { readonly [field: string]: string } = {
   check_password: 'Whether users sign in with their password. Default on the server: true.',
   choose_session: 'Whether users choose among their sessions. Default on the server: true.',

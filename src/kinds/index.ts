@@ -32,17 +32,17 @@ export function kindOf(name: KindName): Kind {
   return byName[name];
 }
 
-/** The kind that `idops regenerate-did` is about. */
+/** The kind and the value that `idops regenerate-did` regenerates. */
 export const regenerated = { kind: client, regeneration: didRegeneration };
 
-/** The kind whose objects are given memberships, scopes and roles. */
+/** The kind of the objects that have memberships, scopes and roles. */
 export const accessKind = { kind: user, access: userAccess };
 
 export function isKindName(name: string): name is KindName {
   return Object.hasOwn(byName, name);
 }
 
-/** Whether the address of an object is made of its name, which the server's list gives. */
+/** Whether objects of a kind are addressed by a name from the server's list. */
 export function isAddressedByName(kind: KindName): boolean {
   const { naming, byName } = kindOf(kind);
   return naming !== undefined && byName === undefined;
@@ -53,7 +53,7 @@ export function addressOf(kind: KindName, identity: Identity): string {
   return `${kind}/${kindOf(kind).addressPart(identity)}`;
 }
 
-/** The documents that declare an email, with the names of its fields. */
+/** The documents that declare an email or a page, with the names of their body fields. */
 export function emailsIn(declared: readonly Declared[]) {
   return declared.flatMap((template) => {
     const { email } = kindOf(template.kind);

@@ -36,7 +36,7 @@ import { document, identifier, ignorable, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 interface KeyPairTraits extends Traits {
-  /** Whether the server itself takes the default from the former one, which must not be sent `false`. */
+  /** Whether the server takes the default from the former key pair. If so, `false` must not be sent. */
   readonly movesDefault: boolean;
 }
 
@@ -73,7 +73,7 @@ const regeneration: Regeneration = {
   field: 'public_key',
   name: '',
   noun: 'key',
-  // A PEM has several lines.
+  // A PEM key has several lines, so messages show its fingerprint.
   shorten: fingerprint,
   movedCode: 'key-moved',
   request: (id) => ({ operation: 'rotateKeyPair', params: { key_pair_id: id } }),
@@ -82,7 +82,7 @@ const regeneration: Regeneration = {
   unchangedMessage: () => 'the key is the same as before',
 };
 
-/** Which clients get the new key, as far as the server shows who holds the present one. */
+/** Describes which clients get the new key, if the server shows which have the present one. */
 function rotationEffect({ public_key: key }: Fields, clients: Catalog | null | undefined): string {
   if (clients == null || typeof key !== 'string') return 'the clients that hold it get the new one';
   const holders = clients.rows().filter(({ public_key: held }) => held === key);
@@ -146,7 +146,7 @@ export const keyPair: Kind = {
   discovery: { options: {}, find },
 };
 
-/** The problems of rotations, which the documented API doesn't have. */
+/** Problems for rotations, which the documented API doesn't have. */
 function rotations(declared: readonly Declared[], { name }: Profile): Problem[] {
   if (name === 'boruta') return [];
   return declared
@@ -162,7 +162,7 @@ function move({ present, desired }: PlanInput): Update {
   const expected = { is_default: asked };
   const reason = severalDefaults(present.fields, 'key pair', 'by hand, with is_default: false');
   if (reason !== undefined) return { requests: [], expected, reason };
-  // Sending `false` would leave the server without a default; the other pair's `true` has the same effect.
+  // `false` would leave the server without a default. The `true` of the other pair has the same effect.
   if (!asked) return { requests: [], expected, warnings: [nothingSent('key pair')] };
   const isFirst = (recordedDefaults(present.fields) ?? []).length === 0;
   const requests = [request(present.identity, expected)];

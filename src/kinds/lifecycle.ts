@@ -33,12 +33,12 @@ export function creationOf(operation: WriteOperation, creating: CreationOptions)
   };
 }
 
-/** The field that a creation needs and no journal holds, so that no undo creates such objects again. */
+/** A field that a creation needs and no journal contains, so an undo can't create the object again; undefined if there is none. */
 export function unrecordedField({ creation }: Pick<Kind, 'creation'>): string | undefined {
   return creation?.required.flat().find((field) => creation.createOnly?.includes(field));
 }
 
-/** The deletion of objects that are gone afterwards. */
+/** A deletion after which the object doesn't exist. */
 export function deletionOf(operation: WriteOperation, param: string, sentence: string): Deletion {
   return {
     prunesOnlyCreated: true,
@@ -69,7 +69,7 @@ export function unsupportedLifecycle(declared: Declared, noun: string, profile: 
   return [onlyBoruta(message, declared.places.of(field))];
 }
 
-/** The problem of an object that is to be deleted and has values. */
+/** The problem of a document that has `state: absent` and other fields. */
 export function absentProblems(declared: Declared, noun: string, identifying: string[] = []): Problem[] {
   const { absent, fields } = declared;
   const others = Object.keys(fields).filter((field) => !identifying.includes(field));
@@ -80,7 +80,7 @@ export function absentProblems(declared: Declared, noun: string, identifying: st
   return [error('absent-with-fields', message, places, hint)];
 }
 
-/** What uses an object and isn't deleted itself, at most three of each kind, in words. */
+/** Describes the objects that refer to an object and aren't deleted too: the first three of each kind. */
 export function usesOf(
   usedBy: NonNullable<Kind['usedBy']>,
   id: string,
@@ -96,7 +96,7 @@ export function usesOf(
   });
 }
 
-/** Why the server refuses a deletion; undefined without a reason. */
+/** Why the server refuses a deletion; undefined if there is no reason. */
 export function deletionRefusal(reasons: readonly string[]): string | undefined {
   return reasons.length === 0 ? undefined : `the server refuses to delete it, since ${reasons.join('; ')}`;
 }

@@ -9,14 +9,14 @@ import type { KindLimits, MemberType, Traits } from './traits.js';
 
 type FieldPath = readonly (string | number)[];
 
-/** The parts of a document that are an id, and never a name. */
+/** The parts of a document that are always ids. */
 const idParts = ['id', 'backend_id', 'identity_provider_id'];
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Why no request can be sent for an object with these ids; undefined if one can. */
 export function unusableId(identity: Identity, { name, limits }: Profile): string | undefined {
   const unusable = Object.entries(identity).find(
-    // A name is in no path of the API.
+    // No path of the API contains a name.
     ([part, text]) =>
       !['name', 'username', 'backend'].includes(part) && text !== undefined && !isPathParameter(text),
   );
@@ -28,7 +28,7 @@ export function unusableId(identity: Identity, { name, limits }: Profile): strin
   return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it; idops list shows the ids`;
 }
 
-/** What the profile's server can't take of a document. */
+/** Problems with the limits of the profile's server in one document. */
 export function limitProblems(object: Declared, profile: Profile, limits: ServerLimits, traits: Traits) {
   const { limits: own = {} } = traits;
   const refused: Refuse = (message, path, hint) =>
@@ -55,7 +55,7 @@ function idProblems(object: Declared, limits: ServerLimits, { ids = {} }: KindLi
     ...identity,
   };
   const own = idParts.map((part): Id => ({ id: known[part], path: [part], most: null }));
-  // Without strings that may be names.
+  // A member that is a text may be a name, so only `{id}` is checked.
   const inLists = Object.entries(ids).flatMap(([field, most]) =>
     membersWithPaths(field, fields[field]).map(({ member, at }): Id => {
       const id = isMap(member) ? member.id : undefined;
@@ -172,7 +172,7 @@ function sizeProblems({ fields }: Declared, limits: ServerLimits, refused: Refus
   return [refused(message, [longest])];
 }
 
-/** The approximate size of a request in bytes. */
+/** The approximate size of a request body in bytes. */
 export function requestSize(fields: Fields): number {
   return Object.entries(fields).reduce((sum, [name, value]) => sum + name.length + 4 + size(value), 32);
 }

@@ -4,28 +4,28 @@ import type { Page } from '../server/answers.js';
 
 type Counts = Omit<Page<Fields>, 'rows'>;
 
-/** How often a list is read if its ids don't add up. */
+/** How often a list is read if its ids don't match its count. */
 const MAX_PASSES = 4;
-/** Pages in a row with nothing new before the page count is ignored. */
+/** After this many pages in a row without new ids, the page count is ignored. */
 const MAX_IDLE_PAGES = 3;
-/** A longer list is taken as endless. */
+/** A list with more pages is treated as endless. */
 const MAX_PAGES = 10_000;
 const MAX_ROWS = 1_000_000;
-/** Pages read at a time once their number is known. */
+/** How many pages are requested at once when their number is known. */
 const PAGES_AHEAD = 20;
 
-/** Reads a page; throws if it is no longer wanted when its turn comes. */
+/** Reads a page. Throws if `wanted` is false when the request would be sent. */
 type ReadPage = (number: number, wanted: () => boolean) => Promise<Page<Fields>>;
 
 /**
- * Reads a whole list: each of `total_pages` once, and all again if the ids don't add up to `total_entries`, since rows can repeat
- * or be skipped while others write. Throws if they still don't.
+ * Reads a whole list. Reads all pages again if the number of ids differs from `total_entries`, since rows can repeat or be skipped
+ * while others write. Throws a ProblemsError (`unstable-list`) if it still differs after MAX_PASSES.
  */
 export async function readListing(noun: string, readPage: ReadPage): Promise<readonly Fields[]> {
   let sum = '';
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
-    const ahead = new PageQueue(readPage);
-    const { rows, found, total } = await readPass(noun, ahead).finally(() => ahead.end());
+    const queue = new PageQueue(readPage);
+    const { rows, found, total } = await readPass(noun, queue).finally(() => queue.end());
     if (total === undefined || found === total) return rows;
     sum = `${found} ${noun} were listed, total_entries says ${total}`;
   }
@@ -39,14 +39,14 @@ interface Listing {
   readonly total: number | undefined;
 }
 
-async function readPass(noun: string, ahead: PageQueue): Promise<Listing> {
+async function readPass(noun: string, queue: PageQueue): Promise<Listing> {
   const byId = new Map<string, Fields>();
   const anonymous: Fields[] = [];
   let total: number | undefined;
   let idle = 0;
   for (let number = 1; number <= MAX_PAGES; number += 1) {
-    const page = await ahead.take(number);
-    if (number === 1) ahead.last = surePages(page, page.rows.length);
+    const page = await queue.take(number);
+    if (number === 1) queue.last = surePages(page, page.rows.length);
     const before = byId.size;
     for (const row of page.rows) {
       if (typeof row.id === 'string') byId.set(row.id, row);
@@ -56,9 +56,9 @@ async function readPass(noun: string, ahead: PageQueue): Promise<Listing> {
     total = page.totalEntries ?? total;
     const found = byId.size + anonymous.length;
     const pages = page.totalPages ?? pagesFrom(total, page.pageSize);
-    // Without a page count, a page with nothing new is the end.
+    // Without a page count, a page without new ids is the last one.
     const done = pages === undefined ? idle > 0 : number >= pages || idle >= MAX_IDLE_PAGES;
-    if (idle > 0) ahead.last = number;
+    if (idle > 0) queue.last = number;
     // Ignore a page count that is larger than the list.
     const complete = total !== undefined && found >= total;
     if (done || complete) return { rows: [...byId.values(), ...anonymous], found, total };
@@ -72,13 +72,13 @@ function endless(noun: string, most: string): ProblemsError {
   return problemError('unstable-list', `the list of ${noun} goes on after ${most}`, hint);
 }
 
-/** Pages in order, with the next ones requested ahead. */
+/** Returns pages in order and requests the next ones ahead. */
 class PageQueue {
   readonly #readPage: ReadPage;
   readonly #asked = new Map<number, Promise<Page<Fields>>>();
-  /** The last page that surely exists. */
+  /** The last page that certainly exists. */
   last = 1;
-  /** The last page that is wanted: none after one that failed. */
+  /** The last page to request. Pages after a failed one aren't. */
   #wanted = Number.POSITIVE_INFINITY;
 
   constructor(readPage: ReadPage) {
@@ -105,21 +105,21 @@ class PageQueue {
 
   #ask(number: number): Promise<Page<Fields>> {
     const page = this.#readPage(number, () => number <= this.#wanted);
-    // The failure is thrown by `take`.
+    // `take` throws the failure.
     page.catch(() => {
       this.#wanted = Math.min(this.#wanted, number);
     });
     return page;
   }
 
-  /** Waits for pending requests, and cancels the others. */
+  /** Cancels requests that weren't sent, and waits for the others. */
   async end(): Promise<void> {
     this.#wanted = 0;
     await Promise.allSettled(this.#asked.values());
   }
 }
 
-/** How many pages surely exist, by the counts and rows of the first. */
+/** How many pages certainly exist, from the counts and rows of the first page. */
 function surePages(first: Counts, rows: number): number {
   const pages = first.totalPages ?? pagesFrom(first.totalEntries, first.pageSize);
   return Math.min(pages ?? 1, pagesFrom(first.totalEntries, rows) ?? 1, MAX_PAGES);

@@ -3,8 +3,8 @@ import { asElements, elementKey, type FieldType, matches } from './fields.js';
 import type { InterruptedUpdate, Kind } from './kind.js';
 
 /**
- * What an interrupted update took away from lists: a server that empties each list before it fills it leaves an empty one. A list with
- * elements was set by somebody. Pure.
+ * What an interrupted update removed from lists. A server that empties each list before it fills it leaves an empty one; a list with
+ * elements was set by someone since. Pure.
  */
 export function lostElements(lists: readonly string[], { before, asked, now }: InterruptedUpdate): Fields {
   return Object.fromEntries(
@@ -41,8 +41,8 @@ export function describeLoss(lost: Fields): string {
 }
 
 /**
- * What an object must get back after an interrupted update: the observed loss and the object at that time, or, if it couldn't be
- * read, the object before and what was asked for.
+ * What an interrupted update removed and a later one restores: the observed loss and the object at that time, or, if it couldn't be
+ * read, the object before the update and the fields that the update sent.
  */
 export type PendingRestore = { readonly run: string } & (
   | { readonly lost: Fields; readonly seen: Fields }
@@ -54,7 +54,7 @@ export function observedLoss(run: string, lost: Fields, now: Fields): PendingRes
   return { run, lost, seen: mapValues(lost, (_, field) => now[field] ?? null) };
 }
 
-/** The part of a pending restore that is still lost: no field that somebody set since. Pure. */
+/** The part of a pending restore that is still lost. A field that someone set since isn't. Pure. */
 export function stillLost(
   kind: Pick<Kind, 'fields' | 'lostFields'>,
   owed: PendingRestore,
@@ -67,7 +67,7 @@ export function stillLost(
   return Object.fromEntries(Object.entries(lost).filter(([field]) => asSeen(field)));
 }
 
-/** The elements of sets that a pending restore was about and that are still missing. Pure. */
+/** The set elements of a pending restore that are still missing. Pure. */
 export function missingElements(owed: PendingRestore, now: Fields): Fields {
   const [before, asked] = 'before' in owed ? [owed.before, owed.asked] : [owed.lost, owed.lost];
   const missing = Object.entries(before).map(([field, elements]): [string, Value[]] => {

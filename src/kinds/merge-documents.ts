@@ -4,7 +4,7 @@ import { asReference, idOrName, instantOf, listsOf, partPath, setParts, value } 
 import { kindOf } from './index.js';
 import type { Declared, Identity, Kind } from './kind.js';
 
-/** Two documents that declare different things about one object. */
+/** Two documents that declare different values for one object. */
 export interface Contradiction {
   /** The field, or the key of a map. */
   readonly path: string;
@@ -29,8 +29,8 @@ function placeOf({ document, path }: Source): Place {
 }
 
 /**
- * One document from several about the same object. A document about this object alone comes first. Sets are joined, maps by key;
- * other values must be equal. Pure.
+ * Merges several documents about the same object into one; a document about only this object is the first. Sets are joined, maps are
+ * merged by key, and other values must be equal. Pure.
  */
 export function mergeDocuments(identity: Identity, documents: readonly Declared[]) {
   const [first] = documents;
@@ -87,7 +87,7 @@ export function mergeDocuments(identity: Identity, documents: readonly Declared[
   return { document, contradictions };
 }
 
-/** A document about many objects, as one about a single object. */
+/** The document of one object that a bulk document selects. */
 export function documentFor(many: Declared, identity: Identity, condition: Fields | undefined): Declared {
   const { kind, fields, absent, whole, ignored, places } = many;
   const conditions = condition === undefined ? {} : { conditions: [condition] };
@@ -108,7 +108,7 @@ function mergeField(
   };
   if (type === 'set') return mergeSets(field, parts, sources, differs);
   const isPartwise = (type === 'map' || type === 'members') && parts.every(({ declared }) => isMap(declared));
-  const joint: Fields = {};
+  const merged: Fields = {};
   const seen = new Map<string, Source>();
   for (const { document, declared } of parts) {
     const own: [string, Value][] =
@@ -120,18 +120,18 @@ function mergeField(
       if (before === undefined) {
         seen.set(key, source);
         sources.set(path.join('\0'), source);
-        joint[key] = wanted;
-      } else if (!same(joint[key] ?? null, wanted)) differs(path.join('.'), before, source);
+        merged[key] = wanted;
+      } else if (!same(merged[key] ?? null, wanted)) differs(path.join('.'), before, source);
     }
   }
-  return isPartwise ? joint : (joint[''] ?? null);
+  return isPartwise ? merged : (merged[''] ?? null);
 }
 
 type Differs = (path: string, one: Source, other: Source, removed?: string) => void;
 
-/** The parts of a set that several documents declare, which are checked once their names are resolved. */
+/** The parts of a set that several documents declare. The resolver checks them again after it resolved names. */
 function mergeSets(field: string, parts: Parts, sources: Sources, differs: Differs): Value {
-  const joint: { [part: string]: Member[] } = {};
+  const merged: { [part: string]: Member[] } = {};
   let whole: { readonly source: Source; readonly list: Value } | undefined;
   for (const { document, declared } of parts) {
     const { whole: own } = setParts(declared);
@@ -139,14 +139,14 @@ function mergeSets(field: string, parts: Parts, sources: Sources, differs: Diffe
       const source = { document, path: [field] };
       if (whole === undefined) {
         whole = { source, list: own };
-        joint.whole = [];
+        merged.whole = [];
       } else if (!same(inOrder(whole.list), inOrder(own))) differs(field, whole.source, source);
       else continue;
     }
     for (const { path, list } of listsOf(declared)) {
       const [part = 'whole'] = path;
-      joint[part] ??= [];
-      const joining = joint[part];
+      merged[part] ??= [];
+      const joining = merged[part];
       list.forEach((element, index) => {
         const source = { document, path: [field, ...path, index] };
         sources.set([field, part, joining.length].join('\0'), source);
@@ -154,7 +154,7 @@ function mergeSets(field: string, parts: Parts, sources: Sources, differs: Diffe
       });
     }
   }
-  const { remove = [], ...others } = joint;
+  const { remove = [], ...others } = merged;
   const removed = new Map(remove.map(({ element, source }) => [idOrName(element), source]));
   const first = new Map<string | undefined, Member>();
   for (const member of Object.values(others).flat()) {
@@ -166,7 +166,7 @@ function mergeSets(field: string, parts: Parts, sources: Sources, differs: Diffe
     else if (!same(endIn(before.element), endIn(member.element)))
       differs(`${field}.until`, before.source, member.source);
   }
-  return mapValues(joint, (members) => members.map(({ element }) => element));
+  return mapValues(merged, (members) => members.map(({ element }) => element));
 }
 
 interface Member {
@@ -174,7 +174,7 @@ interface Member {
   readonly source: Source;
 }
 
-/** A declared set in the order of its members. */
+/** A declared set, sorted by member. */
 function inOrder(set: Value): Value {
   if (!Array.isArray(set)) return set;
   return set.map(asReference).sort((a, b) => compareText(idOrName(a) ?? '', idOrName(b) ?? ''));

@@ -3,10 +3,10 @@ import type { Fields } from '../base/values.js';
 import type { PlanWarning } from './change.js';
 import type { Declared, Kind } from './kind.js';
 
-/** A field of live objects with the ids of all default ones. It decides about changes, so plans and journals keep it. */
+/** A field of live objects with the ids of all default objects. Changes depend on it, so plans and journals contain it. */
 export const DEFAULTS = 'defaults';
 
-/** What a kind has if a server has one default of it, which another object takes over. */
+/** The parts of a kind of which a server has one default object, such as key pairs. */
 export function oneDefault(noun: string) {
   const moves = `moves the default ${noun}`;
   return {
@@ -29,12 +29,12 @@ export function oneDefault(noun: string) {
   } satisfies Partial<Kind>;
 }
 
-/** The ids of the default ones, from the fields of one; undefined if unknown. */
+/** The ids of the default objects, from the fields of any object of the kind; undefined if unknown. */
 export function recordedDefaults({ [DEFAULTS]: defaults }: Fields): string[] | undefined {
   return Array.isArray(defaults) ? defaults.filter((id) => typeof id === 'string') : undefined;
 }
 
-/** The ids of the default ones in a list. */
+/** The ids of the default objects in a list. */
 export function defaultsOf(rows: Iterable<Fields>): string[] {
   return [...rows]
     .flatMap(({ id, is_default }) => (is_default === true && typeof id === 'string' ? [id] : []))
@@ -50,7 +50,7 @@ export function twoDefaults(declared: readonly Declared[], noun: string): Proble
   return [error('two-defaults', message, places, 'keep it on the new default')];
 }
 
-/** Why no default can be set: the server has several. */
+/** Why the default can't be set if the server has several; undefined if it can. */
 export function severalDefaults(present: Fields, noun: string, cure: string): string | undefined {
   const defaults = recordedDefaults(present) ?? [];
   if (defaults.length < 2) return undefined;
@@ -60,7 +60,7 @@ export function severalDefaults(present: Fields, noun: string, cure: string): st
   );
 }
 
-/** Nothing is sent for `false`: the server refuses it, or would be left without a default. */
+/** The warning that nothing is sent for `false`: the server would refuse it, or have no default. */
 export function nothingSent(noun: string): PlanWarning {
   const message = `nothing is sent for it: the server does it when the other ${noun} becomes the default`;
   return { code: 'by-server', message };

@@ -4,7 +4,7 @@ import { findReference, uniqueNames } from './by-name.js';
 import type { ByName, Declared, Discovery, Identity, Kind, Naming } from './kind.js';
 import { type ListName, nounOf, type References } from './references.js';
 
-/** What a kind has whose objects belong to another object, such as the templates of a backend: documents name that by id or by name. */
+/** The parts of a kind whose objects belong to an owner, such as the templates of a backend. Documents name the owner by id or by name. */
 export function ownedBy(list: ListName) {
   const noun = nounOf(list);
   const name = noun.replaceAll(' ', '_');
@@ -39,7 +39,7 @@ export function ownedBy(list: ListName) {
       // A slash in a name must not make two addresses equal.
       return `${/[/%]/.test(owner) ? encodeURIComponent(owner) : owner}/${type}`;
     },
-    /** By the id of the owner, and by its name if that is unique; an owner that the plan creates has no id yet. */
+    /** The addresses by the owner's id, and by its name if it is unique. An owner that the plan creates has no id yet. */
     naming(identity: Identity, references: References): Naming {
       const { [list]: owners } = references;
       const called = nameOf(identity, references);
@@ -53,7 +53,7 @@ export function ownedBy(list: ListName) {
   return { kind, named };
 }
 
-/** The problem of a document that names its owner twice, or not at all. */
+/** The problem of a document that names its owner by both id and name, or by neither. */
 export function ownerProblems({ kind, identity, places }: Declared, { id, names: [name = ''] }: ByName) {
   const isNameless = identity[name] === undefined;
   if ((identity[id] === undefined) !== isNameless) return [];

@@ -23,7 +23,7 @@ const pageTypes = [
 ];
 const errorTypes = ['400', '401', '403', '404', '500'];
 
-/** Pages that only Boruta has: a PATCH customizes one, and a DELETE brings the built-in one back. */
+/** Pages that only Boruta has. A PATCH customizes a page, and a DELETE restores the built-in one. */
 interface Pages {
   readonly name: 'PageTemplate' | 'ErrorTemplate';
   readonly noun: string;
@@ -32,7 +32,7 @@ interface Pages {
   readonly scope: Scope;
   readonly types: readonly string[];
   readonly type: z.ZodType;
-  /** What the pages belong to; omitted if to the whole server. */
+  /** The owner of the pages; omitted if they belong to the whole server. */
   readonly owner?: ReturnType<typeof ownedBy> & { readonly shape: () => z.ZodRawShape };
 }
 
@@ -65,7 +65,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
   });
   const read = { title: `show ${withArticle(noun)}`, path: `${path}/:template_type`, scope };
   const show = async (identity: Identity, context: ObserveContext): Promise<Live> => {
-    // The provider of a name is gone.
+    // Without an id, the provider was named and doesn't exist any more.
     const isOwned = within === undefined || identity[within] !== undefined;
     return shownTemplate(
       identity,
@@ -139,7 +139,7 @@ function pages({ name, noun, about, path, scope, types, type, owner }: Pages): K
   };
 }
 
-/** Of each provider, or of the server, the pages of the types that options ask for, otherwise all. */
+/** The pages of each provider, or of the server, of the types that options name, otherwise of all types. */
 async function pagesOf({ list, filters }: DiscoverContext, types: readonly string[], within?: string) {
   const rows = within === undefined ? [] : ((await list('identityProviders'))?.rows() ?? []);
   const owners = within === undefined ? [{}] : rows.map(({ id }) => ({ [within]: String(id) }));

@@ -24,16 +24,16 @@ export const listNames = [
 
 export type ListName = (typeof listNames)[number];
 
-/** The lists that were read; one is absent if it wasn't needed or the profile has no read for it. */
+/** The lists that were read. A list is absent if it wasn't needed or the profile can't read it. */
 export type References = {
   /** Null if the server doesn't offer it. */
   readonly [name in ListName]?: Catalog | null;
 };
 
-/** Lists that are being read, once each. */
+/** Requested lists, each read once. */
 export type PendingLists = { [name in ListName]?: Promise<Catalog | null> };
 
-/** Lists, and the `performance.now()` before reading them. */
+/** Lists, and the `performance.now()` before they were requested. */
 export interface ReadLists {
   readonly at: number;
   readonly lists: PendingLists;
@@ -42,9 +42,9 @@ export interface ReadLists {
 interface ListType extends CatalogOptions {
   readonly noun: string;
   readonly parse: Parser<Page<Fields>>;
-  /** The kind of the rows, and their fields that documents may change. */
+  /** The kind of the rows, and the fields that documents can change. */
   readonly documents?: { readonly kind: KindName; readonly fields: readonly string[] };
-  /** The kind of rows that documents may only delete. */
+  /** The kind of rows that documents can only delete. */
   readonly deletedBy?: KindName;
 }
 
@@ -79,19 +79,19 @@ const types: { readonly [name in ListName]: ListType } = {
   users: { noun: 'user', parse: pages.user, nameField: 'username', deletedBy: 'User' },
 };
 
-/** What the rows of a list are, for messages. */
+/** The noun for a row of a list, for messages. */
 export function nounOf(name: ListName): string {
   return types[name].noun;
 }
 
-/** The list in which a thing is found by name. */
+/** The list with a noun; undefined if there is none. */
 export function listOfNoun(noun: string): ListName | undefined {
   return listNames.find((name) => nounOf(name) === noun);
 }
 
 type ExtraList = Exclude<ListName, 'organizations'>;
 
-/** Lists beyond the documented API. */
+/** Reads of lists that the documented API doesn't have. */
 const reads: { readonly [profile in ProfileName]: { readonly [name in ExtraList]?: ExtraRead } } = {
   documented: {},
   boruta: {
@@ -126,7 +126,7 @@ export function listScope(name: ListName, profile: Profile): Scope | undefined {
   return name === 'organizations' ? operations.listOrganizations.scope : listRead(name, profile)?.scope;
 }
 
-/** The scopes that any one of reads the lists of scopes and of roles. */
+/** Any one of these scopes is enough to read the lists of scopes and roles. */
 const READING: ReadonlySet<Scope> = new Set([
   'scopes:manage:all',
   'users:manage:all',
@@ -134,14 +134,14 @@ const READING: ReadonlySet<Scope> = new Set([
   'identity-providers:manage:all',
 ]);
 
-/** Some scopes, and those that reading lists needs beside them. */
+/** The given scopes, and those that reading the lists needs in addition. */
 export function withListScopes(scopes: readonly Scope[], names: readonly ListName[], profile: Profile) {
   const isRead = scopes.some((scope) => READING.has(scope));
   const needed = names.filter((name) => !isRead || (name !== 'scopes' && name !== 'roles'));
   return [...scopes, ...needed.flatMap((name) => listScope(name, profile) ?? [])];
 }
 
-/** Reads a whole list; null if the server doesn't offer it. Throws if it doesn't add up. */
+/** Reads a whole list; null if the server doesn't offer it. Throws a ProblemsError if its ids don't match its count. */
 export async function readList(name: ListName, reader: Reader, profile: Profile): Promise<Catalog | null> {
   const { parse, documents, ...options } = types[name];
   const creatable = profile.creates && documents !== undefined;
@@ -154,7 +154,7 @@ export async function readList(name: ListName, reader: Reader, profile: Profile)
   return rows === null ? null : new Catalog(rows, { ...options, creatable });
 }
 
-/** A list, read now unless it was already; calls `onRead` after reading. */
+/** Requests a list unless it was already requested. Calls `onRead` after it was read. */
 export function readListOnce(
   held: PendingLists,
   name: ListName,
@@ -165,7 +165,7 @@ export function readListOnce(
   if (before !== undefined) return before;
   const list = readList(name, reader, profile);
   held[name] = list;
-  // Failures go to the callers that await the list.
+  // Callers that await the list get the failure.
   list.then(onRead, () => {});
   return list;
 }
@@ -180,10 +180,10 @@ export async function awaitLists(held: PendingLists): Promise<References> {
   return references;
 }
 
-/** What is used of a field of a document in the lists: with the ids and names of the lists. */
+/** The value that a document gives a field of a list row, with references resolved. */
 export type ListedField = (declared: Declared, field: string, row: Fields, references: References) => Value;
 
-/** The lists after applying documents. */
+/** The lists as they are after the documents are applied. */
 export function listsAfter(
   references: References,
   declared: readonly Declared[],
@@ -218,8 +218,8 @@ function listAfter(
   for (const document of declared) {
     if (document.kind !== kind) continue;
     const { id: given, name: called = '' } = document.identity;
-    const [row, ...alike] = given === undefined ? list.byNameOrLiveName(called) : [list.byId(given)];
-    if (alike.length > 0) continue;
+    const [row, ...namesakes] = given === undefined ? list.byNameOrLiveName(called) : [list.byId(given)];
+    if (namesakes.length > 0) continue;
     if (document.absent) {
       if (row !== undefined) deleted.add(String(row.id));
       continue;
@@ -240,7 +240,7 @@ function listAfter(
   return list.afterPlan({ changed, created, deleted }, others);
 }
 
-/** Whether there is surely no object of an identity, so that it can be created. */
+/** Whether the server certainly has no object with an identity, so it can be created. */
 export function isMissing(list: Catalog, { id, name = '' }: Identity): boolean {
   if (list.isIncomplete) return false;
   return id === undefined ? list.lacksName(name) : list.byId(id) === undefined;

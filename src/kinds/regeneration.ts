@@ -38,7 +38,7 @@ export function decideRegeneration(input: PlanInput, regeneration: Regeneration)
     if (changed.size > 0) return undefined;
     if (moved !== undefined)
       return { action: 'unchanged', warnings: [{ code: regeneration.movedCode, message: moved }] };
-    // A record made by `runs settle` has no value.
+    // `runs settle` makes a record without a value.
     const unrecorded = present.fields[field] !== undefined && present.record?.fields[field] === undefined;
     return { action: unrecorded ? 'adopt' : 'unchanged' };
   }
@@ -51,7 +51,7 @@ export function decideRegeneration(input: PlanInput, regeneration: Regeneration)
   return { ...regenerate(regeneration, present.identity, present, input.references), fields };
 }
 
-/** The verdict that the value of an object is regenerated. */
+/** The verdict to regenerate the value of an object. */
 export function regenerate(
   { request, destruction }: Regeneration,
   { id = '' }: Identity,
@@ -65,7 +65,7 @@ export function regenerate(
   };
 }
 
-/** The problem of a value that differs from the record: somebody else regenerated it. */
+/** The message that the value differs from the recorded one; undefined if it doesn't. */
 function movedValue(present: Present, address: string, regeneration: Regeneration) {
   const { fields, record } = present;
   const { field, noun, owner, shorten = (value) => value } = regeneration;
@@ -79,7 +79,7 @@ function movedValue(present: Present, address: string, regeneration: Regeneratio
   );
 }
 
-/** Whether the value is known; null if the object has none. */
+/** Whether a value is known. Null is known: the object has none. */
 function isKnown(value: Value | undefined): value is string | null {
   return typeof value === 'string' || value === null;
 }

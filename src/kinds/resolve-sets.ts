@@ -5,13 +5,13 @@ import { asElements, asReference, elementKey, instantOf, listsOf, sendableFields
 import type { ResolveContext, Resolved } from './kind.js';
 import { type ListName, nounOf } from './references.js';
 
-/** Looks up the members of sets in the lists of the server. */
+/** Resolves the members of sets in the lists of the server. */
 export class SetResolver {
   readonly #context: ResolveContext;
   /** Whether the present members are live. */
   readonly #live: boolean;
   readonly #resolved: Fields;
-  readonly #troubles: string[] = [];
+  readonly #reasons: string[] = [];
   readonly #confirmed: string[] = [];
   readonly #warnings: Resolved['warnings'][number][] = [];
 
@@ -24,7 +24,7 @@ export class SetResolver {
   get result(): Resolved {
     return {
       fields: this.#resolved,
-      reasons: [...new Set(this.#troubles)],
+      reasons: [...new Set(this.#reasons)],
       confirmed: this.#confirmed,
       warnings: this.#warnings,
     };
@@ -34,7 +34,7 @@ export class SetResolver {
     this.#warnings.push({ code: 'stale-name', message, field });
   }
 
-  /** Looks up each list of a declared set. */
+  /** Resolves each list of a declared set with `lookUp`. */
   resolve(
     field: string,
     noun: string,
@@ -43,15 +43,15 @@ export class SetResolver {
     const { [field]: declared } = this.#resolved;
     const found = listsOf(declared).map(({ path, list }) => ({ path, ...lookUp(list, isMap(declared)) }));
     if (found.length === 0) return;
-    this.#troubles.push(...found.flatMap((one) => one.reasons));
+    this.#reasons.push(...found.flatMap((one) => one.reasons));
     if (found.every(({ confirmed }) => confirmed)) this.#confirmed.push(field);
     const [only] = found;
     if (Array.isArray(declared)) this.#resolved[field] = only?.elements ?? [];
     else {
       const parts: { [part: string]: Fields[] } = {};
       for (const { path, elements } of found) parts[path[0] ?? ''] = elements;
-      this.#troubles.push(...contradictions(field, noun, parts, this.#context.locationOf));
-      // Several documents may have the same elements.
+      this.#reasons.push(...contradictions(field, noun, parts, this.#context.locationOf));
+      // Several documents may declare the same element.
       const once = (all: readonly Fields[]) => [
         ...new Map(all.map((one) => [elementKey(one), one])).values(),
       ];
@@ -59,7 +59,7 @@ export class SetResolver {
     }
   }
 
-  /** Looks a set up in a list of the server. */
+  /** Resolves a set in a list of the server. */
   resolveFromList(field: string, name: ListName): void {
     const { present, isDeclared, references } = this.#context;
     const own = asElements(present[field]);
@@ -68,11 +68,11 @@ export class SetResolver {
   }
 
   /**
-   * `own` are the object's present elements, which the server surely has; with `byMember`, only the declared ones are managed; `strict`
-   * refuses names that differ from the server's.
+   * `own` are the object's present elements, which the server certainly has. With `byMember`, only the declared ones are managed. `strict`
+   * refuses names that differ from those of the server.
    */
   #findAll(list: readonly Fields[], byMember: boolean, { catalog, noun, own, strict }: Search): LookupResult {
-    // An empty set needs no list; removals show the live names.
+    // Without a list, only an empty set has confirmed names.
     if (catalog == null) {
       return {
         elements: [...list],
@@ -123,7 +123,7 @@ export class SetResolver {
 
 type Parts = { readonly [part: string]: readonly Fields[] };
 
-/** Members that one document declares and another one removes, and members with two ends. */
+/** The messages about members that are both declared and removed, and about members with two ends. */
 function contradictions(
   field: string,
   noun: string,
@@ -172,14 +172,14 @@ interface Search {
 
 function nameConflict(noun: string, { id, name }: Fields, row: Fields, catalog: Catalog): string | undefined {
   if (typeof name !== 'string' || typeof row.name !== 'string' || name === row.name) return undefined;
-  // Until its end, a plan that renames it accepts both names.
+  // While a plan renames an object, both names are accepted.
   const isListed = catalog.byId(String(row.id)) !== undefined;
   if (isListed && catalog.checkName(String(row.id), name) === 'right') return undefined;
   return wrongNameMessage(noun, String(id), catalog.liveName(String(row.id)) ?? row.name, name);
 }
 
 /**
- * An element as the server knows it, without declared values that the server decides: the scopes of a role, `public` of a scope.
+ * An element as the server shows it. The server decides the scopes of a role and `public` of a scope, whatever is declared.
  */
 function asOnServer(element: Fields, row: Fields, own: readonly Fields[]): Fields {
   const { scopes: _, ...declared } = element;

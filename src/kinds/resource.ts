@@ -35,9 +35,9 @@ import { profileProblems, unknownFieldsReason } from './rules.js';
 import { document, identifier, idOrName, lifecycle, noFieldsIfAbsent, UUID } from './schema.js';
 import type { Traits } from './traits.js';
 
-/** A resource whose objects have a name and are found in a list. */
+/** A kind whose objects have names and are found in a list. */
 export interface Resource extends Pick<Kind, 'name' | 'noun' | 'scope' | 'fields' | 'usedBy'> {
-  /** Whether documented servers have it too, which show no single object; by default only Boruta. */
+  /** Whether the documented API has it too, without a read of one object; by default only Boruta has it. */
   readonly documented?: true;
   /** What the schema says about it. */
   readonly about: string;
@@ -45,27 +45,27 @@ export interface Resource extends Pick<Kind, 'name' | 'noun' | 'scope' | 'fields
   /** The path of the list, and the parameter of an object's id. */
   readonly path: string;
   readonly param: string;
-  /** The schemas of the fields beside the name. */
+  /** The schemas of the fields other than the name. */
   readonly shape: () => z.ZodRawShape;
   readonly traits: Traits;
-  /** What its creation has beside the name. */
+  /** How its creation differs from the default. */
   readonly creation?: Partial<CreationOptions>;
-  /** Sets that refer to rows of a list. An update without one empties it, so each has all of them. */
+  /** Sets that refer to rows of a list. An update without a set empties it, so every update sends all sets. */
   readonly sets?: { readonly [field: string]: ListName };
-  /** Fields that refer to a row of a list. */
+  /** Fields that refer to one row of a list. */
   readonly references?: { readonly [field: string]: ListName };
   /** The fields as requests have them. */
   readonly body?: (fields: Fields) => Fields;
-  /** What checks the answer to a single read; by default any object. */
+  /** Parses the answer to the read of one object; by default accepts any object. */
   readonly answer?: Parser<Fields>;
-  /** Whether the server caches single reads, so that the list is read instead. */
+  /** Whether the server caches reads of one object, so the list is read instead. */
   readonly cached?: true;
-  /** Live values beside the fields, from the list of all objects. */
+  /** Further live values, from the list of all objects. */
   readonly listValues?: (list: Catalog) => Fields;
   /** Why an object with these fields can't be deleted, given the list after the plan. */
   readonly deletionRefusal?: (fields: Fields, list: Catalog | null | undefined) => string | undefined;
   readonly problems?: (declared: readonly Declared[]) => Problem[];
-  /** What else a deletion takes away, after "deletes the role". */
+  /** What else a deletion removes, as the end of "deletes the role". */
   readonly deletes?: string;
 }
 
@@ -78,7 +78,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
   const one = { title: `show ${withArticle(noun)}`, path: `${given.path}/:${param}`, scope };
   const parse: Parser<Fields> = given.answer ?? answers.object;
   const operation = (verb: 'create' | 'update' | 'delete') => `${verb}${name}` as WriteOperation;
-  const always = Object.keys(sets);
+  const wholeSets = Object.keys(sets);
   // No secret, and either a reference or the id beside it.
   const pulledFields = Object.keys(fields).filter(
     (field) =>
@@ -132,9 +132,9 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     listedIn: list,
     usedBy,
     async observe(objects, context) {
-      const isAnew = context.oneByOne && given.cached === true;
-      const isSingle = context.oneByOne && !isAnew && context.profile.name === 'boruta';
-      const index = await (isAnew
+      const rereadsList = context.oneByOne && given.cached === true;
+      const readsEach = context.oneByOne && !rereadsList && context.profile.name === 'boruta';
+      const index = await (rereadsList
         ? context.limit(() => readList(list, context.reader, context.profile))
         : context.list(list));
       if (index === null) return new Map();
@@ -142,7 +142,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
         const live = lookUp(identity, index, context);
         const { id } = live.identity;
         const all = live.exists ? { ...shown(live.fields), ...listValues(index) } : {};
-        if (!live.exists || id === undefined || !isSingle) return { ...live, fields: all };
+        if (!live.exists || id === undefined || !readsEach) return { ...live, fields: all };
         const row = await readOne(context, one, { [param]: id }, parse);
         if (row === null) return missing(live.identity, noun, context.profile);
         return { ...live, fields: shown(row) };
@@ -190,11 +190,11 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
     },
     update({ present, desired }) {
       const params = { [param]: present.identity.id ?? '' };
-      const body = { ...sendableFields(present.fields, always), ...desired };
+      const body = { ...sendableFields(present.fields, wholeSets), ...desired };
       return {
         requests: [{ operation: operation('update'), params, body: bodyOf(body) }],
         expected: body,
-        reason: unknownFieldsReason(noun, always, body),
+        reason: unknownFieldsReason(noun, wholeSets, body),
       };
     },
     creation: creationOf(operation('create'), {
@@ -216,21 +216,21 @@ export function unknownToProfile({ kind, places }: Declared, noun: string, { nam
   return [onlyBoruta(message, places.of())];
 }
 
-/** The problem of a document that names no object. */
+/** The problem of a document without an id and a name. */
 function unnamed({ identity, places }: Declared, kind: KindName): Problem[] {
   if (identity.id !== undefined || identity.name !== undefined) return [];
   const message = `${withArticle(kind)} needs an "id" or a "name"`;
   return [error('missing-field', message, [places.of()], 'add the name that it has on the server')];
 }
 
-/** By name if it is unique, otherwise by id; by the new name if the plan renames it. */
+/** The addresses of an object: by name if it is unique, otherwise by id. If the plan renames it, the new name is used. */
 function namingIn(name: ListName): NonNullable<Kind['naming']> {
   return ({ id, name: given }: Identity, { [name]: list }: References): Naming => {
     const row = id === undefined ? undefined : list?.byId(id);
     const called = typeof row?.name === 'string' ? row.name : given;
     const unique = called !== undefined && (list?.byName(called).length ?? 0) <= 1;
     const byName = called === undefined ? [] : [{ name: called }];
-    // While a plan renames it, its live name selects it too, unless another one has that name.
+    // While a plan renames an object, the live name selects it too, unless another object has that name.
     const present = id === undefined ? undefined : list?.liveName(id);
     const found = present === undefined || present === called ? undefined : list?.findNamed(present);
     if (present !== undefined && typeof found === 'object' && found.id === row?.id)
@@ -241,7 +241,7 @@ function namingIn(name: ListName): NonNullable<Kind['naming']> {
   };
 }
 
-/** The object of an identity in a list. */
+/** The object with an identity in a list. */
 function lookUp(identity: Identity, list: Catalog, { profile }: Pick<ObserveContext, 'profile'>): Live {
   const { id, name = '' } = identity;
   const absent = profile.creates && isMissing(list, identity) ? { missing: true as const } : {};

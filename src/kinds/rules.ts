@@ -22,8 +22,8 @@ export function storedFields(fields: Fields, { ignored = [], emptyIsNull = [], n
 }
 
 /**
- * The fields of an answer. Objects that the server ignores in updates, such as a user's backend, are apart: they aren't recorded, least
- * of all their passwords.
+ * The fields of an answer. Objects that the server ignores in updates, such as a user's backend, are in `readOnly`: they aren't
+ * recorded, since they may contain passwords.
  */
 export function answerFields(
   { fields, traits }: Kind,
@@ -46,12 +46,12 @@ export function ignoredFields(fields: Fields, { ignored }: Traits): string[] {
   return ignored === undefined ? [] : Object.keys(fields).filter((field) => ignored.includes(field));
 }
 
-/** Ignored fields that the document doesn't accept as such. */
+/** Ignored fields that the document's `ignored` doesn't list. */
 function unacceptedFields({ fields, ignored }: Declared, traits: Traits): string[] {
   return ignoredFields(fields, traits).filter((field) => !ignored.includes(field));
 }
 
-/** Why a document can't be applied: it declares ignored fields whose live value differs. */
+/** Why a document is blocked if it declares ignored fields and the live values differ; undefined if they don't. */
 export function ignoredFieldsReason(
   kind: Kind,
   declared: Declared,
@@ -77,7 +77,7 @@ export function ignoredFieldsReason(
   return `the server ignores ${names}, and doesn't show the declared value: ${cure}`;
 }
 
-/** The known fields of an update on a server that resets what it isn't sent: the present values under the desired ones. */
+/** The fields that an update must send because the server resets them otherwise: desired values, and present ones for the rest. */
 export function fieldsToSend(
   desired: Fields,
   present: Fields,
@@ -91,7 +91,7 @@ export function fieldsToSend(
   return fields;
 }
 
-/** Why an update is blocked: it would reset those of `whole` that it doesn't send, since they are unknown. */
+/** Why an update is blocked if the values of some `whole` fields are unknown: it can't send them, so the server would reset them. */
 export function unknownFieldsReason(
   noun: string,
   whole: readonly string[],
@@ -106,7 +106,7 @@ export function unknownFieldsReason(
   );
 }
 
-/** What the profile's server can't take of documents. */
+/** Problems with the limits of the profile's server. */
 export function profileProblems(declared: readonly Declared[], profile: Profile, traits: ProfileTraits) {
   const { limits } = profile;
   if (limits === null) return [];

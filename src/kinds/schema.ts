@@ -3,7 +3,7 @@ import { defaulted, optional } from '../base/members.js';
 import type { ProfileTraits } from './traits.js';
 
 /**
- * A text in a file. The loader replaces it by the content, after checking that the file is inside the project.
+ * A text in a file. The loader checks that the file is inside the project, and replaces the reference with the content.
  */
 export class FileReference {
   readonly file: string;
@@ -34,7 +34,7 @@ export function text() {
   });
 }
 
-/** An id or name, which may be part of a path of the API. */
+/** An id or name that can be part of an API path. */
 export function identifier() {
   return z
     .string()
@@ -46,10 +46,10 @@ export function identifier() {
     );
 }
 
-/** Any JSON object, if the API doesn't document its structure. */
+/** Any JSON object, for values that the API doesn't document. */
 export const anyObject = z.record(z.string(), z.unknown());
 
-/** Keywords of JSON Schema for rules that idops checks itself. */
+/** JSON Schema keywords for rules that idops checks in code. */
 type SchemaKeywords = { readonly [keyword: string]: unknown };
 
 export const idOrName: SchemaKeywords = { anyOf: [{ required: ['id'] }, { required: ['name'] }] };
@@ -119,7 +119,7 @@ export const ownRole = identified({ ...role.shape, until: until() });
 
 export const roles = z.array(identified(role.shape));
 
-/** Why an end beside nothing that is added is refused. */
+/** The message about an `until` if nothing is added. */
 export const NOT_ADDED = 'ends an access that is added, and nothing is added here: leave it out';
 
 /** A set: a list is the whole set; `add` and `remove` name members and leave all others alone. */
@@ -185,7 +185,7 @@ export function state(description: string) {
   return defaulted(z.enum(['present', 'absent']), 'present', description, 'absent');
 }
 
-/** For editors: with `state: absent` there are none of these fields. */
+/** For editors: `state: absent` excludes these fields. */
 export function noFieldsIfAbsent(fields: readonly string[]): SchemaKeywords {
   return {
     if: { properties: { state: { const: 'absent' } }, required: ['state'] },

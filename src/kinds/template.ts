@@ -45,7 +45,7 @@ export function templateDeletion({ noun, bodies, request, becomes }: Deleted): D
   };
 }
 
-/** The decision about a template that is to be deleted; undefined for others. */
+/** The decision about a template that is declared absent; undefined for others. */
 export function decideTemplate({ declared, present, profile }: PlanInput, deletion: Deletion) {
   if (!declared.absent) return undefined;
   const { exists, identity, fields, matchesDeleteResponse } = present;
@@ -59,7 +59,7 @@ export function shownTemplate(identity: Identity, shown: Fields | null): Live {
   return { exists: shown !== null, identity, fields: { ...shown } };
 }
 
-/** Those of some templates that the server shows, with a remark about built-in ones. */
+/** The given templates that the server has. Built-in ones get the remark. */
 export async function findTemplates(
   identities: readonly Identity[],
   show: (identity: Identity) => Promise<Live>,

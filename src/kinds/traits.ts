@@ -3,7 +3,7 @@ import type { ExtraRead } from '../server/operations.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import { otherProfiles } from '../server/recognise.js';
 
-/** How a profile's servers treat the objects of a kind; what is omitted is as documented. */
+/** How a profile's servers treat objects of a kind. Without a trait, they behave as documented. */
 export interface Traits {
   /** The read of one object, beyond the documented API. */
   readonly read?: ExtraRead;
@@ -13,18 +13,18 @@ export interface Traits {
   readonly ignored?: readonly string[];
   /** What to do instead of declaring an ignored field. */
   readonly alternatives?: { readonly [field: string]: string };
-  /** Fields in which a blank text becomes null. */
+  /** Fields in which the server stores null for a blank text. */
   readonly emptyIsNull?: readonly string[];
-  /** What null becomes, by field. */
+  /** What the server stores instead of null, by field. */
   readonly nullBecomes?: { readonly [field: string]: Json };
-  /** Updates aren't atomic, so a refused one may have changed something. */
+  /** Updates aren't atomic: a refused one may have changed something. */
   readonly notAtomic?: true;
-  /** Objects may be protected, so a 403 says nothing about others. */
+  /** The server may protect single objects: a 403 for one says nothing about others. */
   readonly protectsObjects?: true;
   readonly limits?: KindLimits;
-  /** How answers tell the server. */
+  /** How to recognise the server by its answers. */
   readonly signs?: Signs;
-  /** A documented update may reset what it doesn't mention. */
+  /** An update as documented may reset fields that it doesn't mention. */
   readonly unsafe?: true;
 }
 
@@ -39,7 +39,7 @@ export interface KindLimits {
   readonly ids?: { readonly [list: string]: number | null };
   /** Maximum lengths of texts. */
   readonly characters?: { readonly [field: string]: number };
-  /** Texts that can't be blank or null, and what to do instead. */
+  /** Texts that can't be blank or null, with advice what to do instead. */
   readonly nonBlank?: { readonly [field: string]: string | null };
   /** Texts of `emptyIsNull` that are refused if they are blank. */
   readonly notEmpty?: readonly string[];
@@ -62,11 +62,11 @@ interface Signs {
   readonly null?: readonly string[];
   /** A field that was sent unchanged may come back changed. */
   readonly resets?: true;
-  /** A documented update loses what wasn't sent. */
+  /** An update as documented removes what it doesn't send, and no answer shows that. */
   readonly losesSilently?: true;
 }
 
-/** Whether an answer has the signs. */
+/** Whether an answer has all signs of the profile. */
 export function showsSigns({ signs }: Traits, answer: Fields): boolean {
   if (signs === undefined) return false;
   const { has = [], lacks = [], null: nulls = [] } = signs;
@@ -79,12 +79,12 @@ export function showsSigns({ signs }: Traits, answer: Fields): boolean {
 
 type HasTraits = { readonly traits: ProfileTraits };
 
-/** Another profile whose servers answer like this. */
+/** The other profile whose signs an answer has; undefined if there is none. */
 export function betterProfile(used: Profile, { traits }: HasTraits, answer: Fields): Profile | undefined {
   return otherProfiles(used).find(({ name }) => showsSigns(traits[name], answer));
 }
 
-/** Another profile whose servers reset fields like this: some sent unchanged, while the requested changes were made. */
+/** The other profile whose servers reset fields that were sent unchanged while they make the requested changes, if an answer shows that. */
 export function betterProfileByReset(
   used: Profile,
   { traits }: HasTraits,
@@ -103,7 +103,7 @@ export function betterProfileByReset(
   return otherProfiles(used).find(({ name }) => traits[name].signs?.resets === true);
 }
 
-/** Whether servers of some profile reset what an update doesn't mention. */
+/** Whether servers of any profile reset what an update doesn't mention. */
 export function mayHarm({ traits }: HasTraits): boolean {
   return Object.values(traits).some(({ unsafe }) => unsafe === true);
 }

@@ -9,7 +9,7 @@ import { listRead, unlisted } from './references.js';
 import { lifecycleProblems } from './user-creation.js';
 import { userTraits } from './user-schema.js';
 
-/** What is wrong in a document about one user or many, as far as the document tells. */
+/** The problems within one `User` or `Users` document. */
 export function userProblems(user: Declared, profile: Profile): Problem[] {
   const { scopeNeedsLabel, hasRoles, doubles } = userTraits[profile.name];
   return [
@@ -23,7 +23,7 @@ export function userProblems(user: Declared, profile: Profile): Problem[] {
   ];
 }
 
-/** Users and names that a server of the profile can't find. */
+/** The problems of users and names that a server of the profile can't find. */
 function unidentified(user: Declared, profile: Profile): Problem[] {
   const { identity, fields, selector } = user;
   const lacks = (message: string, hint: string, ...at: string[]): Problem[] => [
@@ -58,7 +58,7 @@ function wrongBackend(place: Place): Problem {
   return error('wrong-type', 'beside an id, "backend" must be a map', [place], hint);
 }
 
-/** A member that one document both adds and removes. */
+/** The problems of members that one document both adds and removes. */
 function contradictions(user: Declared): Problem[] {
   return Object.entries(user.fields).flatMap(([field, declared]) => {
     if (!isMap(declared)) return [];
@@ -104,7 +104,7 @@ function unlabelledScopes(user: Declared): Problem[] {
   });
 }
 
-/** Duplicate elements in a list of a user, or in the roles of a membership. */
+/** The problems of duplicate elements in a list of a user, or in the roles of a membership. */
 function repeatedElements(user: Declared, field: string, value: Value, within: (string | number)[] = []) {
   if (!['organizations', 'authorized_scopes', 'roles'].includes(field)) return [];
   return listsOf(value).flatMap(({ path, list }) => repeatedIn(user, list, [...within, field, ...path]));
@@ -126,14 +126,14 @@ function repeatedIn(user: Declared, list: readonly Value[], at: (string | number
   });
 }
 
-/** Warns about decimals that the server respells; their value stays. */
+/** Warns about decimals that the server spells differently. Their value stays the same. */
 function respelledNumbers(user: Declared): Problem[] {
-  const told = numbersIn(user.fields.metadata ?? null).flatMap((text) => {
+  const respelled = numbersIn(user.fields.metadata ?? null).flatMap((text) => {
     const kept = serverSpelling(text);
     return kept === text ? [] : [`${text} as ${kept}`];
   });
-  if (told.length === 0) return [];
-  const message = `this server keeps ${[...new Set(told)].join(', ')}`;
+  if (respelled.length === 0) return [];
+  const message = `this server keeps ${[...new Set(respelled)].join(', ')}`;
   const hint = 'the two compare as equal; a text, in quotation marks, keeps its spelling';
   return [warning('number-spelling', message, [user.places.of('metadata')], hint)];
 }

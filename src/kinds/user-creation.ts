@@ -18,10 +18,10 @@ import type {
 } from './kind.js';
 import { absentProblems, deletionOf, unsupportedLifecycle } from './lifecycle.js';
 
-/** The server writes these after the user, one after the other, and uses only the ids of their elements. */
+/** The lists that the server writes after it created the user. It uses only the ids of the elements. */
 const lists = ['authorized_scopes', 'organizations', 'roles'];
 
-/** What is wrong with the creation or the deletion that a document declares. */
+/** The problems of a declared creation or deletion. */
 export function lifecycleProblems(user: Declared, profile: Profile): Problem[] {
   return [
     ...absentProblems(user, 'user', ['username', 'backend', 'password']),
@@ -108,14 +108,14 @@ export const userDeletion: Deletion = deletionOf(
   'deletes the user; an organization that the server made for them stays',
 );
 
-/** A deletion is blocked if the directory has the user. */
+/** Blocks the deletion of a user who is in an LDAP directory. */
 export function decideDeletion({ declared, present: { exists, readOnly } }: PlanInput): Verdict | undefined {
   const backend = readOnly?.backend ?? null;
   if (!declared.absent || exists !== true || !isMap(backend) || backend.type !== LDAP) return undefined;
   return { action: 'blocked', reason: 'users of an LDAP backend are deleted in its directory' };
 }
 
-/** The identity of a user with the id that the server has for the username, or why it has none. */
+/** Finds the id for a user's username, or the reason why there is none. */
 export async function findUser(identity: Identity, { list }: Pick<ObserveContext, 'list'>): Promise<Live> {
   if (identity.id !== undefined) return { exists: true, identity, fields: {} };
   const backends = identity.backend === undefined ? {} : { backends: await list('backends') };

@@ -8,7 +8,7 @@ import { type ListName, listScope, type References } from './references.js';
 import { type LookupResult, SetResolver } from './resolve-sets.js';
 import { userTraits } from './user-schema.js';
 
-/** The lists that have the elements of a user's sets. */
+/** The list in which the elements of each set of a user are looked up. */
 const listOfField: { readonly [field: string]: ListName } = {
   organizations: 'organizations',
   authorized_scopes: 'scopes',
@@ -17,7 +17,7 @@ const listOfField: { readonly [field: string]: ListName } = {
 
 /** The lists that the references of a user's document need. */
 export function listsForUser({ fields }: Declared, profile: Profile): readonly ListName[] {
-  // Memberships that are sent unchanged are looked up too.
+  // An update sends undeclared memberships too, so they are always looked up.
   const isAlways = userTraits[profile.name].resetUnlessSent?.includes('organizations') === true;
   return Object.entries(listOfField).flatMap(([field, list]) => {
     const isFilled = membersOf(fields[field]).length > 0;
@@ -27,8 +27,8 @@ export function listsForUser({ fields }: Declared, profile: Profile): readonly L
 }
 
 /**
- * A user's fields with the id and the server's name in each element of a list, as far as lists of the server tell them. Servers use
- * only ids: a wrong name beside an id would mislead a reviewer.
+ * A user's fields with the id and the server's name in each element, if the server's lists have it. Servers use only ids, so a wrong
+ * name with an id would mislead a reviewer.
  */
 export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   const { references, present, profile, isDeclared } = context;
@@ -39,14 +39,16 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   if (organizations != null) {
     const own = asElements(present.organizations);
     // A shared name is ambiguous, in removals too.
-    const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
+    const areOwnNamesUnique = own.every(
+      ({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1,
+    );
     sets.resolve('organizations', 'organization', (list, joined) => {
       const warn = (message: string): void => sets.warn('organizations', message);
       const members = memberships(list, organizations, isDeclared('organizations'), joined, warn);
-      // Roles in a membership are in no list.
+      // No list has the roles of a membership.
       return {
         ...members,
-        confirmed: userTraits[profile.name].hasRoles && members.confirmed && (joined || told),
+        confirmed: userTraits[profile.name].hasRoles && members.confirmed && (joined || areOwnNamesUnique),
       };
     });
   }
@@ -64,7 +66,7 @@ export function onlyExisting(lists: Fields, references: References): Fields {
   return Object.fromEntries(kept.filter(([, list]) => !Array.isArray(list) || list.length > 0));
 }
 
-/** Memberships with their organizations. Warns of each former name. */
+/** Resolves memberships in the list of organizations. Warns about former names. */
 function memberships(
   references: readonly Value[],
   index: Catalog,
@@ -83,7 +85,7 @@ function memberships(
       return [];
     }
     const id = String(row.id);
-    // Several documents may add the same member.
+    // Several documents may add the same organization.
     if (seen.has(id) && !joined) {
       reasons.push(`the organization ${id} is twice in organizations: remove one of the two`);
       return [];

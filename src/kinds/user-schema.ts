@@ -51,7 +51,7 @@ const membership = lazy(() =>
   }),
 );
 
-/** A set of a user, whose elements are names, ids or objects. */
+/** A set of a user. Its elements are names, ids or objects. */
 function memberSet<T extends z.ZodType>(noun: string, element: T, example: string) {
   const expected = `expected the name or id of ${withArticle(noun)}, or an object with one`;
   return setOf(z.union([identifier(), element], { error: expected }), `${noun}s`, example);
@@ -108,7 +108,7 @@ export const backend = lazy(() =>
   }),
 );
 
-/** The fields that a document about one user and one about many have. */
+/** The fields that `User` and `Users` documents have in common. */
 const managed = lazy(() => ({
   metadata: nullish(anyObject, 'Facts about the user. Unmentioned keys stay; null removes a key.', {
     department: { value: 'R&D', status: 'valid' },
@@ -239,7 +239,7 @@ interface UserTraits extends Traits {
   readonly scopeNeedsLabel: boolean;
   /** Whether a user has own roles. */
   readonly hasRoles: boolean;
-  /** Whether the server reads decimals in metadata as doubles, and may respell them. */
+  /** Whether the server reads decimals in metadata as doubles and may spell them differently. */
   readonly doubles: boolean;
 }
 

@@ -8,18 +8,18 @@ import { fieldsToSend, unknownFieldsReason } from './rules.js';
 import { userTraits } from './user-schema.js';
 
 /**
- * An update of a user on a server that resets what it isn't sent, and fails halfway on unknown elements: sends everything, after
- * checking every element.
+ * An update of a user on a server that resets fields it isn't sent and fails halfway on unknown elements. Checks every element, and
+ * sends all fields.
  */
 export function replaceUser({ present, desired, profile, references }: PlanInput): Update {
   const { [profile.name]: traits } = userTraits;
   const fields = fieldsToSend(desired, present.fields, traits);
   const unknown = unknownFieldsReason('user', traits.resetUnlessSent ?? [], fields);
   if (unknown !== undefined) return blocked(unknown, fields);
-  const troubles: string[] = [];
-  const body = withIds(fields, present.fields, references, troubles);
-  troubles.push(...unknownMemberships(body, references.organizations));
-  if (troubles.length > 0) return blocked([...new Set(troubles)].join('; '), body);
+  const reasons: string[] = [];
+  const body = withIds(fields, present.fields, references, reasons);
+  reasons.push(...unknownMemberships(body, references.organizations));
+  if (reasons.length > 0) return blocked([...new Set(reasons)].join('; '), body);
   return {
     requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body }],
     expected: body,
@@ -31,15 +31,15 @@ function blocked(reason: string, expected: Fields): Update {
   return { requests: [], expected, reason };
 }
 
-/** The lists with an id in each element, found by name among the user's present elements. */
-function withIds(fields: Fields, present: Fields, references: References, troubles: string[]): Fields {
+/** The lists with an id in each element. A missing id is found by name in the user's present elements. */
+function withIds(fields: Fields, present: Fields, references: References, reasons: string[]): Fields {
   const scopes = asElements(present.authorized_scopes);
   const roles = asElements(present.roles);
   const identified = (list: Value, known: readonly Fields[], noun: string): Fields[] => {
-    const elements = asElements(list).map((element) => identify(element, known, noun, troubles));
+    const elements = asElements(list).map((element) => identify(element, known, noun, reasons));
     const ids = elements.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
     for (const id of ids.filter((id, index) => ids.indexOf(id) !== index))
-      troubles.push(`the ${noun} ${id} is twice: remove one of the two`);
+      reasons.push(`the ${noun} ${id} is twice: remove one of the two`);
     return elements;
   };
   return mapValues(fields, (list, name) => {
@@ -49,7 +49,7 @@ function withIds(fields: Fields, present: Fields, references: References, troubl
   });
 }
 
-function identify(element: Fields, known: readonly Fields[], noun: string, troubles: string[]): Fields {
+function identify(element: Fields, known: readonly Fields[], noun: string, reasons: string[]): Fields {
   if (typeof element.id === 'string') return element;
   const ids = new Set(
     known.flatMap(({ id, name }) => (name === element.name && typeof id === 'string' ? [id] : [])),
@@ -57,13 +57,13 @@ function identify(element: Fields, known: readonly Fields[], noun: string, troub
   const [id] = ids;
   if (id !== undefined && ids.size === 1) return { ...element, id };
   const why = ids.size === 0 ? 'the user does not have it yet' : 'several of the user have this name';
-  troubles.push(
+  reasons.push(
     `the ${noun} "${String(element.name)}" needs its id: ${why}, and this server offers no list to find it in`,
   );
   return element;
 }
 
-/** Adds the label that the API requires: that of the list of scopes, otherwise the name. */
+/** Adds the label that the API requires: from the list of scopes, otherwise the name. */
 function labelled(scope: Fields, catalog: Catalog | null | undefined): Fields {
   if (scope.label !== undefined || scope.name === undefined) return scope;
   const listed = typeof scope.id === 'string' ? catalog?.byId(scope.id)?.label : undefined;
@@ -72,7 +72,7 @@ function labelled(scope: Fields, catalog: Catalog | null | undefined): Fields {
 
 /** Warnings about elements that the lists of the server don't show; they are sent. */
 function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
-  const strange = (elements: readonly Fields[], catalog: Catalog | null | undefined, noun: string) =>
+  const unlistedAmong = (elements: readonly Fields[], catalog: Catalog | null | undefined, noun: string) =>
     elements.flatMap(({ id, name }): PlanWarning[] => {
       if (catalog == null || catalog.isIncomplete || typeof id !== 'string' || catalog.byId(id) !== undefined)
         return [];
@@ -81,8 +81,8 @@ function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
       return [{ code: 'not-in-list', message }];
     });
   const found = [
-    ...strange(asElements(body.authorized_scopes), scopes, 'scope'),
-    ...strange(asElements(body.roles), roles, 'role'),
+    ...unlistedAmong(asElements(body.authorized_scopes), scopes, 'scope'),
+    ...unlistedAmong(asElements(body.roles), roles, 'role'),
   ];
   return [...new Map(found.map((warning) => [warning.message, warning])).values()];
 }

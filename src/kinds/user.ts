@@ -70,10 +70,10 @@ const fields = lazy(
   }),
 );
 
-/** What an update writes, atomically, before it empties the first list. */
+/** The fields that an update writes in one step before it empties the first list. */
 const WRITTEN_FIRST = ['metadata', 'group'];
 
-/** If none of `WRITTEN_FIRST` was written, the update emptied no list: somebody else did. */
+/** What an interrupted update removed. If it wrote none of `WRITTEN_FIRST`, someone else emptied the lists. */
 function lostLists(traces: InterruptedUpdate): Fields {
   const { before, asked, now } = traces;
   const is = (field: string, there: Value | undefined): boolean =>
@@ -84,7 +84,7 @@ function lostLists(traces: InterruptedUpdate): Fields {
   return untouched ? {} : lostElements(['authorized_scopes', 'organizations', 'roles'], traces);
 }
 
-/** How users show what they were given. */
+/** How users show their access. */
 export const userAccess: Access = {
   listed: (profile) => listRead('users', profile) !== undefined,
   fields: ({ name }) => [
@@ -105,7 +105,7 @@ export const user: Kind = {
   byName: userByName,
   bulk: users,
   identifyingParts: (has) => (has('id') ? ['id'] : ['username', 'backend']),
-  // Another user may have got the name that the plan showed.
+  // The name that the plan showed may belong to another user now.
   preconditions: ['username'],
   get fields() {
     return fields();
@@ -169,7 +169,7 @@ export const user: Kind = {
       const loses = elementNouns[path];
       if (loses === undefined || before === undefined) return [];
       const { removed: left, pairs } = matchSets(asElements(after), asElements(before));
-      // Removing one of two equal elements takes nothing away.
+      // Removing one of two equal elements isn't a loss.
       const kept = new Set(pairs.map(({ got }) => elementKey(got)));
       const removed = left.filter((element) => !kept.has(elementKey(element)));
       const called = (element: Fields) => displayElement(element, confirmed);
@@ -191,14 +191,14 @@ function backendName({ backend }: Fields): { readonly [id: string]: string } {
   return typeof id === 'string' && typeof name === 'string' ? { [id]: name } : {};
 }
 
-/** Sorted, since the server's order may change. */
+/** The fields of an answer, sorted because the server's order may change. */
 function shownUser(shown: Fields): Fields {
   return mapValues({ ...shown }, (field, name) => normalForm(fields()[name] ?? value, field));
 }
 
-/** Up to this many users are read one by one. */
+/** Up to this many users are read with one request each. */
 const MAX_SINGLE_READS = 50;
-/** The cost of a user in the list, relative to one that is read alone. */
+/** The cost of a user in the list, relative to a request for one user. */
 const LIST_COST = 0.5;
 
 /** The list of all users, if that is cheaper than reading them one by one. */
@@ -222,7 +222,7 @@ function isComplete(row: Fields | undefined, whole: readonly string[]): row is F
   return row !== undefined && whole.every((field) => row[field] !== undefined);
 }
 
-/** The backends tell users with the same username apart. */
+/** The lists that names of these users need: backends only if usernames repeat. */
 function listsOfNames(found: readonly FoundObject[]): readonly ListName[] {
   const names = new Set(found.map(({ live }) => live.fields.username));
   return names.size === found.length ? ['users'] : ['users', 'backends'];
@@ -236,7 +236,7 @@ function namesOf({ identity, live }: FoundObject, references: References): Ident
   return uniqueNames(userByName, identity.id, candidates, references);
 }
 
-/** From the list; a user that an option names, or whose row is incomplete, is read on its own. */
+/** Finds users in the list. Reads a user separately if an option names it or its row is incomplete. */
 async function find(context: DiscoverContext): Promise<DiscoveryResult> {
   const { profile, filters, list } = context;
   const { resetUnlessSent = [], read } = userTraits[profile.name];

@@ -6,7 +6,7 @@ import type { Bulk, Identity, Selector } from './kind.js';
 import { listOfNoun, type References } from './references.js';
 import { usersSchema } from './user-schema.js';
 
-/** The sets whose members may have an end. */
+/** The sets in which members may have an `until`. */
 const timed = ['organizations', 'authorized_scopes', 'roles'];
 
 /** Documents about many users. */
@@ -42,10 +42,10 @@ export const users: Bulk = {
         : (['users', ...Object.keys(match).flatMap((key) => listOfNoun(key) ?? [])] as const)),
     ];
   },
-  find(covers, references) {
+  find(selector, references) {
     const found = new Map<string, Fields | undefined>();
     const notFound: { identity: Identity; why: string }[] = [];
-    const { condition, troubles: reasons } = resolveCondition(covers, references);
+    const { condition, reasons } = resolveCondition(selector, references);
     if (condition !== undefined && reasons.length === 0) {
       for (const row of references.users?.all() ?? []) {
         if (typeof row.id !== 'string') continue;
@@ -74,12 +74,12 @@ export const users: Bulk = {
         ? { id }
         : wrongNameMessage('user', id, String(row.username), username);
     };
-    for (const identity of covers.except ?? []) {
+    for (const identity of selector.except ?? []) {
       const known = withId(identity);
       if (typeof known === 'string') reasons.push(known);
       else found.delete(known.id ?? '');
     }
-    for (const identity of covers.named) {
+    for (const identity of selector.named) {
       const known = withId(identity);
       if (typeof known === 'string') notFound.push({ identity, why: known });
       else found.set(known.id ?? '', undefined);
@@ -109,20 +109,20 @@ function textsOf(parts: { readonly [part: string]: unknown }): Identity {
 
 /** The condition with ids in place of names. */
 function resolveCondition({ match }: Selector, references: References) {
-  const troubles: string[] = [];
-  if (match === undefined) return { condition: undefined, troubles };
-  if (references.users == null) troubles.push('the server offers no list of users, so none can match');
+  const reasons: string[] = [];
+  if (match === undefined) return { condition: undefined, reasons };
+  if (references.users == null) reasons.push('the server offers no list of users, so none can match');
   const condition = Object.entries(match).map(([key, wanted]): [string, Value] => {
     if (key === 'group') return [key, wanted];
     const found = findReference(key, wanted, references);
     if (typeof found !== 'string') return [key, found.id];
-    troubles.push(found);
+    reasons.push(found);
     return [key, ''];
   });
-  return { condition: Object.fromEntries(condition), troubles };
+  return { condition: Object.fromEntries(condition), reasons };
 }
 
-/** The fields of a user that conditions need, if they are called otherwise. */
+/** The field that a condition checks, if it has another name. */
 const fieldOf: { readonly [key: string]: string } = {
   organization: 'organizations',
   role: 'roles',

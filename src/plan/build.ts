@@ -62,16 +62,16 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const { options, names, warnings } = await withDocumentsById(given);
   const { selection, profile } = options;
   const subjects = candidates(options, await awaitLists(options.read?.lists ?? {}));
-  const { live, references, read, coming: plannedIds } = await observeSubjects(subjects, names, options);
+  const { live, references, read, newIds: plannedIds } = await observeSubjects(subjects, names, options);
   const decider = new Decider(options, references);
   const addressed = withoutDeclared(
     subjects.map((subject) => ({ subject, ...addresses(subject, live.get(subject), decider.references) })),
   );
   const all = addressed.flatMap(({ all }) => all);
   checkTargets(selection, all, options);
-  const alike = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
-  const selected = alike.filter(({ subject }) => !subject.inOtherShard);
-  const decided = await decideAll(selected, sameObjects(alike), decider, live, options.signal);
+  const matching = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
+  const selected = matching.filter(({ subject }) => !subject.inOtherShard);
+  const decided = await decideAll(selected, sameObjects(matching), decider, live, options.signal);
   const ends = endsOf(decided.changes, given.asOf ?? given.now);
   const byKey = new Map(selected.map((one) => [one.key, one]));
   const unprotected = blockProtected(
@@ -172,11 +172,11 @@ async function observeSubjects(subjects: Subject[], names: readonly ListName[], 
   const observed = await whileHashing(documents, options, () =>
     observe(known, needed, { ...options, lists: read.lists }),
   );
-  const coming = plannedIds(observed.live);
+  const newIds = plannedIds(observed.live);
   const live = [...observed.live].map(
-    ([one, shown]) => [one, partOfNewObject(one, coming) ?? shown] as const,
+    ([one, shown]) => [one, partOfNewObject(one, newIds) ?? shown] as const,
   );
-  return { ...observed, live: new Map(live), read, coming };
+  return { ...observed, live: new Map(live), read, newIds };
 }
 
 /** The changes of the selected objects, and the keys of those whose pending restores are settled. */
@@ -353,8 +353,8 @@ async function regenerationOf(id: string, options: RegenerationOptions) {
   const identity = { id };
   const subject = { kind: kind.name, identity };
   const address = addressOf(kind.name, identity);
-  const unfit = unusableId(identity, options.profile);
-  const { live } = await observe(unfit === undefined ? [subject] : [], [], options);
+  const unusable = unusableId(identity, options.profile);
+  const { live } = await observe(unusable === undefined ? [subject] : [], [], options);
   const shown = live.get(subject);
   const before = shown?.fields ?? {};
   const change: Change = {
@@ -366,7 +366,7 @@ async function regenerationOf(id: string, options: RegenerationOptions) {
     observed: shown === undefined ? 'unknown' : 'live',
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  return { change: blockedFor(change, unfit ?? shown?.reason), live: shown };
+  return { change: blockedFor(change, unusable ?? shown?.reason), live: shown };
 }
 
 async function assemble(changes: readonly Change[], reads: readonly Scope[], header: PlanHeader) {

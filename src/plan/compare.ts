@@ -136,23 +136,23 @@ function compareFields(given: CompareInput): Change {
   };
   const blocked = (reason: string): Change => ({ ...base({}), action: 'blocked', reason });
   const isGone = live?.missing === true && declared.absent;
-  const unfit =
+  const refusal =
     declared.reason ??
     unusableId(declared.identity, input.profile) ??
     ((isNew && input.replacedBy === undefined) || isGone
       ? undefined
       : notFoundReason(live, input.replacedBy));
-  if (unfit !== undefined) return blocked(unfit);
+  if (refusal !== undefined) return blocked(refusal);
   if (isNew && input.renamed !== undefined) {
     const { id, name } = input.renamed;
     return blocked(
       `the ${kind.noun} "${declared.identity.name}" is called "${name}" now: declare it with the id ${id}, or by that name`,
     );
   }
-  const moved = declared.conditions?.find(
+  const unmet = declared.conditions?.find(
     (one) => !kind.bulk?.matches(one, { ...live?.readOnly, ...live?.fields }),
   );
-  if (moved !== undefined)
+  if (unmet !== undefined)
     return blocked(`this ${kind.noun} no longer matches the document that declares the change: plan again`);
   if (reasons.length > 0) return blocked(reasons.join('; '));
   if (isNew) {
@@ -193,8 +193,8 @@ function compareFields(given: CompareInput): Change {
     const { reason = null, warnings = [], ...decided } = verdict;
     return { ...base({}), ...decided, reason, warnings: [...stale, ...warnings] };
   }
-  const gone = unrestorableReason(kind, input.recorded?.restore?.run, restored);
-  if (gone !== undefined) return blocked(gone);
+  const unrestorable = unrestorableReason(kind, input.recorded?.restore?.run, restored);
+  if (unrestorable !== undefined) return blocked(unrestorable);
   if (wanted.unknowable.length > 0) return blocked(unmergeableReason(kind, wanted.unknowable));
   if (differing.length === 0 && !asserts) return withEnds(base(wanted.fields), recorded?.until);
   const { requests, expected, warnings = [], reason } = kind.update(planInput);

@@ -44,12 +44,12 @@ export function undeclaredDrift(
   left: LastShown,
   shown: LiveValueOf,
 ): readonly FieldChange[] {
-  return Object.entries(declared.fields).flatMap(([name, said]) => {
+  return Object.entries(declared.fields).flatMap(([name, declaredMap]) => {
     const [type, was, now] = [types[name], left.fields[name], shown(name)];
-    if (type?.type !== 'map' || !isMap(said) || !isMap(was ?? null) || !isMap(now ?? null)) return [];
+    if (type?.type !== 'map' || !isMap(declaredMap) || !isMap(was ?? null) || !isMap(now ?? null)) return [];
     const own = new Set([
       ...fields.map(({ path }) => path),
-      ...compareField(type, name, said, {}).map(({ path }) => path),
+      ...compareField(type, name, declaredMap, {}).map(({ path }) => path),
     ]);
     return compareField(type, name, now ?? null, was)
       .filter(({ path, verdict }) => verdict === 'different' && !own.has(path))

@@ -131,10 +131,10 @@ export function mergeAbout(identity: Identity, documents: readonly Declared[]): 
   if (only !== undefined && others.length === 0) return only;
   const { document, contradictions } = mergeDocuments(identity, documents);
   if (contradictions.length === 0) return document;
-  const told = contradictions.map(({ path, places: [one, other], removed }) =>
+  const sentences = contradictions.map(({ path, places: [one, other], removed }) =>
     removed === undefined
       ? `"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.line}`
       : `"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.line}`,
   );
-  return { ...document, reason: `${told.join('; ')}: declare one value` };
+  return { ...document, reason: `${sentences.join('; ')}: declare one value` };
 }

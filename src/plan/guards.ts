@@ -171,8 +171,8 @@ export async function blockProtectedLosses(changes: Change[], options: BuildOpti
   if (protect.length === 0 || deleted.size === 0) return changes;
   const losers = new Map<string, { readonly address: string; readonly pattern: string }>();
   for (const { name, discovery } of kinds) {
-    const isMeant = protect.some((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, name));
-    if (discovery === undefined || !isMeant) continue;
+    const mayBeProtected = protect.some((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, name));
+    if (discovery === undefined || !mayBeProtected) continue;
     for (const { identity, live, displayName } of await findAll(discovery, options)) {
       const { all } = addresses({ kind: name, identity }, live, references);
       const address = displayName === null ? (all[0] ?? name) : `${name}/${displayName}`;

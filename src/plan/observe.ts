@@ -147,10 +147,10 @@ export function contextOf(options: Omit<ObserveOptions, 'progress'>, onRead?: (n
 /** What belongs to an object that the plan creates, as it is right after that; undefined for anything else. */
 export function partOfNewObject(
   { kind: name, identity }: ObjectRef,
-  coming: ReadonlySet<string>,
+  newIds: ReadonlySet<string>,
 ): Live | undefined {
   const { parentId = 'backend', creation } = kindOf(name);
-  if (!coming.has(identity[parentId] ?? '')) return undefined;
+  if (!newIds.has(identity[parentId] ?? '')) return undefined;
   if (creation === undefined) return { exists: true, identity, fields: { id: null } };
   return { exists: false, identity, fields: {}, missing: true };
 }

@@ -47,8 +47,8 @@ function blockMarkedKinds(changes: readonly Change[], { resources }: State, used
     const { key } = change.apply;
     const own = Object.hasOwn(resources, key) ? resources[key]?.other_profile : undefined;
     const isUnseen = own !== undefined && own.profile !== used.name && !kindOf(change.kind).readable(used);
-    const stands = change.requests.length > 0 || (isUnseen && change.action === 'unchanged');
-    if (!stands) return change;
+    const isAffected = change.requests.length > 0 || (isUnseen && change.action === 'unchanged');
+    if (!isAffected) return change;
     const reason = own === undefined ? sawSigns(...first) : sawSigns(key, own);
     return blockedFor(change, reason);
   });

@@ -19,8 +19,10 @@ export function warnOfMixedScripts(change: Change): Change {
     if (mixed === undefined) return [];
     const reads = [...name].map((letter) => latin.charAt(lookalikes.indexOf(letter)) || letter).join('');
     const beside = names.includes(reads) ? ', which is there as well' : '';
-    const alike = reads === name ? '' : `, and looks like ${quote(reads)}${beside}`;
-    return [{ code: 'mixed-script', message: `${quote(name)} mixes ${mixed.join(' and ')} letters${alike}` }];
+    const resemblance = reads === name ? '' : `, and looks like ${quote(reads)}${beside}`;
+    return [
+      { code: 'mixed-script', message: `${quote(name)} mixes ${mixed.join(' and ')} letters${resemblance}` },
+    ];
   });
   return warnings.length === 0 ? change : { ...change, warnings: [...change.warnings, ...warnings] };
 }

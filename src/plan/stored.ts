@@ -200,10 +200,10 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
   const isIdle = (address: string): boolean => changes.get(address)?.requests.length === 0;
   const isLeft = (address: string): boolean =>
     !isIdle(address) && left?.includes(changes.get(address)?.apply.key ?? '') === true;
-  const met = new Set<string>();
+  const seen = new Set<string>();
   for (const object of stored.apply.objects) {
     const address = after.has(object.address) ? object.address : (keys.get(object.address) ?? object.address);
-    met.add(address);
+    seen.add(address);
     if (left !== undefined && !isLeft(address)) {
       if (after.has(address) && !isIdle(address)) found.push(`${address} was applied, and was changed since`);
       continue;
@@ -217,7 +217,7 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
     else if (present.requests !== object.requests) found.push(`${address} is declared differently now`);
   }
   for (const address of after.keys())
-    if (!met.has(address) && (left === undefined || !isIdle(address))) found.push(`${address} is new in it`);
+    if (!seen.has(address) && (left === undefined || !isIdle(address))) found.push(`${address} is new in it`);
   if (found.length === 0 && left === undefined && stored.digest !== now.digest)
     found.push('its digest differs now');
   if (found.length === 0) return [];

@@ -99,9 +99,9 @@ function ownAndRelated(documents: readonly Declared[], selection: Selection): Su
     const own = isInShard(selection, kind, identity);
     return { kind, identity, declared: document, ...(own ? {} : { inOtherShard: true }) };
   });
-  const looked = new Set(subjects.flatMap(({ kind, inOtherShard }) => (inOtherShard ? [] : [kind])));
+  const ownKinds = new Set(subjects.flatMap(({ kind, inOtherShard }) => (inOtherShard ? [] : [kind])));
   return subjects.filter(
-    ({ kind, inOtherShard }) => !inOtherShard || (isAddressedByName(kind) && looked.has(kind)),
+    ({ kind, inOtherShard }) => !inOtherShard || (isAddressedByName(kind) && ownKinds.has(kind)),
   );
 }
 

@@ -314,8 +314,8 @@ export function endsOf(changes: readonly Change[], now: Date) {
     .flatMap(({ apply }) => apply.ends ?? [])
     .sort((a, b) => compareText(a.at, b.at) || compareText(a.name, b.name));
   const soon = ends.filter(({ at }) => Date.parse(at) <= now.getTime() + SOON);
-  const alike = [...groupBy(soon, ({ field, name, at }) => key(field, name, at)).values()];
-  const ending = alike.flatMap(([one, ...others]): PlanWarning[] => {
+  const groups = [...groupBy(soon, ({ field, name, at }) => key(field, name, at)).values()];
+  const ending = groups.flatMap(([one, ...others]): PlanWarning[] => {
     if (one === undefined) return [];
     const objects = others.length === 0 ? '1 object' : `${others.length + 1} objects`;
     const message = `"${one.name}" in ${one.field} of ${objects} ends at ${one.at}`;
