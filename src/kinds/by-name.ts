@@ -1,7 +1,6 @@
-import { isUuid } from '../base/identifiers.js';
 import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Catalog } from './catalog.js';
-import { textOf } from './fields.js';
+import { asReference } from './fields.js';
 import type { ByName, Identity } from './kind.js';
 import { type ListName, listNames, listOfNoun, nounOf, type References } from './references.js';
 
@@ -80,14 +79,13 @@ export function isOwnerGone(identity: Identity, references: References): boolean
 /** Finds the object of a reference (a text, `{id}` or `{name}`) in the list of its noun. Returns its id, or why it can't be found. */
 export function findReference(noun: string, wanted: Value, references: References): { id: string } | string {
   const list = references[listOfNoun(noun) ?? 'organizations'];
-  const { id, name } = isMap(wanted) ? wanted : isUuid(textOf(wanted)) ? { id: wanted } : { name: wanted };
-  const byId = typeof id === 'string';
-  const text = String(byId ? id : name);
+  const reference = asReference(wanted);
+  const { id, name } = reference;
+  const text = String(typeof id === 'string' ? id : name);
   if (list == null) return `the server offers no list of ${noun}s to find "${text}" in`;
   // While a plan renames an object, both names are accepted.
-  const row = byId ? list.byId(text) : list.findNamed(text);
+  const row = list.lookUp(reference) ?? list.noSuchId(text);
   if (typeof row === 'string') return row;
-  if (row === undefined) return list.noSuchId(text);
   const only = String(row.id);
   const isRight = name === undefined || list.checkName(only, String(name)) !== 'wrong';
   return isRight ? { id: only } : wrongNameMessage(noun, only, String(row.name), String(name));

@@ -162,6 +162,13 @@ export class Catalog {
     return typeof name === 'string' ? name : undefined;
   }
 
+  /** The row of `{id}` or `{name}`, or why there is none; undefined if it may be one of the rows without an id. */
+  lookUp({ id, name }: Fields): Fields | string | undefined {
+    if (typeof id !== 'string') return this.findNamed(String(name));
+    const row = this.byId(id);
+    return row !== undefined || this.isIncomplete ? row : this.noSuchId(id);
+  }
+
   /** The row with a name or an id, or why there is none. */
   find(reference: string): Fields | string {
     const byId = this.byId(reference);

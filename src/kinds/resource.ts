@@ -164,8 +164,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       for (const [field, other] of Object.entries(references)) {
         const { [field]: reference, [`${field}_id`]: id } = wanted;
         const { [other]: rows } = context.references;
-        if (typeof id === 'string' && rows?.isIncomplete === false && rows.byId(id) === undefined)
-          reasons.push(rows.noSuchId(id));
+        const listed = typeof id === 'string' ? rows?.lookUp({ id }) : undefined;
+        if (typeof listed === 'string') reasons.push(listed);
         if (reference === undefined || reference === null) continue;
         const row = findReference(nounOf(other), reference, context.references);
         if (typeof row === 'string') reasons.push(row);
@@ -258,11 +258,10 @@ function lookUp(identity: Identity, list: Catalog, { profile }: Pick<ObserveCont
     if (typeof found === 'string') return { ...nothing, reason: found };
     return { exists: true, identity: assign(identity, { id: String(found.id) }), fields: found };
   }
-  const row = list.byId(id);
-  if (row !== undefined) return { exists: true, identity, fields: row };
+  const row = list.lookUp({ id });
+  if (typeof row === 'string') return { ...nothing, reason: row, ...absent };
   // It may be a row without an id.
-  if (list.isIncomplete) return { exists: true, identity, fields: {} };
-  return { ...nothing, reason: list.noSuchId(id), ...absent };
+  return { exists: true, identity, fields: row ?? {} };
 }
 
 /** Finds the objects of a list, and names them if their name is unique. */

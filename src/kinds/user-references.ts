@@ -79,7 +79,10 @@ function memberships(
   let confirmed = true;
   const elements = references.flatMap((reference): Fields[] => {
     const element = isMap(reference) ? reference : {};
-    const row = findMember(reference, index);
+    // A text may be an id that isn't a UUID.
+    const row = isMap(reference)
+      ? (index.lookUp(reference) ?? { id: reference.id ?? null })
+      : index.find(String(reference));
     if (typeof row === 'string') {
       reasons.push(row);
       return [];
@@ -109,14 +112,4 @@ function memberships(
     return [{ ...row, ...element, id, ...(typeof row.name === 'string' ? { name: row.name } : {}) }];
   });
   return { elements, reasons, confirmed };
-}
-
-function findMember(reference: Value, organizations: Catalog): Fields | string {
-  if (!isMap(reference)) return organizations.find(String(reference));
-  if (typeof reference.id !== 'string') return organizations.findNamed(String(reference.name));
-  const row = organizations.byId(reference.id);
-  if (row !== undefined) return row;
-  // It may be a row without an id.
-  if (organizations.isIncomplete) return { id: reference.id };
-  return organizations.noSuchId(reference.id);
 }
