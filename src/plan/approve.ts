@@ -44,7 +44,7 @@ export function isApproved(thing: unknown): thing is ApprovedPlan {
   return typeof thing === 'object' && thing !== null && approvedPlans.has(thing);
 }
 
-/** Plans that are no longer what was reviewed, and why. */
+/** The problems of plans that differ from what was reviewed. */
 const staleProblems = new WeakMap<Plan, readonly Problem[]>();
 
 /** Refuses approval to a plan that is not the stored one. */
@@ -80,7 +80,7 @@ export function refusalsOf(plan: Plan, limits: number | Limits): Problem[] {
     maxPrivileged = 0,
     maxChanges = Number.POSITIVE_INFINITY,
   } = typeof limits === 'number' ? { maxDestructive: limits } : limits;
-  // No number is greater than NaN, which would switch the limit off.
+  // NaN would disable the limit, since no number is greater than NaN.
   for (const [name, limit] of Object.entries({ maxDestructive, maxPrivileged, maxChanges }))
     if (!(limit >= 0)) throw new TypeError(`${name} must be a number of 0 or more`);
   const changing = plan.changes.filter(isChanging).length;
@@ -120,7 +120,7 @@ function blockedProblems(plan: Plan): Problem[] {
     const what = isOne
       ? `${names[0]} is blocked`
       : `${changes.length} objects are blocked (${firstFew(names)})`;
-    // An object that undo names can't be left out.
+    // --target can't leave out an object of an undo.
     const isDeclared = changes.some(({ declaredAt }) => declaredAt !== null);
     const them = isOne ? 'it' : 'them';
     const hint = `fix ${them}, or leave ${them} out with --target`;

@@ -10,11 +10,11 @@ import type { ProfileName } from '../server/profiles.js';
 import type { Change, PlanWarning } from './plan.js';
 
 export interface BodyChecks {
-  /** Checks one template. Loaded only if manifests declare templates, since it takes longer to load than all of `validate`. */
+  /** Checks one template. Loaded only if manifests declare templates, since loading takes longer than the rest of `validate`. */
   readonly checkTemplate?: ((template: CheckedTemplate) => TemplateFinding[]) | undefined;
-  /** What becomes of a finding. */
+  /** Which findings are errors, warnings or off. */
   readonly levels: ChecksSettings;
-  /** The profile whose server makes the mails. */
+  /** The profile of the server that renders the mails. */
   readonly profile: ProfileName;
 }
 
@@ -29,7 +29,7 @@ export async function bodyChecks(
   return { ...settings, checkTemplate };
 }
 
-/** The findings for one of the templates that the checks were made for. */
+/** The findings in one template. Throws if the checks were loaded without a template. */
 export function findingsOf(
   template: Pick<Declared, 'identity'>,
   email: Email,
@@ -43,18 +43,18 @@ export function findingsOf(
 
 export interface TemplateWarnings {
   readonly warnings: readonly PlanWarning[];
-  /** Findings that the settings make errors, which block the change. */
+  /** Findings that are errors by the settings. They block the change. */
   readonly errors: readonly PlanWarning[];
 }
 
-/** The findings in the bodies of a template that is to be updated, with their places in the declared bodies. */
+/** The findings in the bodies of a template that the plan updates, with their places in the declared bodies. */
 export function templateWarnings(change: Change, declared: Declared, checks: BodyChecks): TemplateWarnings {
   const { email } = kindOf(change.kind);
   if (email === undefined || change.action !== 'update') return { warnings: [], errors: [] };
   const { before, expected } = change.apply;
   const both = { before: bodies(email, before), after: bodies(email, { ...before, ...expected }) };
   const findings = findingsOf(declared, email, both, checks);
-  // An undo may bring any former body back.
+  // An undo may restore any former body.
   const isNew = (body: BodyName) => declared.remembered !== true && isNewBody(change, email[body]);
   const atLevel = (level: 'warning' | 'error') =>
     findings
@@ -63,7 +63,7 @@ export function templateWarnings(change: Change, declared: Declared, checks: Bod
   return { warnings: atLevel('warning'), errors: atLevel('error') };
 }
 
-/** Whether a body is neither the server's present one nor the one that idops saw last. */
+/** Whether a body differs both from the server's present one and from the one that idops saw last. */
 function isNewBody({ fields }: Change, path: string): boolean {
   const field = fields.find((one) => one.path === path);
   return (
@@ -145,7 +145,7 @@ function placesIn(template: Declared, email: Email, { at }: TemplateFinding, abo
   const firsts = seen.size;
   for (const { field, spots } of found) for (const spot of spots.slice(1, MAX_PLACES)) add(field, spot);
   const more = found.reduce((sum, { spots }) => sum + Math.max(0, spots.length - MAX_PLACES), 0);
-  // A field without places of its parts has one place for all of them.
+  // A field that has no separate places for its parts has one place for all of them.
   return { places: [...seen.values()], more: seen.size === firsts ? 0 : more };
 }
 

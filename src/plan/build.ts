@@ -46,7 +46,7 @@ import {
 } from './subjects.js';
 import { endsOf, removeEndedAccess } from './until.js';
 
-/** A plan, and what plans its changes again after a wait or a failure. */
+/** A plan, and how its changes are planned again after a wait or a failure. */
 export interface Planned {
   readonly plan: Plan;
   readonly replan: Replan;
@@ -85,7 +85,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const kept = await blockLosses(held, options, decider.references, (found, kind) =>
     decideElsewhere(found, kind, decider, options),
   );
-  // The documents of an undo are not those of the manifests.
+  // An undo has its own documents, which say nothing about what the manifests still refer to.
   const documents = options.adjust === undefined ? options.declared : [];
   const referred = blockReferencedDeletions(kept, documents, decider.references, profile);
   const plan = await assemble(
@@ -126,10 +126,10 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   };
 }
 
-/** The options with documents about single objects, by id, and the lists that were read to find them. */
+/** The options with one document for each object, by id, and the lists that were read to find the ids. */
 async function withDocumentsById(options: BuildOptions) {
   const { declared, selection, profile, state } = options;
-  // The documents of an undo have ids, and no ended access.
+  // The documents of an undo have ids and no ended access.
   if (options.adjust !== undefined) return { options, names: [], warnings: [] };
   const names = listsOfNames(declared, selection.targets, profile);
   const read = reusableLists([], names, options.read);
@@ -158,11 +158,11 @@ async function withDocumentsById(options: BuildOptions) {
   };
 }
 
-/** Reads the subjects and the lists that they refer to, except those that were just read. */
+/** Reads the subjects, and the lists that they refer to unless these were just read. */
 async function observeSubjects(subjects: Subject[], names: readonly ListName[], options: BuildOptions) {
   const own = subjects.filter(({ inOtherShard }) => !inOtherShard);
   const documents = own.flatMap(({ declared }) => declared ?? []);
-  // What uses an object that may be pruned.
+  // The lists of objects that may refer to an object that pruning deletes.
   const using = own.flatMap(({ kind, declared }) =>
     declared === undefined ? (kindOf(kind).usedBy ?? []).map(({ list }) => list) : [],
   );
@@ -179,7 +179,7 @@ async function observeSubjects(subjects: Subject[], names: readonly ListName[], 
   return { ...observed, live: new Map(live), read, newIds };
 }
 
-/** The changes of the selected objects, and the keys of those whose pending restores are settled. */
+/** The changes of the selected objects, and the keys of those that need their pending restore no longer. */
 async function decideAll(
   selected: readonly Addressed[],
   twice: ReadonlyMap<Declared, Declared[]>,
@@ -226,7 +226,7 @@ function decideElsewhere(found: readonly FoundObject[], kind: Kind, decider: Dec
     });
 }
 
-/** The scopes that the observation needs. */
+/** The scopes that observing needs. */
 function readScopes(subjects: readonly Subject[], references: References, profile: Profile) {
   const own = new Set(subjects.map(({ kind }) => kind));
   const readable = kinds.filter((kind) => own.has(kind.name) && kind.readable(profile));
@@ -266,7 +266,7 @@ function reusableLists(
   return { at: read.at, lists: Object.fromEntries(names.map((name) => [name, read.lists[name]])) };
 }
 
-/** Observes, and hashes the secrets of the documents in the meantime. */
+/** Observes while the secrets of the documents are hashed. */
 async function whileHashing<T>(
   documents: readonly Declared[],
   { hasher, signal }: BuildOptions,
@@ -288,15 +288,15 @@ async function whileHashing<T>(
   }
 }
 
-/** Whether the state has a pending restore for an object that needs none any more. */
+/** Whether an object no longer needs the pending restore that the state has for it. */
 function isSettled({ kind, declared }: Subject, live: Live | undefined, restore: PendingRestore | undefined) {
   if (restore === undefined || live === undefined) return false;
-  // What is to be pruned is gone already.
+  // Nothing is restored to an object that doesn't exist or that the plan deletes.
   const gone = !live.exists || declared === undefined || declared.absent;
   return gone || Object.keys(stillLost(kindOf(kind), restore, live.fields)).length === 0;
 }
 
-/** A warning about what is missing since somebody set it after an update took it away. */
+/** A warning about lost values that someone has set since, so they aren't restored. */
 function droppedRestore({ subject, address }: Addressed, now: Fields, restore: PendingRestore) {
   const back = stillLost(kindOf(subject.kind), restore, now);
   const dropped = Object.entries(missingElements(restore, now)).filter(
@@ -329,7 +329,7 @@ function missingLists(references: References): PlanWarning[] {
 type RegenerationOptions = PlanHeader &
   Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state' | 'signal'>;
 
-/** A plan that regenerates a value of one object, whatever is recorded. The object is read if the profile can. */
+/** A plan that regenerates a value of one object, whatever is recorded. Reads the object if the profile can. */
 export async function regenerationPlan(id: string, options: RegenerationOptions): Promise<Planned> {
   const observedAt = performance.now();
   const { change, live } = await regenerationOf(id, options);

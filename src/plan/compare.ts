@@ -47,14 +47,14 @@ export interface Recorded {
   readonly until?: Dates;
   /** Members that idops added, by field. */
   readonly given?: NonNullable<ResourceRecord['given']>;
-  /** The object as the server showed it last. */
+  /** The object as the server last showed it. */
   readonly lastShown?: LastShown;
-  /** What an unfinished update took away; the next one restores it. */
+  /** What an unfinished update removed and the next one restores. */
   readonly restore?: PendingRestore;
 }
 
 export interface CompareInput extends Pick<PlanInput, 'declared' | 'references' | 'profile'> {
-  /** The server's answer; undefined if the profile can't read the object. */
+  /** The object on the server; undefined if the profile can't read it. */
   readonly live: Live | undefined;
   readonly recorded: Recorded | undefined;
   /** Send even if the recorded value already matches. */
@@ -62,9 +62,9 @@ export interface CompareInput extends Pick<PlanInput, 'declared' | 'references' 
   readonly address: string;
   /** The state's key of the object. */
   readonly key: string;
-  /** The id of a creation whose outcome an earlier run didn't learn: it is sent again with the same one. */
+  /** The id of a creation with an unknown outcome in an earlier run. It is sent again with the same id. */
   readonly creating?: string | undefined;
-  /** The object that had the name when idops saw it last, and has another one now. */
+  /** An object that had the declared name when idops saw it last, and its present name. */
   readonly renamed?: { readonly id: string; readonly name: string };
   /** The id of the object that was created in place of this deleted one. */
   readonly replacedBy?: string | undefined;
@@ -124,7 +124,7 @@ function compareFields(given: CompareInput): Change {
   const { fields: resolved, ends } = extractEnds(kind, dated);
   const dates = untilChanges(ends, recorded ?? {}, resolved, present.fields);
   const known = knownValues(input, present);
-  // An undo of the run that restores something must not take it away again.
+  // An undo of the run that restores a value must not remove it again.
   const before = { ...present.fields, ...withLostRestored(kind, present.fields, lost) };
   const observed = known.source(Object.keys(resolved));
   const named = namedMembers(kind, resolved, lost);
@@ -162,13 +162,13 @@ function compareFields(given: CompareInput): Change {
       : created;
   }
 
-  // A map is merged into its value before the loss. Members of a set are merged into the live set; a record is not enough.
+  // A map is merged into its value before the loss, members of a set into the live set: a recorded set isn't reliable enough.
   const isLive = (field: string): boolean => Object.hasOwn(live?.fields ?? {}, field);
   const wanted = wantedFields(kind, resolved, declared, (field) =>
     !Object.hasOwn(named, field) || isLive(field) ? before[field] : undefined,
   );
   const asked = Object.entries(wanted.fields);
-  // Most objects are as declared; their parts need no comparison.
+  // Most objects are unchanged, so they skip the comparison of parts.
   const asserts = input.assert && observed === 'recorded';
   const parts =
     !asserts && asked.every(([field, goal]) => sameWithoutSecrets(goal, known.now(field)))
@@ -200,7 +200,7 @@ function compareFields(given: CompareInput): Change {
   const { requests, expected, warnings = [], reason } = kind.update(planInput);
   const refused = reason ?? tooLargeReason(requests, input.profile);
   if (refused !== undefined) return blocked(refused);
-  // Nothing of it can be asserted, as for a key pair that isn't the default.
+  // Nothing can be asserted, for example for a key pair that isn't the default.
   if (Object.keys(expected).length === 0) return base(wanted.fields);
   const changesOf = (some: typeof parts): FieldChange[] =>
     some.map(({ field, part }) => ({
@@ -212,7 +212,7 @@ function compareFields(given: CompareInput): Change {
     ...base(expected),
     action: 'update',
     requests,
-    // The server may differ from the record, so everything asserted is shown.
+    // The server may differ from the record, so an assertion shows all fields.
     fields: [
       ...changesOf(asserts ? parts : differing),
       ...firstNumber(kind, input),
@@ -228,21 +228,21 @@ function compareFields(given: CompareInput): Change {
   };
 }
 
-/** The first number of a regeneration, which a change of fields records too. */
+/** The first regeneration number as a field. A change of other fields records it too. */
 function firstNumber({ regeneration }: Kind, { declared: { generation }, recorded }: CompareInput) {
   if (regeneration === undefined || generation === undefined || recorded?.generation !== undefined) return [];
   const type = 'value' as const;
   return [{ path: regeneration.counter, type, before: undefined, after: generation, sensitive: false }];
 }
 
-/** The decision about an object that is to be deleted. */
+/** The decision about an object that is declared absent. */
 function absence(kind: Kind, { declared, present, profile }: PlanInput): Verdict | undefined {
   if (!declared.absent || kind.deletion === undefined) return undefined;
   if (present.exists === false) return { action: 'unchanged' };
   return kind.deletion.verdict(present.identity, present.fields, profile);
 }
 
-/** What an unfinished update took away from this object, unless somebody has set it since. */
+/** What an unfinished update removed from this object, unless someone has set it since. */
 function lostFieldsOf(kind: Kind, { declared, live, recorded, references }: CompareInput): Fields {
   if (declared.absent || live === undefined || !live.exists || recorded?.restore === undefined) return {};
   const lost = stillLost(kind, recorded.restore, live.fields);
@@ -255,7 +255,7 @@ function withLostRestored(kind: Kind, now: Fields, lost: Fields): Fields {
   return mapValues(lost, (part, field) => restoreLost(kind.fields[field] ?? value, now[field], part));
 }
 
-/** The fields to restore that the document doesn't declare. */
+/** The undeclared fields to restore. */
 function restoredFields(kind: Kind, lost: Fields, { declared, live, profile }: CompareInput): Fields {
   const back = Object.entries(withLostRestored(kind, live?.fields ?? {}, lost));
   const own = back.filter(([field]) => !Object.hasOwn(declared.fields, field));

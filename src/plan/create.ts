@@ -21,18 +21,18 @@ import { declaredPlaces, fieldChange } from './field-changes.js';
 import { blockedFor, type Change, type FieldChange } from './plan.js';
 import type { Subject } from './subjects.js';
 
-/** Why an object can't be found; with the id of the one that replaces it, if a run created it again. */
+/** Why an object can't be found. If a run created it again, the message has the new id. */
 export function notFoundReason(live: Live | undefined, replacedBy: string | undefined): string | undefined {
   if (live?.reason === undefined) return undefined;
   if (live.exists || replacedBy === undefined) return `${live.reason}${live.suggestion?.() ?? ''}`;
   return `${live.reason}; it was deleted and created again with the id ${replacedBy}: declare that one`;
 }
 
-/** A new object, and how its change is made. */
+/** A new object, and functions that build its change. */
 interface NewObject {
   readonly declared: Declared;
   readonly references: References;
-  /** The id of a creation whose outcome an earlier run didn't learn. */
+  /** The id of a creation with an unknown outcome in an earlier run. */
   readonly creating?: string | undefined;
   readonly resolved: Fields;
   readonly confirmed: readonly string[];
@@ -105,14 +105,14 @@ export function createChange(given: NewObject): Change {
   };
 }
 
-/** The backend of a new object, which its address doesn't tell, as a field. */
+/** The backend of a new object as a field, since its address doesn't contain it. */
 function backendField({ backend }: Identity, { backends }: References): FieldChange[] {
   if (backend === undefined) return [];
   const { name = backend } = backends?.byId(backend) ?? {};
   return [{ path: 'backend', type: 'value', before: null, after: name, sensitive: false, was: 'new' }];
 }
 
-/** The row of another object that has the name of one with a chosen id; undefined if there is none. */
+/** The row of another object with the same name, for an object with a declared id; undefined if there is none. */
 export function namesake({ kind, identity }: Declared, references: References): Fields | undefined {
   const { id, name } = identity;
   const { listedIn } = kindOf(kind);
@@ -123,7 +123,7 @@ export function namesake({ kind, identity }: Declared, references: References): 
   return list?.byName(name).find((row) => isOther(String(row.id)));
 }
 
-/** The ids that new objects have in the plan, if their creator chooses them. */
+/** The ids that new objects have in the plan, for kinds whose new objects can be given an id. */
 export function plannedIds(live: ReadonlyMap<Subject, Live>): ReadonlySet<string> {
   return new Set(
     [...live].flatMap(([{ kind, identity, declared }, { missing }]) =>
@@ -134,7 +134,7 @@ export function plannedIds(live: ReadonlyMap<Subject, Live>): ReadonlySet<string
   );
 }
 
-/** Blocks what refers to objects that the plan doesn't create. */
+/** Blocks changes that refer to objects that the plan was to create and doesn't. */
 export function blockWithoutDependencies(
   changes: readonly Change[],
   references: References,
@@ -162,7 +162,7 @@ export function blockWithoutDependencies(
   }
 }
 
-/** The ids of the objects that a plan deletes for good, and their kinds. */
+/** The ids of the objects that a plan deletes permanently, with their kinds. */
 export function deletedIn(changes: readonly Change[]): ReadonlyMap<string, KindName> {
   return new Map(
     changes.flatMap(({ action, kind, apply: { identity } }): [string, KindName][] =>
@@ -173,7 +173,7 @@ export function deletedIn(changes: readonly Change[]): ReadonlyMap<string, KindN
   );
 }
 
-/** Blocks the deletion of what other documents still refer to, or other objects of the server. */
+/** Blocks deletions of objects to which other documents or objects on the server still refer. */
 export function blockReferencedDeletions(
   changes: readonly Change[],
   declared: readonly Declared[],
@@ -198,19 +198,19 @@ export function blockReferencedDeletions(
   });
 }
 
-/** What a document refers to, by id as far as it is found. */
+/** The ids to which a document refers. A name that isn't found has none. */
 function referencedIds({ kind: name, identity, fields }: Declared, references: References, profile: Profile) {
   const kind = kindOf(name);
   const context = { references, profile, present: {}, isDeclared: () => true, locationOf: () => '' };
   const { fields: resolved } = kind.resolve?.(fields, context) ?? { fields };
-  // What a document adds, and not what it removes.
+  // Members that the document removes don't count.
   const wanted = mapValues(resolved, (asked, field) =>
     desired(kind.fields[field] ?? value, asked, null, true),
   );
   return [...idsIn(kind.fields, wanted), ...Object.values(identity).filter((one) => one !== undefined)];
 }
 
-/** The ids in fields: of elements and references themselves, and not of what these contain in turn. */
+/** The ids of elements and references in fields, without ids that these contain. */
 function idsIn(types: FieldTypes, fields: { readonly [name: string]: Value | undefined }): string[] {
   return Object.entries(fields).flatMap(([name, one]): string[] => {
     const type = types[name] ?? value;
@@ -226,7 +226,7 @@ export function idInPlan({ apply: { plannedId: planned, identity } }: Change): s
   return id === undefined ? [] : [id];
 }
 
-/** All texts in what a change sends and in its identity, among them the ids that it refers to. */
+/** All texts in a change's requests and identity, which include the ids that it refers to. */
 export function textsIn({ requests, apply: { identity } }: Change): ReadonlySet<string> {
   return textsOf([requests, identity]);
 }

@@ -19,13 +19,13 @@ import type { BuildOptions } from './options.js';
 import { blockedFor, type Change, emptyChange } from './plan.js';
 import { type Addressed, placeholderDocument } from './subjects.js';
 
-/** Decides about one object after the other, with the same lists. */
+/** Decides what to do for each object, with the same lists for all. */
 export class Decider {
   readonly #options: BuildOptions;
-  /** The lists as they will be after the documents are applied. */
+  /** The lists as they are after the documents are applied. */
   readonly references: References;
 
-  /** `earlier` are the lists of a plan that is being applied: until its end, both names of a renamed object are right. */
+  /** `earlier` are the lists of a plan that is being applied. While it runs, both names of a renamed object are accepted. */
   constructor(options: BuildOptions, references: References, earlier: References = {}) {
     this.#options = options;
     const present = listNames.flatMap((name) => [...(earlier[name]?.others.live ?? [])]);
@@ -33,7 +33,7 @@ export class Decider {
     this.references = listsAfter(references, options.declared, others, valuesIn(options.profile));
   }
 
-  /** The ids of recorded objects: of those that may still come, by address; of those that replace a deleted one, by its id; and by last name. */
+  /** Ids in the state: of creations with an unknown outcome by address, of replacements by the id of the deleted object, and of all objects by their last name. */
   readonly #creations = lazy(() => {
     const creating = new Map<string, string>();
     const replacedBy = new Map<string, string>();
@@ -49,14 +49,14 @@ export class Decider {
     return { creating, replacedBy, lastNamed };
   });
 
-  /** The records of creations of which runs didn't learn the outcome nor the id. */
+  /** The records of creations with an unknown outcome and an unknown id. */
   readonly #lostCreations = lazy(() =>
     Object.entries(this.#options.state.resources).filter(
       ([, { creating, identity }]) => creating !== undefined && identity.id === undefined,
     ),
   );
 
-  /** A change of the only object that a creation with an unknown outcome can have made: the state records who created it. */
+  /** If this is the only object that a creation with an unknown outcome can have made, the change records it as created by that run. */
   #withLostCreation(change: Change, live: Live | undefined): Change {
     const { kind: name, action, apply } = change;
     const isKept = action === 'unchanged' || action === 'adopt' || action === 'update';
@@ -79,7 +79,7 @@ export class Decider {
     };
   }
 
-  /** The instant at which it is decided which access has ended. */
+  /** The instant that decides which access has ended. */
   get #now(): Date {
     return this.#options.asOf ?? this.#options.now;
   }
@@ -106,12 +106,12 @@ export class Decider {
     };
   }
 
-  /** What an unfinished update took away from an object; undefined if nothing. */
+  /** What an unfinished update removed from an object; undefined if nothing. */
   pendingRestore(key: string): PendingRestore | undefined {
     return recordIn(this.#options.state, key)?.owed && this.recorded(key)?.restore;
   }
 
-  /** The change of an object; undefined if there is nothing to say about it. */
+  /** The change of an object; undefined if the plan has nothing to show for it. */
   decide(one: Addressed, live: Live | undefined): Change | undefined {
     const { subject, key } = one;
     if (subject.declared === undefined) {
@@ -166,7 +166,7 @@ export class Decider {
     };
   }
 
-  /** What runs did with an object that the server doesn't have. */
+  /** What earlier runs did to an object that the server doesn't have. */
   #earlier({ kind, identity }: Declared): Pick<CompareInput, 'creating' | 'replacedBy' | 'renamed'> {
     const { creating, replacedBy, lastNamed } = this.#creations();
     const { listedIn = 'own' } = kindOf(kind);
@@ -181,7 +181,7 @@ export class Decider {
   }
 }
 
-/** What documents make of the rows of lists: their references are looked up in the lists, too. */
+/** Computes the values that documents give to rows of lists, with references resolved. */
 export function valuesIn(profile: Profile): ListedField {
   return ({ kind: name, fields }, field, row, references) => {
     const kind = kindOf(name);
@@ -207,7 +207,7 @@ export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): str
   return hasher.hash([...(kindOf(kind).deletion?.fingerprint(answer) ?? [])]);
 }
 
-/** What a state knows of the former names and ids of objects. */
+/** The former names and ids of objects in a state. */
 export function otherNames(state: Pick<State, 'resources'>): OtherNames {
   const replaced = Object.values(state.resources).flatMap(({ identity: { id }, replaces }) =>
     id === undefined || replaces === undefined ? [] : [[identifierKey(replaces), id] as const],

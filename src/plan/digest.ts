@@ -14,7 +14,7 @@ import { Hasher } from '../secrets/hash.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { Change, Plan } from './plan.js';
 
-/** The scope of a digest: a project has the same on every machine. */
+/** What a digest is for. It has nothing that differs between machines. */
 export type DigestScope = Pick<Plan, 'server' | 'environment'>;
 
 /** `sha256:` and the hash of the requests of the changes, in any order. */
@@ -44,14 +44,14 @@ export function hashOf(value: Json): string {
   return `sha256:${createHash('sha256').update(canonical(value)).digest('hex')}`;
 }
 
-/** The new ends of access, which are recorded and not sent. */
+/** The new ends of access. They are recorded and not sent, but the digest covers them. */
 function endsOf({ action, apply: { key, until } }: Change): string[] {
   if (until === undefined || action === 'blocked') return [];
   const ends = mapValues(until, (members) => mapValues(members, (end) => end?.at ?? null));
   return [canonical([key, ends])];
 }
 
-/** The managed members of a set of which others are sent along; undefined if all are managed. */
+/** The managed members of a set whose other members are sent unchanged; undefined if all are managed. */
 function managedPart({ fields, apply: { byMember } }: Change, name: string): Value | undefined {
   if (byMember?.includes(name) !== true) return undefined;
   const { before = [], after = [] } = fields.find(({ path }) => path === name) ?? {};
@@ -59,7 +59,7 @@ function managedPart({ fields, apply: { byMember } }: Change, name: string): Val
   return { add: normalForm(set(), [...added]), remove: removed.map(elementKey).sort() };
 }
 
-/** Hashes the secrets in a digest: slowly, so that nobody can guess one from the digest, and with a salt that every machine knows. */
+/** Hashes the secrets in a digest: slowly, so they can't be guessed from it, and with a salt that is the same on every machine. */
 export function digestHasher({ server, environment }: DigestScope): Hasher {
   return new Hasher({ server, salt: JSON.stringify(['idops plan digest', environment]) });
 }

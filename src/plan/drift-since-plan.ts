@@ -7,8 +7,8 @@ import { givesUp } from './order.js';
 import type { Change } from './plan.js';
 
 /**
- * The differences between a planned change and the same change planned again: declared fields, and fields that the decision depends
- * on. Undeclared fields don't count, nor does what a successor of the same plan has taken since. Pure.
+ * The differences between a planned change and the same change planned again: in declared fields, and in fields on which the change
+ * depends. Other fields don't count, nor does a default that another change of the plan has moved. Pure.
  */
 export function driftSincePlan(planned: Change, now: Change, isSucceeded = false): string[] {
   if (now.action === 'blocked') return [now.reason ?? 'it is blocked now'];
@@ -37,13 +37,13 @@ function isAsShown(type: FieldType, planned: FieldChange | undefined, now: Field
   if (planned === undefined || now === undefined) return false;
   if (planned.type === 'set')
     return same(shownSet(type, planned), shownSet(type, now)) && same(shownGains(planned), shownGains(now));
-  // The run itself may have renamed what a reference is to.
+  // This run may have renamed the referenced object.
   return type.type === 'reference'
     ? matches(type, planned.before ?? null, now.before ?? null)
     : same(planned.before ?? null, now.before ?? null);
 }
 
-/** A set before the change: its elements by id, with only the lists of their own that change or go: the scopes of a role are the role's. */
+/** A set before the change, by id. Each element has only its own lists that change: the scopes of a role belong to the role. */
 function shownSet(type: FieldType, { before, after }: FieldChange): Value {
   const own = type.type === 'set' ? type.nested : {};
   const goals = new Map(asElements(after).map((element) => [elementKey(element), element]));
@@ -60,7 +60,7 @@ function shownSet(type: FieldType, { before, after }: FieldChange): Value {
   return Object.fromEntries(elements);
 }
 
-/** The elements that a set gains, by id, with names and what is in their lists: a name may have become that of another object, or privileged. */
+/** The elements that a set gains, by id, with their names and lists: a name may now belong to another object, or be privileged. */
 function shownGains({ before, after }: FieldChange): Value {
   const there = new Set(asElements(before ?? null).map(elementKey));
   const gains = asElements(after).filter((element) => !there.has(elementKey(element)));

@@ -5,18 +5,18 @@ import { asElements, compareField, type FieldTypes, matchSets, pickMembers, valu
 import { holdsSecretKey } from '../secrets/names.js';
 import { type Action, type Change, isPrivileged, type Plan, type Share } from './plan.js';
 
-/** The server's present value of a field; undefined if it is not shown. */
+/** Returns the server's present value of a field; undefined if the server doesn't show it. */
 export type LiveValueOf = (field: string) => Value | undefined;
 
-/** An object as the server showed it last. */
+/** An object as the server last showed it. */
 export interface LastShown {
-  /** The run that left it so; null if idops only read it. */
+  /** The run that last wrote it; null if idops only read it. */
   readonly run: string | null;
   readonly fields: Fields;
 }
 
 /**
- * Adds drift to differences: the value that idops saw last, if the server shows another one now. Pure.
+ * Adds to each difference the value that idops saw last, if the server shows another one now. Pure.
  */
 export function withDrift(
   fields: readonly FieldChange[],
@@ -35,7 +35,7 @@ export function withDrift(
 }
 
 /**
- * The drift of undeclared keys in declared maps: the plan shows it and leaves it. Keys among `fields` are planned already. Pure.
+ * The drift of undeclared keys in declared maps. The plan shows it and doesn't change it. Keys in `fields` are already planned. Pure.
  */
 export function undeclaredDrift(
   fields: readonly FieldChange[],
@@ -66,7 +66,7 @@ export function undeclaredDrift(
   });
 }
 
-/** Whether a difference is drift that the plan shows and leaves. */
+/** Whether a difference is drift that the plan shows and doesn't change. */
 export function isUnplanned({ drift }: FieldChange): boolean {
   return drift?.declared === 'nowhere';
 }
@@ -132,12 +132,12 @@ export function countDrift({ changes }: Pick<Plan, 'changes'>): {
   return { fields: fields.length, objects: drifted.length };
 }
 
-/** The share of a plan to show, privileged changes first, and what it leaves out. */
+/** The part of a plan to show, privileged changes first, and counts of the rest. */
 export interface PlanShare {
   readonly changes: readonly Change[];
   /** How many changes of each action. */
   readonly leftOut: ReadonlyMap<Action, number>;
-  /** How many of them would lose something. */
+  /** How many changes that are left out are destructive. */
   readonly losesLeftOut: number;
 }
 
@@ -158,7 +158,7 @@ export function shareOf(changes: readonly Change[], only: Share | undefined): Pl
   return { changes: kept, leftOut, losesLeftOut };
 }
 
-/** Whether the manifests make a change, or part of it. */
+/** Whether the manifests cause a change, or a part of it. */
 function isMade({ action, fields }: Change): boolean {
   return (
     action !== 'unchanged' &&

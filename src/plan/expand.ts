@@ -11,13 +11,13 @@ import type { PlanWarning } from './plan.js';
 import { protectingPattern } from './select.js';
 import { addresses } from './subjects.js';
 
-/** Documents about single objects, by id as far as their names are found. */
+/** One document for each object. It has the id unless the name wasn't found. */
 export interface Expanded {
   readonly declared: readonly Declared[];
   readonly warnings: readonly PlanWarning[];
 }
 
-/** The objects that match and are left out. */
+/** Which objects are left out although they match. */
 export interface Exclusions {
   readonly safety: Pick<Safety, 'protect'>;
   /** The id of the user whose token is used, if it is known: servers let nobody change themselves. */
@@ -25,8 +25,8 @@ export interface Exclusions {
 }
 
 /**
- * Finds the ids for names, makes one document for each object that a document about many covers, and joins those about one object.
- * Throws a ProblemsError if it can't be known which objects a document covers, or if they are too few.
+ * Finds the ids for names, expands bulk documents to one document for each object, and merges those about the same object. Throws a
+ * ProblemsError if the objects of a bulk document can't be determined, or if they are too few.
  */
 export function expand(
   documents: readonly Declared[],
@@ -40,7 +40,7 @@ export function expand(
     const address = addressOf(document.kind, document.identity);
     const others = covering.get(address);
     if (others === undefined || document.reason !== undefined) return document;
-    // Names that several documents create may be of different users.
+    // Documents that create users may have the same username in different backends.
     const { identity } = document;
     if (Object.entries(others.identity).some(([part, text]) => identity[part] !== text)) return document;
     covering.delete(address);
@@ -51,8 +51,8 @@ export function expand(
 }
 
 /**
- * Finds the ids for names: `plain` are the documents about single objects, in order, `covering` those that documents about many become for
- * each object, by its address. `problems` say why it can't be known which objects a document covers, or that they are too few.
+ * Finds the ids for names. `plain` has the documents about single objects, in order; `covering` has the expanded bulk documents by the
+ * address of their object. `problems` say why the objects of a document can't be determined, or that they are too few.
  */
 export function expandSelectors(documents: readonly Declared[], references: References, guarded: Exclusions) {
   const { safety, ownUser } = guarded;
@@ -104,7 +104,7 @@ export function expandSelectors(documents: readonly Declared[], references: Refe
 
 const OWN_USER = 'the token that is used is theirs, and the server lets nobody change themselves';
 
-/** A note about matched objects that no plan changes. */
+/** The warning about matched objects that are left out. */
 function leftOut({ places }: Declared, left: readonly string[], why: string): PlanWarning {
   return { code: 'left-out', message: `"match" leaves out ${firstFew(left)}: ${why}`, place: places.line };
 }
@@ -125,7 +125,7 @@ function withId(document: Declared, references: References): Declared {
   return { ...document, ...(typeof found === 'string' ? { reason: found } : { identity: found }) };
 }
 
-/** One document from several about an object, with a trouble if they contradict each other. */
+/** Merges several documents about an object into one, with a reason if they contradict each other. */
 export function mergeAbout(identity: Identity, documents: readonly Declared[]): Declared {
   const [only, ...others] = documents;
   if (only !== undefined && others.length === 0) return only;

@@ -14,7 +14,7 @@ import {
 import type { Declared, Kind } from '../kinds/kind.js';
 import type { FieldChange, PlanWarning } from './plan.js';
 
-/** The elements that each set of `{add, remove}` names, and those that are given back to it. */
+/** The elements that each `{add, remove}` names, and those that are restored to the set. */
 export function namedMembers(kind: Kind, fields: Fields, lost: Fields) {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([field, declared]) => {
@@ -31,7 +31,7 @@ export function declaredPlaces(declared: Declared, { path }: Comparison): Pick<F
   return { places: places.map(({ length: _length, text: _text, column: _, ...place }) => place) };
 }
 
-/** `named` are the members of a set that are shown; all if undefined. */
+/** The change of a field, from its comparison. `named` are the members of a set to show; all if undefined. */
 export function fieldChange(part: Comparison, named: readonly Fields[] | undefined): FieldChange {
   const { path, type } = part;
   const own = (side: Value) => withoutForeignSecrets(type, side);

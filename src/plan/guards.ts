@@ -18,8 +18,8 @@ import { addresses } from './subjects.js';
 const ROLE = 'role:';
 
 /**
- * Whether the patterns of `safety.privileged` name a scope or a role. A role without a known name may be any role. `called` are further
- * names that are known for its id; the server's list decides if it has the id.
+ * Whether a pattern of `safety.privileged` matches a scope or a role. Without a known name, any pattern of its type does. `called` are
+ * further recorded names for its id; they don't count if the server's list has the id.
  */
 export function isPrivilegedHolding(
   patterns: readonly string[],
@@ -36,8 +36,8 @@ export function isPrivilegedHolding(
 }
 
 /**
- * Adds to each change the privileged scopes and roles that it gives. Blocks one that declares another name beside the id of something that
- * the server, as recorded, calls by a privileged one.
+ * Adds to each change the privileged scopes and roles that it grants. Blocks a change that declares a harmless name with the id of a scope
+ * or role that is recorded with a privileged name.
  */
 export function markPrivileged(
   changes: readonly Change[],
@@ -65,14 +65,14 @@ export function markPrivileged(
   });
 }
 
-/** What a change gives that its object doesn't have, and that no pending restore gives back. If a list is unknown, all of it is new. */
+/** What a change grants, without what the object has or a pending restore returns. If the present list is unknown, all of it counts. */
 function newHoldings({ kind, action, fields, requests, apply }: Change, references: References): Holding[] {
   const { grants, creation } = kindOf(kind);
   if (grants === undefined || requests.length === 0 || action === 'delete') return [];
   const givenBy = (changed: typeof fields, side: Parameters<typeof fieldsOf>[1]): Holding[] =>
     grants(fieldsOf(changed, side), references);
   const known = fields.filter(({ before }) => before !== undefined);
-  // `apply.before` has what a pending restore gives back, too.
+  // `apply.before` includes what a pending restore returns.
   const had = [
     ...givenBy(known, ({ before }) => before),
     ...givenBy(known, ({ path }) => apply.before[path]),
@@ -95,7 +95,7 @@ function fieldsOf(changes: Change['fields'], side: (field: Change['fields'][numb
 }
 
 function describeHolding({ type, element, name, path, role, giver }: Holding, { fields }: Change): string {
-  // What gives it to a new object is in a list of the server.
+  // What the server adds to a new object comes from its lists.
   const confirmed =
     giver !== undefined || fields.find((field) => path.startsWith(field.path))?.confirmed === true;
   const isHidden = name === undefined || holdsSensitive(element);
@@ -105,7 +105,7 @@ function describeHolding({ type, element, name, path, role, giver }: Holding, { 
   return `gives the ${type}${called}${givers && ` by ${givers}`}`;
 }
 
-/** The names that servers gave the ids of scopes and roles, as recorded. */
+/** The recorded names of scopes and roles, by id. */
 function namesById({ resources }: State): ReadonlyMap<string | undefined, Set<string>> {
   const names = new Map<string | undefined, Set<string>>();
   for (const { kind, fields, left } of Object.values(resources)) {
@@ -118,8 +118,8 @@ function namesById({ resources }: State): ReadonlyMap<string | undefined, Set<st
 }
 
 /**
- * Blocks changes of objects that `safety.protect` names, and changes that take something away from one. With approvers for them, marks
- * them instead.
+ * Blocks changes of protected objects (`safety.protect`), and changes that take the default from one. If the configuration has approvers
+ * for protected objects, marks the changes instead.
  */
 export function blockProtected(
   changes: readonly Change[],
@@ -153,7 +153,7 @@ export function blockProtected(
   });
 }
 
-/** A change that `safety.protect` blocks, or that only an approver approves. */
+/** Blocks a change, or marks it if an approver may approve it. */
 function protectedChange(change: Change, pattern: string, why: string, approvers: Safety['approvers']) {
   if (!approvers.some((entry) => entry.for === 'protected')) return blockedFor(change, why);
   const message = `${why}, unless an approver of safety.approvers approves it`;
@@ -164,7 +164,7 @@ function protectedChange(change: Change, pattern: string, why: string, approvers
   };
 }
 
-/** Blocks deletions that take something away from an object that `safety.protect` names, in the same way. */
+/** Blocks or marks deletions of what a protected object refers to. */
 export async function blockProtectedLosses(changes: Change[], options: BuildOptions, references: References) {
   const { protect, approvers } = options.safety;
   const deleted = deletedIn(changes);
@@ -191,7 +191,7 @@ export async function blockProtectedLosses(changes: Change[], options: BuildOpti
   });
 }
 
-/** A warning for each scope or role of `safety.keep` that the server, as far as lists were read, doesn't have: nothing guards it. */
+/** A warning for each rule of `safety.keep` with a scope or role that the server's lists don't have: the rule has no effect. */
 export function uselessKeeps(keeps: readonly KeepRule[], { scopes, roles }: References): PlanWarning[] {
   return keeps.flatMap((keep) => {
     const [noun, list, named = ''] =
@@ -203,7 +203,7 @@ export function uselessKeeps(keeps: readonly KeepRule[], { scopes, roles }: Refe
   });
 }
 
-/** Blocks the changes that take a scope or a role away of which too few users would be left (`safety.keep`). */
+/** Blocks changes that would leave too few users with a scope or role of `safety.keep`. */
 export async function blockLosses(
   given: readonly Change[],
   options: BuildOptions,
@@ -213,7 +213,7 @@ export async function blockLosses(
   let changes = given;
   const keptBy = (keep: KeepRule, { type, id, name }: Holding): boolean =>
     keep[type] !== undefined && [id, name].includes(keep[type]);
-  // What changes of scopes and roles take from everybody who has them.
+  // What changes of scopes and roles take from every user who has them.
   const taken = new Map(
     given.flatMap(({ kind, action, requests, apply }): [string, readonly Holding[]][] => {
       const { revokes } = kindOf(kind);
@@ -228,7 +228,7 @@ export async function blockLosses(
     const { access, discovery, grants } = kind;
     if (access === undefined || discovery === undefined || grants === undefined) continue;
     const held = (keep: KeepRule, fields: Fields): Holding[] =>
-      // Who is blocked can't sign in.
+      // A blocked user can't sign in, so it doesn't count.
       access.blocked(fields) === true
         ? []
         : grants(fields, references).filter((holding) => keptBy(keep, holding));
@@ -241,7 +241,7 @@ export async function blockLosses(
         return taken.get(apply.key)?.some((holding) => keptBy(keep, holding)) === true;
       const after = afterwards(apply.before, change);
       const kept = new Set(held(keep, after).map(holdingKey));
-      // What the plan takes from everybody, too, this change takes away all the same.
+      // Counts as a loss even if another change takes the same from every user.
       return !has(keep, after) && held(keep, apply.before).some((one) => !kept.has(holdingKey(one)));
     };
     const threatened = options.safety.keep.filter((keep) => changes.some((change) => loses(keep, change)));
@@ -277,7 +277,7 @@ export async function blockLosses(
   return changes;
 }
 
-/** A scope of a role by both, anything else by its id. */
+/** The key of a holding: a scope in a role has the ids of both, anything else its own id. */
 function holdingKey({ id = '', role }: Holding): string {
   return role === undefined ? id : `${role.id}/${id}`;
 }

@@ -20,7 +20,7 @@ import type { Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 
-/** An object to read. */
+/** The kind and identity of an object. */
 export interface ObjectRef {
   readonly kind: KindName;
   readonly identity: Identity;
@@ -31,13 +31,13 @@ export interface ObserveOptions {
   readonly profile: Profile;
   readonly concurrency: number;
   readonly progress: Progress;
-  /** Once aborted, nothing more is read. */
+  /** After an abort, nothing more is read. */
   readonly signal?: AbortSignal;
-  /** The lists that were read already; those that are read now are added. */
+  /** The lists that were already requested. Lists that are requested now are added. */
   readonly lists?: PendingLists;
-  /** The ids that new objects have in the plan; what belongs to one isn't read. */
+  /** The ids that new objects have in the plan. Objects that belong to one aren't read. */
   readonly plannedIds?: ReadonlySet<string>;
-  /** Reads objects one by one if the server can, since a list may be older. */
+  /** Whether to read each object with its own request if the server can, since a list may be older. */
   readonly oneByOne?: boolean;
 }
 
@@ -49,8 +49,8 @@ export interface Observed<T> {
 }
 
 /**
- * Reads each of the given objects once, and the needed lists of references, as far as the profile can.
- * Throws an AggregateError of the reader's failures, since a partial answer is of no use.
+ * Reads each of the given objects once, and the needed lists, if the profile can.
+ * Throws an AggregateError of the reader's failures, since a partial answer is useless.
  */
 export async function observe<T extends ObjectRef>(
   objects: readonly T[],
@@ -60,14 +60,14 @@ export async function observe<T extends ObjectRef>(
   const { profile, progress, lists = {}, plannedIds } = options;
   let refused: ServerFailure | undefined;
   const context = contextOf({ ...options, lists }, (name) => {
-    // A list that is read in place of single objects is no step of its own.
+    // A list that replaces reads of single objects isn't a separate step.
     if (planned.has(name)) progress.step();
   });
   const limited =
     (step: () => void): ObserveContext['limit'] =>
     (read) =>
       context.limit(async () => {
-        // Credentials that were refused once are refused each time.
+        // If the server refused the credentials once, it refuses them each time.
         if (refused !== undefined) throw refused;
         try {
           const result = await read();
@@ -92,7 +92,7 @@ export async function observe<T extends ObjectRef>(
   });
   const wanted = new Set(needed);
   const shared = listNames.filter((name) => wanted.has(name) && listScope(name, profile) !== undefined);
-  // A list is one step, however many objects it shows; one that was read already is none.
+  // A list is one step, and none if it was already read.
   const planned = new Set([
     ...shared,
     ...asked.flatMap(({ kind: { listedIn = 'own' } }) => (listedIn === 'own' ? [] : listedIn)),
@@ -124,7 +124,7 @@ export async function observe<T extends ObjectRef>(
   return { live, references: await awaitLists(lists) };
 }
 
-/** What kinds read with; calls `onRead` after a list was read. */
+/** The context with which kinds read. Calls `onRead` after a list was read. */
 export function contextOf(options: Omit<ObserveOptions, 'progress'>, onRead?: (name: ListName) => void) {
   const { profile, concurrency, signal, lists = {}, oneByOne = false } = options;
   const { reader, check } = abortable(options.reader, signal);
@@ -144,7 +144,7 @@ export function contextOf(options: Omit<ObserveOptions, 'progress'>, onRead?: (n
   return context;
 }
 
-/** What belongs to an object that the plan creates, as it is right after that; undefined for anything else. */
+/** An object that belongs to one the plan creates, as it is right after the creation; undefined for any other object. */
 export function partOfNewObject(
   { kind: name, identity }: ObjectRef,
   newIds: ReadonlySet<string>,
@@ -155,7 +155,7 @@ export function partOfNewObject(
   return { exists: false, identity, fields: {}, missing: true };
 }
 
-/** The lists that the documents' references have to be looked up in. */
+/** The lists in which the documents' references are looked up. */
 export function listsFor(declared: readonly Declared[], profile: Profile): readonly ListName[] {
   return declared.flatMap((document) => kindOf(document.kind).referenceLists?.(document, profile) ?? []);
 }
@@ -175,7 +175,7 @@ export function listsOfNames(documents: readonly Declared[], targets: readonly s
   return [...new Set([...named, ...targeted])].filter((name) => listScope(name, profile) !== undefined);
 }
 
-/** A target that can only be meant as an id or as all objects. */
+/** Matches a target that can only contain an id, or that selects all objects. */
 const byId = /^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i;
 
 /** The scopes that documents need: those of their kinds, and those of the lists that they refer to; sorted. */
@@ -190,7 +190,7 @@ function abortable(
   reader: Reader,
   signal: AbortSignal | undefined,
 ): { readonly reader: Reader; readonly check: () => void } {
-  // One error for all that is left, which may be a lot.
+  // One error for all remaining reads, since there may be many.
   const stop = lazy(() => interrupted('nothing more was asked'));
   const check = (): void => {
     if (signal?.aborted) throw stop();

@@ -11,7 +11,7 @@ import type { BodyChecks } from './body-checks.js';
 import type { ObserveOptions } from './observe.js';
 import type { Selection } from './select.js';
 
-/** Finds out the server's profile; the scope is one that the run needs anyway. */
+/** Finds out the server's profile with a request that needs this scope, which the run needs anyway. */
 export type Recognise = (scope: Scope) => Promise<Probed>;
 
 export interface PlanHeader {
@@ -20,9 +20,9 @@ export interface PlanHeader {
   readonly environment: string | null;
   readonly toolVersion: string;
   readonly now: Date;
-  /** Finds out the server's profile; null if the configuration trusts its own. */
+  /** Finds out the server's profile; null if the configuration has `trust_profile`. */
   readonly recognise: Recognise | null;
-  /** What may not be changed, and what counts as privileged. */
+  /** The `safety` section of the configuration. */
   readonly safety: Safety;
   /** The id of the user whose token is used, if the token tells it. */
   readonly ownUser?: string | undefined;
@@ -31,7 +31,7 @@ export interface PlanHeader {
 export interface BuildOptions
   extends PlanHeader,
     Pick<ObserveOptions, 'reader' | 'concurrency' | 'progress' | 'plannedIds' | 'signal'> {
-  /** The instant at which it is decided which access has ended; by default `now`. */
+  /** The instant that decides which access has ended; by default `now`. */
   readonly asOf?: Date | undefined;
   /** Only remove access that has ended. */
   readonly endedOnly?: boolean;
@@ -41,7 +41,7 @@ export interface BuildOptions
   readonly selection: Selection;
   /** Delete what no manifest declares any more: templates that idops applied, and other objects that it created. */
   readonly prune: boolean;
-  /** The kinds that pruning is about; by default templates. */
+  /** The kinds that pruning may delete; by default templates. */
   readonly prunes?: readonly KindName[] | undefined;
   /** Send even if the recorded value already matches. */
   readonly assert: boolean;
@@ -50,6 +50,6 @@ export interface BuildOptions
   readonly restores: 'all' | { readonly run: string } | 'none';
   /** Adjusts a document to the present fields before it is compared with them. */
   readonly adjust?: (document: Declared, now: Fields) => Declared;
-  /** Lists that were just read, which are not read again. */
+  /** Lists that were just read and aren't read again. */
   readonly read?: ReadLists | undefined;
 }

@@ -3,14 +3,14 @@ import { kindOf, kinds } from '../kinds/index.js';
 import { blockedFor, type Change } from './plan.js';
 
 /**
- * The order in which changes are applied, a level after the other:
+ * Sorts changes into the order in which they are applied, level by level:
  *
  *   scopes ─▶ roles ─▶ organizations ─▶ backends ─▶ identity providers ─▶ clients ─▶ users ─▶ key pairs
  *     ─▶ templates and pages ─▶ rotations ─▶ DIDs ─▶ deletions, in reverse
  *   (of backends and of key pairs: the new default ─▶ others ─▶ the former default)
  *
- * Later ones refer to earlier ones. Within a level the order of the addresses holds, so that a plan does not depend on how the
- * manifests are laid out. Nothing gives up being the default before another has taken over.
+ * Later ones refer to earlier ones. Within a level, changes are sorted by address, so a plan doesn't depend on the layout of the
+ * manifests. An object stops being the default only after another one has become it.
  */
 export function orderChanges(changes: readonly Change[]): Change[] {
   const sorted = [...changes].sort(
@@ -29,7 +29,7 @@ export function orderChanges(changes: readonly Change[]): Change[] {
   });
 }
 
-/** The addresses of the former holders; none if there are none, undefined if they are unknown. */
+/** The addresses of the former holders; undefined if unknown. */
 export function formerHolders(change: Change, changes: readonly Change[]): readonly string[] | undefined {
   const { kind, apply } = change;
   const { succession } = kindOf(kind);
@@ -42,7 +42,7 @@ export function formerHolders(change: Change, changes: readonly Change[]): reado
   return shown.length === 0 ? undefined : shown.map(({ address }) => address);
 }
 
-/** Changes of one level don't depend on each other. */
+/** The level of a change. Changes of one level don't depend on each other. */
 export function level({ kind, action }: Change): number {
   const index = kinds.findIndex(({ name }) => name === kind);
   // A DID comes from the client's key, which a rotation replaces.
@@ -55,13 +55,13 @@ function rank(change: Change): number {
   return givesUp(change) ? 1 : 0;
 }
 
-/** Whether an object is declared to be the one of its kind that has something, such as the default. */
+/** Whether a change makes an object the holder of its kind's succession field, such as the default. */
 export function takesOver({ kind, apply: { expected } }: Change): boolean {
   const { succession } = kindOf(kind);
   return succession !== undefined && expected[succession.field] === true;
 }
 
-/** Whether a change takes that away from an object that has it, or may have it. */
+/** Whether a change takes that field from an object that has it or may have it. */
 export function givesUp({ kind, action, apply: { expected, before } }: Change): boolean {
   const { succession } = kindOf(kind);
   if (succession === undefined || action !== 'update') return false;

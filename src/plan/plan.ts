@@ -15,7 +15,7 @@ export type Source = 'live' | 'recorded' | 'unknown';
 export interface Change {
   /** The address of the object, such as `Organization/acme`. */
   readonly address: string;
-  /** Its name, if it is known and the address doesn't say it; for people alone. */
+  /** The object's name, for people, if it is known and the address doesn't contain it. */
   readonly label?: string;
   /** The kind of the object. */
   readonly kind: KindName;
@@ -23,15 +23,15 @@ export interface Change {
   readonly action: Action;
   /** The source of the present values. */
   readonly observed: Source;
-  /** When the compared record was made, as an ISO 8601 time; for `recorded` alone. */
+  /** When the compared record was made, as an ISO 8601 time; only for `recorded`. */
   readonly recordedAt?: string;
   /** What would be lost, a sentence each; empty if nothing. */
   readonly destructions: readonly string[];
   /** The privileged scopes and roles that it gives, a sentence each; left out if none. */
   readonly privileges?: readonly string[];
-  /** The pattern of `safety.protect` that it may be changed against, after an approval; left out if none does. */
+  /** The pattern of `safety.protect` that matches it, if an approver may approve the change; left out otherwise. */
   readonly protectedBy?: string;
-  /** The keys of changes of its kind that must be applied first: otherwise `safety.keep` would not hold. */
+  /** The keys of changes that must be applied first, so that `safety.keep` is never violated. */
   readonly awaits?: readonly string[];
   /** The requests, in this order. */
   readonly requests: readonly WriteRequest[];
@@ -66,7 +66,7 @@ export interface ApplyInfo {
   readonly key: string;
   /** The identity that an answer must show, if it shows one: `id`, or `backend_id` and `type`. */
   readonly identity: { readonly [part: string]: string };
-  /** What is declared or sent along: the server must show it afterwards. */
+  /** The fields that the change sends, declared or not: the server must show them afterwards. */
   readonly expected: Fields;
   /** The known present fields; an absent field is unknown. */
   readonly before: Fields;
@@ -74,13 +74,13 @@ export interface ApplyInfo {
   readonly existed: boolean | null;
   /** The fields that the server shows now; left out if it can't be read, or doesn't exist. */
   readonly seen?: Fields;
-  /** The id that a new object has in the plan alone: it gets another one. */
+  /** The id of a new object in the plan. The server gives it another one. */
   readonly plannedId?: string;
-  /** The id that an earlier request for the object had, if its outcome is unknown: this one has the same. */
+  /** The id that an earlier creation with an unknown outcome sent. This one sends the same. */
   readonly chosenId?: string;
   /** The id of the deleted object in place of which it is created. */
   readonly replaces?: string;
-  /** The creation by an earlier run, which didn't learn its outcome: the key of its record, and the run. */
+  /** A creation by an earlier run with an unknown outcome: the key of its record, and the run. */
   readonly lostCreation?: { readonly key: string; readonly run: string };
   /** The declared fields. */
   readonly managed: readonly string[];
@@ -88,11 +88,11 @@ export interface ApplyInfo {
   readonly until?: UntilChanges;
   /** Members of sets that it removes because their access has ended, by field. */
   readonly ended?: { readonly [field: string]: readonly string[] };
-  /** When declared access ends, the first end first: nothing may be sent from then on. */
+  /** When declared access ends, earliest first. Nothing may be sent after the first end. */
   readonly ends?: readonly { readonly field: string; readonly name: string; readonly at: string }[];
-  /** Names of members whose declared end is not in force: the object had them before. */
+  /** Names of members whose declared end has no effect, since the object had them before. */
   readonly undated?: readonly string[];
-  /** Those of them that are sets of which only named members are managed. */
+  /** The managed sets in which only named members are managed. */
   readonly byMember?: readonly string[];
   /** The declared `did_generation`, to be recorded. */
   readonly generation?: number;
@@ -131,15 +131,15 @@ export interface Plan {
   readonly requiredScopes: readonly Scope[];
   /** What a reviewer should know about the whole. */
   readonly warnings: readonly PlanWarning[];
-  /** The keys of objects whose pending restores are done, or needless since somebody set the value. */
+  /** The keys of objects that need their pending restore no longer: it is done, or someone set the value. */
   readonly settled?: readonly string[];
-  /** If manifests declare something, and nothing of it is selected, or none of it is access that has ended. */
+  /** Set if the manifests declare objects and the selection has none of them (`true`), or no access that has ended (`ended`). */
   readonly leavesOut?: true | 'ended';
-  /** The instant at which it was decided which access has ended, if it isn't that of the plan. */
+  /** The instant that decides which access has ended, if it isn't `createdAt`. */
   readonly asOf?: string;
-  /** The first declared end of access after that: the plan is stale from then on. */
+  /** The earliest declared end of access after that. From then on the plan is stale. */
   readonly holdsUntil?: string;
-  /** The run that it undoes; left out if it follows manifests. */
+  /** The run that the plan undoes; left out if it comes from manifests. */
   readonly undoes?: string;
   /** The arguments of the command that makes the same plan again. */
   readonly again?: readonly string[];
@@ -149,7 +149,7 @@ export interface Plan {
 
 const emptyList: readonly never[] = Object.freeze([]);
 
-/** The parts of a change that most have nothing in; shared, since a large plan has many. */
+/** The parts of a change that are usually empty. They are shared, since a large plan has many changes. */
 export const emptyChange = {
   destructions: emptyList,
   requests: emptyList,
@@ -177,7 +177,7 @@ export function countPrivileged({ changes }: Pick<Plan, 'changes'>): number {
   return changes.filter(isPrivileged).length;
 }
 
-/** Whether applying would change the server. An adoption records something and changes nothing. */
+/** Whether applying the plan changes the server. An adoption only records something. */
 export function changesServer(plan: Plan): boolean {
   return plan.changes.some(isChanging);
 }
@@ -196,7 +196,7 @@ export const shares = ['drift', 'changes'] as const;
 
 export type Share = (typeof shares)[number];
 
-/** The change, blocked if there is a reason. It still shows what differs. */
+/** Blocks a change if there is a reason. It still shows the differences. */
 export function blockedFor(change: Change, why: string | undefined): Change {
   if (why === undefined) return change;
   const reason = change.reason === null ? why : `${change.reason}; ${why}`;

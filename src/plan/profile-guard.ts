@@ -11,7 +11,7 @@ import { blockedFor, type Change, type PlanWarning } from './plan.js';
 
 /**
  * Blocks updates that would destroy what they don't mention, because the server has another profile. Sends one GET if a change is at
- * risk and no observation has settled the question. `seen` is the profile that the observations give away, if it is another one.
+ * risk and no observation has shown the profile. `seen` is the profile that the observations reveal, if it is another one.
  */
 export async function guardProfile(
   given: readonly Change[],
@@ -34,8 +34,8 @@ export async function guardProfile(
 }
 
 /**
- * Blocks changes of kinds for which an earlier run recorded another profile, as long as the configured profile stays. A plan that can't
- * read the object can't see what that run lost.
+ * Blocks changes of kinds for which an earlier run recorded another profile, until the configured profile changes. A plan that can't
+ * read an object can't see what that run lost.
  */
 function blockMarkedKinds(changes: readonly Change[], { resources }: State, used: Profile) {
   const marks = new Map<KindName, readonly [string, Mark]>();
@@ -63,7 +63,7 @@ function sawSigns(key: string, { profile, run }: Mark): string {
   );
 }
 
-/** The profile that the answers give away, if it is not the configured one. */
+/** The profile that the answers reveal, if it isn't the configured one. */
 export function observedProfile(
   profile: Profile,
   live: Iterable<readonly [{ readonly kind: KindName }, Live]>,

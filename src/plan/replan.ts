@@ -14,19 +14,19 @@ import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { type Addressed, placeholderDocument, type Subject } from './subjects.js';
 
-/** Plans single changes again: on a new observation, or to repair what an update broke. */
+/** Plans single changes again: after a new observation, or to repair a loss. */
 export interface Replan {
   /** When the plan's observations began, as a time of `performance.now()`. */
   readonly observedAt: number;
-  /** Whether the requests of a change carry undeclared values of an object that can be read: these are read again before each try. */
+  /** Whether a change sends undeclared values of an object that can be read. Such an object is read again before each attempt. */
   carries(change: Change): boolean;
-  /** Plans the change again, with lists that are not older than `notBefore`; undefined if the object can't be read. Throws what the reader throws. */
+  /** Plans a change again, with lists no older than `notBefore`; undefined if the object can't be read. Throws the reader's failures. */
   again(change: Change, notBefore: number): Promise<Change | undefined>;
   /** Plans a repair after a loss: to the declared values, or to those before the update; undefined if there is none. */
   repair(change: Change, restore: PendingRestore, live: Live, aim: 'asked' | 'before'): Change | undefined;
 }
 
-/** For a plan whose changes can't be planned again: they are sent as planned, and nothing is repaired. */
+/** For plans whose changes are sent as planned, without repair. */
 export const noReplan: Replan = {
   observedAt: Number.POSITIVE_INFINITY,
   carries: () => false,
@@ -60,7 +60,7 @@ export function replanOf(
       const { key } = change.apply;
       const one = byKey.get(key);
       if (one === undefined || !kindOf(one.subject.kind).readable(options.profile)) return undefined;
-      // All objects that are planned again share the lists.
+      // All replanned objects share the lists.
       if (held.at < notBefore) held = { at: performance.now(), lists: {} };
       const needed = listsFor(referring([one.subject], options), options.profile);
       const { live, references } = await observe([one.subject], needed, {
@@ -69,7 +69,7 @@ export function replanOf(
         oneByOne: carries(change),
         progress: noProgress,
       });
-      // A decider looks at all documents, so it is used as long as the lists are the same.
+      // Building a decider processes all documents, so it is reused while the lists are the same.
       if (seen === undefined || listNames.some((name) => references[name] !== seen?.[name])) {
         const { references: earlier } = decider;
         decider = new Decider(options, { ...earlier, ...references }, earlier);
@@ -97,13 +97,13 @@ export function replanOf(
       const declared = aim === 'asked' ? asked : { ...asked, ...before };
       const change = decider.compare(one, live, { ...known, restore }, declared);
       if (change.action !== 'update' || change.requests.length === 0) return undefined;
-      // An undo leads back to the fields before the first request.
+      // An undo restores the fields from before the first request.
       return { ...change, apply: { ...change.apply, before: apply.before, managed: apply.managed } };
     },
   };
 }
 
-/** Whether a request sends undeclared values: also the other keys of a map that is managed by key. */
+/** Whether a request sends undeclared values, such as the other keys of a map that is managed by key. */
 function carriesIn({ body = {}, params }: WriteRequest, { fields }: Kind, declared: Declared): boolean {
   const ids = new Set<unknown>(Object.values(params));
   return Object.entries(body).some(
@@ -125,7 +125,7 @@ const NO_RECORD: Recorded = {
   matchesDeleteResponse: () => false,
 };
 
-/** What may contain references: the documents, and pending restores. */
+/** The documents in which references are resolved: those of the subjects, and one for each pending restore. */
 export function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {
   return subjects.flatMap(({ kind, identity, declared }) => {
     if (declared === undefined) return [];

@@ -2,14 +2,14 @@ import { quote } from '../base/escape.js';
 import { isMap, type Value } from '../base/values.js';
 import type { Change, FieldChange, Plan, PlanWarning } from './plan.js';
 
-/** Letters that look like the Latin ones below them: Cyrillic, then Greek. */
+/** Letters that look like the Latin letters at the same positions of `latin`: Cyrillic, then Greek. */
 const lookalikes = 'асеорхуіјѕԁһԛԝАВСЕНІЈКМОРЅТХУοινυρκταΑΒΕΖΗΙΚΜΝΟΡΤΥΧ';
 const latin = 'aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX';
 const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu'].map(
   (name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const,
 );
 
-/** Adds a warning for each key and name whose words mix alphabets, since it may look like another one. */
+/** Adds a warning for each key and name with a word that mixes alphabets, since it may look like another name. */
 export function warnOfMixedScripts(change: Change): Change {
   const names = [...new Set(change.fields.flatMap(namesIn))];
   const warnings = names.flatMap((name): PlanWarning[] => {

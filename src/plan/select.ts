@@ -31,7 +31,7 @@ export function matchesTarget(target: string, address: string): boolean {
   return isUuid(id) && matchesPattern(withLowerCaseId(target), withLowerCaseId(address));
 }
 
-/** The pattern of `safety.protect` that names one of the addresses, in any letter case: a guard had better guard too much. */
+/** The pattern of `safety.protect` that matches one of the addresses. Ignores letter case, to protect too much rather than too little. */
 export function protectingPattern(patterns: readonly string[], addresses: readonly string[]) {
   const names = addresses.map((address) => address.toLowerCase());
   return patterns.find((pattern) => names.some((name) => matchesPattern(pattern.toLowerCase(), name)));
@@ -41,7 +41,7 @@ function withLowerCaseId(address: string): string {
   return address.replace(/\/[^/]*/, (id) => id.toLowerCase());
 }
 
-/** The objects that a run is about: `--target`, `--kind` and `--shard`. */
+/** The objects that a run selects with `--target`, `--kind` and `--shard`. */
 export interface Selection {
   /** Patterns of addresses, in which `*` matches any characters; empty selects all objects. */
   readonly targets: readonly string[];
@@ -51,7 +51,7 @@ export interface Selection {
   readonly shard?: Shard | undefined;
 }
 
-/** Whether an object belongs to the run's shard. Kinds that can't be split belong to the first one. */
+/** Whether an object belongs to the run's shard. Kinds that can't be split belong to the first shard. */
 export function isInShard({ shard }: Pick<Selection, 'shard'>, kind: KindName, identity: Identity): boolean {
   if (shard === undefined) return true;
   const alone = kindOf(kind).succession !== undefined;

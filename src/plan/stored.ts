@@ -69,7 +69,7 @@ export async function sealObjects(plan: Pick<Plan, keyof DigestScope | 'changes'
   }));
 }
 
-/** The address of an object, or its key if the address contains a credential. */
+/** The address of an object; its key if the address contains a credential. */
 export function sealedName({ address, apply }: Pick<Change, 'address' | 'apply'>, redactName: Redact) {
   return redactAddress(address, { redactName }) === address
     ? address
@@ -101,7 +101,7 @@ function observedOf(change: Change, hasher: Hasher): Json {
   ];
 }
 
-/** A set without the labels of its elements, which belong to other objects: another shard of the run may change them. */
+/** A set without the labels of its elements. They belong to other objects, which another shard of the run may change. */
 function withoutLabels({ type }: FieldType, field: Value): Value {
   if (type !== 'set' || !Array.isArray(field)) return field;
   return field.map((element) => {
@@ -134,7 +134,7 @@ export function alterationProblems(stored: StoredPlan, file: string): Problem[] 
   return [error('plan-altered', message, [], 'make it again with idops plan --out FILE and review it')];
 }
 
-/** Reads a stored plan. Gives a problem if this version can't use the text. */
+/** Parses a stored plan. Returns a problem if this version can't use the text. */
 export function parseStoredPlan(text: string, file: string): StoredPlan | Problem {
   const unusable = (why: string) => unusablePlan(file, why);
   let data: unknown;
@@ -157,13 +157,13 @@ export function unusablePlan(file: string, why: string): Problem {
   return error('plan-unreadable', `${file} can't be used: ${why}`, [], hint);
 }
 
-/** Says that a file contains something else, and at which path. */
+/** The message that a file isn't a stored plan, with the path of the first mistake. */
 export function notStored(path: readonly PropertyKey[]): string {
   const where = path.length === 0 ? '' : ` (see ${path.map(String).join('.')})`;
   return `it is not a plan that was stored with --out${where}`;
 }
 
-/** Whether something is a stored plan and no problem. */
+/** Whether the result of parsing is a stored plan. */
 export function isStoredPlan(read: StoredPlan | Problem): read is StoredPlan {
   return 'digest' in read;
 }
@@ -173,8 +173,8 @@ function partOf({ shard }: { readonly shard?: Shard | undefined }): string {
 }
 
 /**
- * Why a stored plan is not what would be done now; empty if it is. With `left`, the keys of objects that an earlier attempt left: their
- * changes must be as stored, and no others may be left.
+ * Why a stored plan differs from what would be done now; empty if it doesn't. `left` has the keys of objects that an earlier attempt left
+ * to do: only their changes may remain, and they must be as stored.
  */
 export async function staleness(stored: StoredPlan, now: Plan, left?: readonly string[]): Promise<Problem[]> {
   const found: string[] = [];

@@ -16,9 +16,9 @@ export interface Subject {
   readonly kind: KindName;
   readonly identity: Identity;
   readonly declared: Declared | undefined;
-  /** Whether it is here only for a pending restore. */
+  /** Whether it is in the plan only for a pending restore. */
   readonly onlyRestore?: true;
-  /** Whether another shard applies it; it is here because it may turn out to be an object of this shard. */
+  /** Whether it belongs to another shard. It is read because it may be the same object as one of this shard. */
   readonly inOtherShard?: true;
 }
 
@@ -44,7 +44,7 @@ export function placeholderDocument(
   };
 }
 
-/** The objects to look at: the documents that a target may match, pending restores, and what pruning may delete. */
+/** The subjects to read: documents that a target may match, pending restores, and objects that pruning may delete. */
 export function candidates(options: BuildOptions, references: References): Subject[] {
   const { declared, selection, state } = options;
   const documents = ownAndRelated(
@@ -61,10 +61,10 @@ export function candidates(options: BuildOptions, references: References): Subje
   );
   const orphans = others.flatMap(([, record]): Subject[] => {
     const { kind, identity, run, created = run, deleted, managed } = record;
-    // idops doesn't own what no run wrote, nor what an undo put back, which manages nothing; it does own what an earlier run created.
+    // idops owns an object that a run wrote, unless an undo restored it, which manages no field.
     const isPutBack = managed.length === 0 && created === run && unrecordedField(kindOf(kind)) === undefined;
     const isOwn = run !== null && !isPutBack;
-    // A document whose object wasn't found may declare it.
+    // A document without a found object may declare it.
     const isSure = declared.every((document) => document.kind !== kind || document.reason === undefined);
     if (isPruned(record, options) && deleted === undefined && isOwn && isSure)
       return [{ kind, identity, declared: undefined }];
@@ -75,14 +75,14 @@ export function candidates(options: BuildOptions, references: References): Subje
   return [...documents, ...orphans];
 }
 
-/** The addresses of a record by the names that its object has or had: a document may know it by one of them. */
+/** The addresses of a record by all names that its object has or had, since a document may use any of them. */
 function knownNames({ kind, identity, left, former_names: former = [] }: ResourceRecord): string[] {
   const { name } = left?.fields ?? {};
   const names = typeof name === 'string' ? [name, ...former] : former;
   return [identity, ...names.map((one) => ({ name: one }))].map((one) => addressOf(kind, one));
 }
 
-/** The subjects without undeclared objects that turned out to be those of a document. */
+/** The subjects without undeclared ones whose object a document declares after all. */
 export function withoutDeclared(addressed: readonly Addressed[]): readonly Addressed[] {
   const own = new Set(addressed.flatMap(({ subject, key }) => (isOrphan(subject) ? [] : [key])));
   return addressed.filter(({ subject, key }) => !isOrphan(subject) || !own.has(key));
@@ -92,7 +92,7 @@ function isOrphan({ declared, onlyRestore }: Subject): boolean {
   return declared === undefined || onlyRestore === true;
 }
 
-/** The documents of this shard, and those of others that may turn out to be the same objects. */
+/** The documents of this shard, and those of other shards that may be the same objects. */
 function ownAndRelated(documents: readonly Declared[], selection: Selection): Subject[] {
   const subjects = documents.map((document): Subject => {
     const { kind, identity } = document;
@@ -132,7 +132,7 @@ export function restoresLeftOut(options: BuildOptions): string[] {
     .map(([address]) => address);
 }
 
-/** Whether an object may be selected; some can only be decided after reading. */
+/** Whether an object may be selected. For some kinds, only reading can tell. */
 function mayBeSelected(
   selection: Selection,
   kind: KindName,
@@ -189,7 +189,7 @@ export function checkTargets(
   );
 }
 
-/** Documents that turned out to be one object, each with the places of the others. */
+/** The documents that share their object with others, each with those others. */
 export function sameObjects(subjects: readonly { subject: Subject; key: string }[]) {
   const byKey = new Map<string, Declared[]>();
   for (const { subject, key } of subjects)

@@ -28,7 +28,7 @@ export function endOf(element: Value): string | undefined {
   return isMap(element) ? instantOf(element.until) : undefined;
 }
 
-/** Finds a document that declares an end for a member. */
+/** Returns a function that finds a document which declares an end for a member. */
 function datedDocuments(documents: readonly Declared[]) {
   const places = new Map<string, Declared>();
   for (const document of documents) {
@@ -51,8 +51,8 @@ function key(field: string, member: string, end: string): string {
 type Removed = { [field: string]: string[] };
 
 /**
- * Documents in which access that has ended is removed from those who received it. `documents` are about single objects; `written` are
- * all as they are in manifests. With `endedOnly`, nothing else is left. Pure.
+ * Changes documents so that ended access is removed from users who received it. `documents` are about single objects; `written` are the
+ * documents of the manifests. With `endedOnly`, the result has only these removals. Pure.
  */
 export function removeEndedAccess(
   documents: readonly Declared[],
@@ -68,8 +68,8 @@ export function removeEndedAccess(
   const unmanaged: string[] = [];
   const undated: string[] = [];
   /**
-   * Adds received members whose access has ended, and that only documents declare which no longer cover the object. Gives one of these
-   * documents.
+   * Adds received members whose access has ended and that the object's document doesn't declare, if another document does. Returns such a
+   * document.
    */
   const addLate = (
     removed: Removed,
@@ -119,14 +119,14 @@ export function removeEndedAccess(
   return { declared, warnings: [...unmanagedEnds(unmanaged), ...notInForce(undated)] };
 }
 
-/** Whether a set, as the server showed it last, has a member; one that it never showed may have it. */
+/** Whether a set has a member. A set that the server never showed may have it. */
 function isHeld(set: Value | undefined, id: string): boolean {
   return set === undefined || asElements(set).some((element) => element.id === id);
 }
 
 /**
- * Recorded sets without ended members, if a document declares them whole and the server doesn't show them: these are sent whole, and
- * nothing else of the document is.
+ * Recorded sets without ended members, if a document declares the whole set and the server doesn't show it: such a set must be sent
+ * whole.
  */
 function recordedWhole({ fields }: Declared, removed: Removed, record: ResourceRecord | undefined): Fields {
   if (record === undefined || record.left !== undefined) return {};
@@ -139,7 +139,7 @@ function recordedWhole({ fields }: Declared, removed: Removed, record: ResourceR
   );
 }
 
-/** A document that removes these members from sets, which are `known` or read, and does nothing else. */
+/** A document that only removes these members. `known` has the sets that can't be read. */
 function removalOf(identity: Identity, removed: Removed, source: Declared, known: Fields = {}): Declared {
   const fields = withRemoved(known, removed);
   return { ...documentFor(source, identity, undefined), fields, ended: removed, whole: [] };
@@ -157,8 +157,8 @@ function withRemoved(fields: Fields, removed: Removed): Fields {
 }
 
 /**
- * The fields of a document without access that has ended, the members that the object received with such an end, and the names of those
- * that it had before and keeps.
+ * Splits ended access from a document: `fields` without it, `removed` with the members that the object received with an end, and `kept`
+ * with the names of members that it had before and keeps.
  */
 function withoutEnded(document: Declared, record: ResourceRecord | undefined, now: Date) {
   const { kind, fields: declaredFields } = document;
@@ -194,7 +194,7 @@ function withoutEnded(document: Declared, record: ResourceRecord | undefined, no
   return { fields: isSame ? declaredFields : { ...declaredFields, ...changed }, removed, kept };
 }
 
-/** The fields of a document without removals of members that the object doesn't have: the server may not know them any more. */
+/** The fields of a document without removals of members that the object doesn't have, since the server may have deleted them. */
 export function withoutMissingMembers({ fields, ended = {} }: Declared, live: Fields): Fields {
   const sets = Object.keys(ended).map((field): [string, Value] => {
     const { [field]: declared = null } = fields;
@@ -207,7 +207,7 @@ export function withoutMissingMembers({ fields, ended = {} }: Declared, live: Fi
   return sets.length === 0 ? fields : { ...fields, ...Object.fromEntries(sets) };
 }
 
-/** The recorded id of a member, if the object received it with an end, or idops gave it without one. */
+/** The recorded id of a member that idops added, with or without an end; undefined for any other. */
 function receivedAs(element: Value, field: string, record: ResourceRecord | undefined): string | undefined {
   const member = idOrName(element)?.toLowerCase();
   const dates = Object.entries(record?.until?.[field] ?? {});
@@ -221,7 +221,7 @@ function receivedAs(element: Value, field: string, record: ResourceRecord | unde
 /** Declared ends, by field: the resolved element and the instant. */
 type Ends = { readonly [field: string]: readonly { readonly element: Fields; readonly at: string }[] };
 
-/** Takes the ends out of resolved sets. */
+/** Separates the ends from resolved sets. */
 export function extractEnds(kind: Kind, fields: Fields): { readonly fields: Fields; readonly ends: Ends } {
   const ends: { [field: string]: { element: Fields; at: string }[] } = {};
   const plain = mapValues(fields, (declared, field) => {
@@ -239,9 +239,9 @@ export function extractEnds(kind: Kind, fields: Fields): { readonly fields: Fiel
 }
 
 /**
- * What to record about ends: new and changed ones, and null for members that are declared without one now. `undated` are members that the
- * object had before, by other means than idops: they get no end. `given` are members that idops added. `ends` are those in force, the
- * first one first.
+ * Returns the ends to record (`until`): new and changed ones, and null for members that are now declared without one. `undated` are members
+ * that idops didn't add, so their declared end has no effect. `ends` are the effective ones, earliest first. `given` are members that idops
+ * added.
  */
 export function untilChanges(
   declaredEnds: Ends,
@@ -287,7 +287,7 @@ function nameIn({ id, name }: Fields): string {
   return String(name ?? id);
 }
 
-/** Ends that change, as a plan shows them. */
+/** Changed ends as fields of a plan. */
 export function endFields(changes: UntilChanges = {}, recorded: Dates = {}): FieldChange[] {
   return Object.entries(changes).flatMap(([field, members]) =>
     Object.entries(members).map(([id, end]): FieldChange => {
@@ -299,13 +299,13 @@ export function endFields(changes: UntilChanges = {}, recorded: Dates = {}): Fie
   );
 }
 
-/** An unchanged object whose ends have to be recorded. */
+/** Turns an unchanged object into an adoption if its ends must be recorded. */
 export function withEnds(change: Change, recorded: Dates | undefined): Change {
   const fields = endFields(change.apply.until, recorded);
   return fields.length === 0 ? change : { ...change, action: 'adopt', fields };
 }
 
-/** Days before its end at which a plan lists an access. */
+/** Plans list access that ends within this time, in milliseconds. */
 const SOON = 14 * 24 * 60 * 60 * 1000;
 
 /** The first end of the declared access, and warnings about those within 14 days. */
