@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { usedBy } from '../apply/approvals.js';
+import { usedApproval } from '../apply/approvals.js';
 import { isComplete, type Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import { approve } from '../plan/approve.js';
@@ -88,7 +88,7 @@ function leftByEarlierAttempt(
   { environment, digest }: StoredPlan,
 ): readonly string[] | undefined {
   const workflow_run = event.runId ?? '';
-  return usedBy(session.approvalHistory(), { workflow_run, environment, digest })?.left;
+  return usedApproval(session.approvalHistory(), { workflow_run, environment, digest })?.left;
 }
 
 function summaryOf(result: Result, problems: readonly Problem[]): string {

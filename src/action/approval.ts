@@ -1,4 +1,4 @@
-import { type Approval, usedBy, whyUsedUp } from '../apply/approvals.js';
+import { type Approval, approvalProblem, usedApproval } from '../apply/approvals.js';
 import { type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
 import { shardText } from '../base/shard.js';
 import { changesServer, type Plan } from '../plan/plan.js';
@@ -107,12 +107,12 @@ async function requireApproval(
   const shownAt = approved === null ? {} : { shownAt: approved.shownAt };
   const history = session.approvalHistory();
   const plannedAt = approved?.stored == null ? null : new Date(approved.stored.created_at);
-  const usedUp = whyUsedUp(history, approval, firstAttemptAt, plannedAt);
+  const usedUp = approvalProblem(history, approval, firstAttemptAt, plannedAt);
   if (usedUp !== undefined) throw new ProblemsError([usedUp]);
   if (laterRun !== null)
     throw problemError('approval-used', `this workflow has a later run than this one: ${laterRun}`);
   refuse(problems);
-  const left = usedBy(history, approval)?.left;
+  const left = usedApproval(history, approval)?.left;
   if (left !== undefined) {
     // `planStored` compared a stored plan already.
     if (stored !== undefined) return { plan, approval, ...shownAt };

@@ -16,12 +16,12 @@ import {
 } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { writeHint } from '../state/write-errors.js';
-import { leftOf } from './approvals.js';
+import { remainingKeys } from './approvals.js';
 import { messageOf } from './attempt-outcome.js';
 import { type Executed, type ExecuteOptions, execute } from './execute.js';
 import { completeJournal, entriesOf } from './journal-entries.js';
 import { journalRecorder } from './journal-recorder.js';
-import { belongs } from './owner.js';
+import { belongsTo } from './owner.js';
 import { withSeen } from './record.js';
 import type { Answers, Result } from './result.js';
 import { RunLock } from './run-lock.js';
@@ -70,9 +70,9 @@ export async function applyPlan(
   const now = { at: new Date().toISOString(), hasher };
   const records = await withSeen(withoutRestored(options.state, plan), seen, now);
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
-    return await saveSeen(plan, runState, records, options);
+    return await saveObserved(plan, runState, records, options);
   }
-  refuse(endedSince(plan));
+  refuse(accessEndedProblems(plan));
   await lock.confirm();
   const { begun, journal } = await beginRun(plan, runState, records, options);
   try {
@@ -98,14 +98,14 @@ export async function applyPlan(
 }
 
 /** The problem of a plan that gives access which has ended since, while a question waited for its answer. */
-function endedSince({ asOf, holdsUntil }: Plan): Problem[] {
+function accessEndedProblems({ asOf, holdsUntil }: Plan): Problem[] {
   if (asOf !== undefined || holdsUntil === undefined || Date.now() < Date.parse(holdsUntil)) return [];
   const message = `stale plan: it held until ${holdsUntil}, when access ends that it still gives`;
   return [error('stale-plan', message, [], 'nothing was sent; plan again and review it')];
 }
 
 /** What there is to do if nothing is to be sent: the records that are news are saved. */
-async function saveSeen(
+async function saveObserved(
   plan: Plan,
   runState: RunState,
   resources: State['resources'],
@@ -189,10 +189,11 @@ async function endRun(
   const part = withoutUndefined({ shard, journal: shard && name });
   const result = { run: begun.run, ...part, results, interrupted: signal.aborted };
   const state = { ...begun.state, resources };
-  const hintOr = (hint: string): string => (journal.kept === null ? hint : keptHint(name, journal.kept));
+  const hintUnlessBuffered = (hint: string): string =>
+    journal.kept === null ? hint : bufferHint(name, journal.kept);
   const endedEarly = (failure: unknown): Problem[] => {
     if (failure === undefined) return restoresLeftOut(plan);
-    const hint = hintOr('what was sent is in the journal, and the next apply reads it');
+    const hint = hintUnlessBuffered('what was sent is in the journal, and the next apply reads it');
     const message = `run ${name} ended early: ${messageOf(failure)}`;
     return [error('run-ended-early', message, [], hint), ...restoresLeftOut(plan)];
   };
@@ -214,10 +215,10 @@ async function endRun(
   let saved: State = state;
   try {
     await settleCreations(plan, name, resources, backend.runs);
-    saved = await runState.end(begun, resources, fatal === undefined, leftOf(result, keys));
+    saved = await runState.end(begun, resources, fatal === undefined, remainingKeys(result, keys));
     if (fatal === undefined) await end(signal.aborted);
   } catch (failure) {
-    const hint = hintOr(
+    const hint = hintUnlessBuffered(
       `${writeHint(failure)}; the journal of run ${name} holds everything, and the next apply reads it`,
     );
     problems.push(error('state-not-saved', messageOf(failure), [], hint));
@@ -260,7 +261,7 @@ async function confirmLock(
     if (!hasProblem(failure, 'locked') || shard !== undefined) throw failure;
     for (const name of await backend.runs.list().catch(() => [])) {
       const later = name > journal ? await backend.runs.read(name).catch(() => null) : null;
-      if (later === null || !belongs(later.run, state)) continue;
+      if (later === null || !belongsTo(later.run, state)) continue;
       const message = `the lock of the state was lost: ${describeRun(later.run)} took it over (${backend.place})`;
       throw problemError('locked', message, undefined, failure);
     }
@@ -289,6 +290,6 @@ function restoresLeftOut({ warnings }: Plan): Problem[] {
 }
 
 /** What to do if the end of a journal is only on this machine. */
-function keptHint(run: string, kept: string): string {
+function bufferHint(run: string, kept: string): string {
   return `a part of the journal of run ${run} could not be brought to its place and is kept in ${kept}: run idops again from here, which brings it there`;
 }

@@ -4,22 +4,22 @@ import type { StateHead } from '../state/state.js';
 import type { Result } from './result.js';
 
 /** A used approval, as the state stores it. */
-type Used = NonNullable<StateHead['approvals']>[number];
+type UsedApproval = NonNullable<StateHead['approvals']>[number];
 
 /** The plan that a workflow run applies, and its approval. */
-export type Approval = Omit<Used, 'at' | 'runs' | 'left'>;
+export type Approval = Omit<UsedApproval, 'at' | 'runs' | 'left'>;
 
 /** The used approvals and the newest run of a state. */
 export type ApprovalHistory = Pick<StateHead, 'approvals' | 'last_run' | 'shards'>;
 
 /** How many used approvals a state remembers. An older run is refused because of a later one. */
-const remembered = 100;
+const MAX_APPROVALS = 100;
 
 /** The approval that a workflow run has used, with what is left of it; undefined if it has used none. */
-export function usedBy(
+export function usedApproval(
   { approvals = [] }: ApprovalHistory,
   { workflow_run, environment, digest }: Pick<Approval, 'workflow_run' | 'environment' | 'digest'>,
-): Used | undefined {
+): UsedApproval | undefined {
   return approvals.find(
     (used) =>
       used.workflow_run === workflow_run && used.environment === environment && used.digest === digest,
@@ -30,15 +30,15 @@ export function usedBy(
  * Why an approval doesn't count; undefined if it does. `since` is when the workflow run began, if this isn't its first attempt;
  * `made` is when the approved plan was made, if that is known.
  */
-export function whyUsedUp(
+export function approvalProblem(
   state: ApprovalHistory,
   approval: Approval,
-  since: Date | null,
-  made: Date | null = null,
+  startedAt: Date | null,
+  plannedAt: Date | null = null,
 ): Problem | undefined {
   const { workflow_run, environment, pull_request, head, digest } = approval;
-  const here = (state.approvals ?? []).filter((used) => used.environment === environment);
-  const other = here.find(
+  const ofEnvironment = (state.approvals ?? []).filter((used) => used.environment === environment);
+  const otherUse = ofEnvironment.find(
     (used) =>
       used.workflow_run !== workflow_run &&
       pull_request !== null &&
@@ -46,63 +46,67 @@ export function whyUsedUp(
       used.head === head &&
       used.digest === digest,
   );
-  if (other !== undefined)
-    return usedUp(`the approval of ${requestName(pull_request, other)} was used by ${other.url}`);
-  const later = here.findLast((used) => BigInt(used.workflow_run) > BigInt(workflow_run));
-  if (later !== undefined) return usedUp(`a later run was applied since: ${named(later)}`);
-  const own = usedBy(state, approval);
-  if (own?.left.length === 0)
-    return usedUp(`everything that was approved was applied already, by ${own.url}`);
-  const from = own === undefined ? (made ?? since) : new Date(own.at);
-  const between = here.findLast(
+  if (otherUse !== undefined)
+    return approvalUsed(`the approval of ${requestName(pull_request, otherUse)} was used by ${otherUse.url}`);
+  const newerRun = ofEnvironment.findLast((used) => BigInt(used.workflow_run) > BigInt(workflow_run));
+  if (newerRun !== undefined) return approvalUsed(`a later run was applied since: ${describeUse(newerRun)}`);
+  const ownUse = usedApproval(state, approval);
+  if (ownUse?.left.length === 0)
+    return approvalUsed(`everything that was approved was applied already, by ${ownUse.url}`);
+  const from = ownUse === undefined ? (plannedAt ?? startedAt) : new Date(ownUse.at);
+  const laterUse = ofEnvironment.findLast(
     (used) => used.workflow_run !== workflow_run && from !== null && Date.parse(used.at) > from.getTime(),
   );
-  if (between !== undefined) return usedUp(`another plan was applied since: ${named(between)}`);
+  if (laterUse !== undefined) return approvalUsed(`another plan was applied since: ${describeUse(laterUse)}`);
   const newest = newestRunIn(state);
-  const ofRuns = new Set(here.flatMap(({ runs }) => runs));
+  const ofRuns = new Set(ofEnvironment.flatMap(({ runs }) => runs));
   // The beginning of the name of a run of that time.
-  const begun =
-    own?.runs.at(-1) ??
+  const earliest =
+    ownUse?.runs.at(-1) ??
     (from === null ? undefined : `${from.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`);
-  if (newest !== undefined && begun !== undefined && newest > begun && !ofRuns.has(newest))
-    return usedUp(`run ${newest} was applied since`);
+  if (newest !== undefined && earliest !== undefined && newest > earliest && !ofRuns.has(newest))
+    return approvalUsed(`run ${newest} was applied since`);
   return undefined;
 }
 
 /** A state's approvals, with one that a run begins to use for the objects with these keys. */
-export function withUse(
+export function recordUse(
   { approvals = [] }: ApprovalHistory,
   approval: Approval,
   { run, keys, at }: { readonly run: string; readonly keys: readonly string[]; readonly at: string },
-): Used[] {
-  const before = usedBy({ approvals }, approval);
+): UsedApproval[] {
+  const before = usedApproval({ approvals }, approval);
   const used = { ...approval, at, runs: [...(before?.runs ?? []), run], left: [...keys] };
-  return [...approvals.filter((one) => one !== before), used].slice(-remembered);
+  return [...approvals.filter((one) => one !== before), used].slice(-MAX_APPROVALS);
 }
 
 /** A state's approvals after the run has ended, with the keys that are left. */
-export function withLeft({ approvals = [] }: ApprovalHistory, run: string, left: readonly string[]): Used[] {
+export function recordRemaining(
+  { approvals = [] }: ApprovalHistory,
+  run: string,
+  left: readonly string[],
+): UsedApproval[] {
   return approvals.map((used) => (used.runs.at(-1) === run ? { ...used, left: [...left] } : used));
 }
 
 /** The keys of the objects that a run did not apply. `keys` are those of the plan, by address. */
-export function leftOf({ results }: Result, keys: ReadonlyMap<string, string>): string[] {
+export function remainingKeys({ results }: Result, keys: ReadonlyMap<string, string>): string[] {
   return results.flatMap(({ address, status }) => {
     const key = keys.get(address);
     return status === 'applied' || key === undefined ? [] : [key];
   });
 }
 
-function usedUp(message: string): Problem {
+function approvalUsed(message: string): Problem {
   return error('approval-used', message);
 }
 
-function named(used: Used): string {
+function describeUse(used: UsedApproval): string {
   const { pull_request, url } = used;
   return pull_request === null ? url : `${requestName(pull_request, used)}, by ${url}`;
 }
 
 /** GitLab's own name for it, if the address is that of a pipeline of GitLab. */
-function requestName(number: number | null, { url }: Used): string {
+function requestName(number: number | null, { url }: UsedApproval): string {
   return url.includes('/-/pipelines/') ? `merge request !${number}` : `pull request #${number}`;
 }

@@ -113,7 +113,7 @@ export function openOutcome(
       error: `${open.message}; ${why}, so ${EFFECT_UNKNOWN}`,
     });
   if (live === undefined) return unknown('it could not be read back');
-  if (verdict === 'unseen') {
+  if (verdict === 'unknown') {
     if (action === 'regenerate') return outcomeWithoutReadBack(open, true);
     return unknown(`read back: ${live.reason ?? `${unverified.join(', ')} could not be seen`}`);
   }

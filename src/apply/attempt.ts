@@ -24,9 +24,9 @@ import {
   UNUSABLE_ANSWER,
 } from './attempt-outcome.js';
 import type { Recorder } from './journal-recorder.js';
-import { aimOf, type Judgement, judge } from './outcome.js';
+import { intentOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
-import { emptied, misnamed, otherCreation, otherObject, type Verification, verify } from './verify.js';
+import { emptiedFields, otherCreation, otherObjectError, type Verification, verify, wrongNames } from './verify.js';
 
 export interface SendOptions {
   readonly reader: Reader;
@@ -100,7 +100,7 @@ export class Attempt {
     if ('open' in sent) return { change, failure: sent.open };
     const { action, apply } = change;
     const other =
-      action === 'create' ? otherCreation(apply, sent.data) : otherObject(apply.identity, sent.data);
+      action === 'create' ? otherCreation(apply, sent.data) : otherObjectError(apply.identity, sent.data);
     if (other === undefined) return this.#result(this.#judgeAnswer(change, sent), change);
     const failure = { ...UNUSABLE_ANSWER, message: other, httpStatus: sent.status, attempts: sent.attempts };
     if (this.#readable && action !== 'regenerate') return { change, failure };
@@ -112,8 +112,8 @@ export class Attempt {
     { change, failure }: OpenChange,
     live: Live | undefined,
   ): Promise<AttemptResult | typeof EXPIRED> {
-    const judgement = judge(this.#kind, aimOf(change), live);
-    const hadNoEffect = !judgement.begun && Object.keys(judgement.lost).length === 0;
+    const judgement = judge(this.#kind, intentOf(change), live);
+    const hadNoEffect = !judgement.anyDone && Object.keys(judgement.lost).length === 0;
     if (failure.expired && live !== undefined && judgement.verdict !== 'done' && hadNoEffect) return EXPIRED;
     if (live === undefined || Object.keys(judgement.lost).length === 0) {
       return this.#result(openOutcome(this.#kind, change, failure, judgement, live), change);
@@ -214,7 +214,7 @@ export class Attempt {
       ...(different.length > 0 ? [keptValue] : []),
       // If the server lists scopes, the plan has checked their names.
       ...(listRead('scopes', this.#options.profile) === undefined
-        ? misnamed(this.#kind, change.apply.expected, data)
+        ? wrongNames(this.#kind, change.apply.expected, data)
         : []),
       ...this.#otherProfileErrors(change, data),
     ];
@@ -253,7 +253,7 @@ export class Attempt {
     const losesSilently = signs?.losesSilently === true;
     const hasDifference = verify(kind, expected, answer).different.length > 0;
     if (!losesSilently && !hasDifference) return [];
-    const empty = emptied(resetUnlessSent, change.apply, answer);
+    const empty = emptiedFields(resetUnlessSent, change.apply, answer);
     return [
       ...different.map((what) => `${what}, although it was not sent`),
       ...(empty.length === 0
@@ -279,7 +279,7 @@ export class Attempt {
       sent = repair;
       const sentRepair = await this.#send(repair);
       const answered =
-        'data' in sentRepair && otherObject(change.apply.identity, sentRepair.data) === undefined;
+        'data' in sentRepair && otherObjectError(change.apply.identity, sentRepair.data) === undefined;
       attempts += attemptsOf(sentRepair);
       const now = answered
         ? { exists: true, identity: current.live.identity, fields: sentRepair.data }
@@ -290,7 +290,7 @@ export class Attempt {
           );
       const repairedJudgement = judge(
         this.#kind,
-        { ...aimOf(change), expected: repair.apply.expected, byMember: undefined },
+        { ...intentOf(change), expected: repair.apply.expected, byMember: undefined },
         now,
       );
       const total = { ...open, attempts };
@@ -300,7 +300,7 @@ export class Attempt {
         return this.#result(repairedOutcome(aim, total, names, now.fields), repair);
       // The error is about the original change, not about its repair.
       current = {
-        judgement: { ...judge(this.#kind, aimOf(change), now), lost: repairedJudgement.lost },
+        judgement: { ...judge(this.#kind, intentOf(change), now), lost: repairedJudgement.lost },
         live: now,
       };
       if (Object.keys(current.judgement.lost).length === 0) break;

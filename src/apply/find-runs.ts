@@ -5,13 +5,13 @@ import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { mergeJournals } from './journal-entries.js';
-import { knowsOf, withoutFirstLine } from './resume.js';
+import { knowsRun, missingFirstLine } from './resume.js';
 
 /** The journals of all runs, oldest first, and the problems of those that can't be read, those that the state knows among them. */
 export async function readRuns(
   store: RunStore,
   state?: State,
-): Promise<{ runs: Found[]; problems: Problem[] }> {
+): Promise<{ runs: RunJournals[]; problems: Problem[] }> {
   const byRun = new Map<string, [JournalContent, ...JournalContent[]]>();
   const problems: Problem[] = [];
   for (const name of await store.list()) {
@@ -21,7 +21,7 @@ export async function readRuns(
         const others = byRun.get(runOf(name));
         if (others === undefined) byRun.set(runOf(name), [content]);
         else others.push(content);
-      } else if (knowsOf(state, name)) problems.push(withoutFirstLine(name));
+      } else if (knowsRun(state, name)) problems.push(missingFirstLine(name));
     } catch (failure) {
       if (!(failure instanceof ProblemsError)) throw failure;
       problems.push(...failure.problems);
@@ -35,27 +35,27 @@ export async function readRuns(
  * Throws a ProblemsError (`no-such-run`) if there is no such run, or several.
  */
 export async function findRun(store: RunStore, name: string): Promise<JournalContent> {
-  return asOne(await findParts(store, name));
+  return mergedJournal(await findJournals(store, name));
 }
 
 /** The journals of a run, or of a part of one. */
-export interface Found {
+export interface RunJournals {
   readonly name: string;
   readonly contents: readonly [JournalContent, ...JournalContent[]];
 }
 
 /** Finds the journals of a run: of a run all of its parts, of a part each attempt. */
-export async function findParts(store: RunStore, given: string): Promise<Found> {
+export async function findJournals(store: RunStore, given: string): Promise<RunJournals> {
   const names = await store.list();
   const name = identifyRun(names, given);
-  const found = names.filter((one) => matchesJournal(one, name));
+  const matches = names.filter((one) => matchesJournal(one, name));
   const contents: JournalContent[] = [];
-  for (const one of found) {
+  for (const one of matches) {
     const content = await store.read(one);
     if (content !== null) contents.push(content);
   }
   const [first, ...others] = contents;
-  if (first === undefined) throw new ProblemsError(found.map(withoutFirstLine));
+  if (first === undefined) throw new ProblemsError(matches.map(missingFirstLine));
   return { name, contents: [first, ...others] };
 }
 
@@ -100,7 +100,7 @@ function identifyRun(names: readonly string[], name: string): string {
 }
 
 /** Merges the journals under the name of the run or part. */
-export function asOne({ name, contents }: Found): JournalContent {
+export function mergedJournal({ name, contents }: RunJournals): JournalContent {
   const [first, ...others] = contents;
   return others.length === 0 && first.run.run === name ? first : mergeJournals(contents, name);
 }

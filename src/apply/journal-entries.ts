@@ -60,7 +60,7 @@ export function mergeJournals(contents: readonly JournalContent[], name: string)
     for (const entry of entriesOf(content)) {
       const { key } = entry.sending;
       const former = entries.get(key);
-      const one = former === undefined ? entry : merge(former, entry);
+      const one = former === undefined ? entry : mergeEntries(former, entry);
       // The order of the last attempts.
       entries.delete(key);
       entries.set(key, one);
@@ -76,7 +76,7 @@ export function mergeJournals(contents: readonly JournalContent[], name: string)
   const isEnded = open.length === 0 && end !== undefined;
   const isCut = contents.some((content) => {
     const last = content.lines.at(-1);
-    return last?.type === 'end' && last.interrupted && !wasBegunAgain(content, contents);
+    return last?.type === 'end' && last.interrupted && !wasRepeated(content, contents);
   });
   return {
     run: { ...oldest.run, run: name },
@@ -87,19 +87,19 @@ export function mergeJournals(contents: readonly JournalContent[], name: string)
 }
 
 /** Merges what two attempts, one after the other, did to an object. */
-function merge(former: Entry, entry: Entry): Entry {
-  if (!mayBeDone(former)) return entry;
-  if (!mayBeDone(entry)) return former;
+function mergeEntries(former: Entry, entry: Entry): Entry {
+  if (!mayHaveEffect(former)) return entry;
+  if (!mayHaveEffect(entry)) return former;
   const { before, existed, expected, until_before: untilBefore } = former.sending;
   const { fields, hashes } = entry.sending.expected;
-  const stays = Object.entries(expected.hashes).filter(
+  const remainingHashes = Object.entries(expected.hashes).filter(
     ([pointer]) => !Object.hasOwn(fields, pointer.split('/')[1] ?? ''),
   );
-  const asked = {
+  const merged = {
     fields: { ...expected.fields, ...fields },
-    hashes: { ...Object.fromEntries(stays), ...hashes },
+    hashes: { ...Object.fromEntries(remainingHashes), ...hashes },
   };
-  const sending = { ...entry.sending, before, existed, expected: asked };
+  const sending = { ...entry.sending, before, existed, expected: merged };
   return {
     ...entry,
     sending: untilBefore === undefined ? sending : { ...sending, until_before: untilBefore },
@@ -107,14 +107,14 @@ function merge(former: Entry, entry: Entry): Entry {
 }
 
 /** Whether the server may have done something of a change. */
-function mayBeDone({ sending, answered }: Entry): boolean {
+function mayHaveEffect({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return false;
   if (answered === undefined) return true;
   if (answered.status === 'failed') return answered.ambiguous || answered.after !== null;
   return answered.status !== 'skipped';
 }
 
-function wasBegunAgain({ run }: JournalContent, contents: readonly JournalContent[]): boolean {
+function wasRepeated({ run }: JournalContent, contents: readonly JournalContent[]): boolean {
   const part = parsePartName(run.run);
   return contents.some((other) => {
     const again = parsePartName(other.run.run);

@@ -10,8 +10,8 @@ import type { Profile } from '../server/profiles.js';
 import type { Journal, SendingLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { type Outcome, skippedOutcome } from './attempt-outcome.js';
-import { keepRecord, recordOf } from './record.js';
-import { concealAsked } from './recorded-fields.js';
+import { nextRecordOf, storeRecord } from './record.js';
+import { concealDeclared } from './recorded-fields.js';
 
 /** Called before and after each request; when a call resolves, what it records is on the disk. */
 export interface Recorder {
@@ -47,17 +47,17 @@ export function journalRecorder(
   const sequences = new Map<Change, number>();
   let sequence = 0;
 
-  const keep = async (change: Change, outcome: Outcome, at: string): Promise<void> => {
+  const record = async (change: Change, outcome: Outcome, at: string): Promise<void> => {
     const readable = kindOf(change.kind).readable(profile);
     const asked = { ...change, ...change.apply };
     const context = { run, at, hasher, readable };
-    const record = await withSlowHashes(() => recordOf(resources, asked, outcome, context));
-    if (record !== undefined) keepRecord(resources, asked, outcome, record);
+    const record = await withSlowHashes(() => nextRecordOf(resources, asked, outcome, context));
+    if (record !== undefined) storeRecord(resources, asked, outcome, record);
   };
 
   const writeAnswer = async (change: Change, at: string, outcome: Outcome): Promise<void> => {
     const { after, notes = [], otherProfile } = outcome;
-    const shown = after && concealAll(after, change);
+    const shown = after && concealSecrets(after, change);
     const stored = shown && (await withSlowHashes(() => storeFields(shown, hasher)));
     await journal.write({
       type: 'answered',
@@ -82,9 +82,9 @@ export function journalRecorder(
       if (!begun.has(key)) await beforeChange();
       begun.add(key);
       const stored = await withSlowHashes(() => ({
-        before: storeFields(concealAll(before, change), hasher),
+        before: storeFields(concealSecrets(before, change), hasher),
         body: request?.body === undefined ? null : storeFields(request.body, hasher),
-        expected: storeFields(withoutForeign(expected, change), hasher),
+        expected: storeFields(declaredFields(expected, change), hasher),
       }));
       const label = labels.get(key);
       sequence += 1;
@@ -126,18 +126,18 @@ export function journalRecorder(
       }),
     async settled(change, outcome) {
       const at = new Date().toISOString();
-      await keep(change, outcome, at);
+      await record(change, outcome, at);
       await writeAnswer(change, at, outcome);
     },
   };
 }
 
-function withoutForeign(fields: Fields, { kind }: Change): Fields {
+function declaredFields(fields: Fields, { kind }: Change): Fields {
   const { fields: types } = kindOf(kind);
   return mapValues(fields, (value, field) => withoutForeignSecrets(types[field] ?? plain, value));
 }
 
-function concealAll(fields: Fields, { kind, apply: { expected } }: Change): Fields {
+function concealSecrets(fields: Fields, { kind, apply: { expected } }: Change): Fields {
   const { fields: types } = kindOf(kind);
-  return mapValues(fields, (value, field) => concealAsked(types[field] ?? plain, value, expected[field]));
+  return mapValues(fields, (value, field) => concealDeclared(types[field] ?? plain, value, expected[field]));
 }

@@ -4,7 +4,7 @@ import { canonical, type Json } from '../base/values.js';
 import type { RunStore, StateBackend } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import { belongs, type StateHome } from './owner.js';
+import { belongsTo, type StateLocation } from './owner.js';
 import { unfinishedRuns } from './resume.js';
 
 /** A state and its journals, to be moved. */
@@ -16,7 +16,7 @@ export interface Migration {
 
 /** Reads the state and the journals to move. The caller holds the locks of both places. Throws a ProblemsError if something prevents the move. */
 export async function planMigration(
-  from: StateHome,
+  from: StateLocation,
   to: StateBackend,
   server: string | undefined,
 ): Promise<Migration> {
@@ -38,17 +38,17 @@ export async function planMigration(
       'idops apply settles it, with the configuration that says where the state is now; then it can be moved',
     );
   }
-  await refuseOther(state, to);
+  await refuseOccupied(state, to);
   const journals: JournalContent[] = [];
   for (const run of await backend.runs.list()) {
     const content = await backend.runs.read(run);
-    if (content !== null && belongs(content.run, state)) journals.push(content);
+    if (content !== null && belongsTo(content.run, state)) journals.push(content);
   }
   return { state, journals };
 }
 
 /** Refuses a destination with another state. The same state may be there: moved away before, or moved there in part. */
-async function refuseOther(state: State, to: StateBackend): Promise<void> {
+async function refuseOccupied(state: State, to: StateBackend): Promise<void> {
   const name = await to.identity();
   if (name?.lineage === state.lineage) {
     const there = await to.saved().catch((failure: unknown) => {
@@ -56,14 +56,17 @@ async function refuseOther(state: State, to: StateBackend): Promise<void> {
       throw failure;
     });
     if (there === undefined || there.serial === state.serial) return;
-    throw taken(to.place, `the same state, ${there.serial > state.serial ? 'newer' : 'older'} than this one`);
+    throw occupiedError(
+      to.place,
+      `the same state, ${there.serial > state.serial ? 'newer' : 'older'} than this one`,
+    );
   }
   // A state that can't be read is a state, too.
   const there = await to.saved();
-  if (there !== undefined) throw taken(to.place, `a state of ${there.server}`);
+  if (there !== undefined) throw occupiedError(to.place, `a state of ${there.server}`);
 }
 
-function taken(place: string, what: string): ProblemsError {
+function occupiedError(place: string, what: string): ProblemsError {
   return problemError(
     'file-exists',
     `there is ${what} at ${place} already`,
@@ -83,12 +86,12 @@ export async function migrate(
   // Commands with the new place are refused until everything is there.
   await to.save({ ...state, resources: {}, moved_to: from.place, arriving: true });
   const there = new Set(await to.runs.list());
-  const same: string[] = [];
+  const alreadyThere: string[] = [];
   for (const content of journals) {
     const { run } = content.run;
     if (there.has(run)) {
       if (isSame(await to.runs.read(run).catch(() => null), content)) {
-        same.push(run);
+        alreadyThere.push(run);
         continue;
       }
       await to.runs.remove([run]);
@@ -96,7 +99,7 @@ export async function migrate(
     await copy(content, to.runs);
   }
   // Both places may share the journals.
-  await to.runs.assign?.(same);
+  await to.runs.assign?.(alreadyThere);
   await to.save(state);
   const arrived = await to.saved();
   if (arrived === undefined || canonical(arrived as Json) !== canonical(state as Json))

@@ -4,13 +4,13 @@ import type { RunLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 
 /** The backend of a state, and its environment. */
-export interface StateHome {
+export interface StateLocation {
   readonly backend: StateBackend;
   readonly environment: string | null;
 }
 
 /** Whether a run is of a state. */
-export function belongs({ state }: RunLine, known: StateName): boolean {
+export function belongsTo({ state }: RunLine, known: StateName): boolean {
   return state.lineage === known.lineage;
 }
 
@@ -18,35 +18,35 @@ export function belongs({ state }: RunLine, known: StateName): boolean {
  * Gives a test for runs of other states in the same place. Runs of a lost state that had this place before are no other's.
  * An undefined state is unknown.
  */
-export async function othersOf(
+export async function otherStateTest(
   state: StateName | undefined,
-  home: StateHome,
+  location: StateLocation,
 ): Promise<(run: RunLine) => boolean> {
-  const beside = await home.backend.neighbours();
+  const neighbours = await location.backend.neighbours();
   return (run) =>
-    !(state !== undefined && belongs(run, state)) &&
+    !(state !== undefined && belongsTo(run, state)) &&
     // One of the same name may be of a lost state that had this place before.
-    (run.state.file !== home.backend.name || beside.some((one) => belongs(run, one)));
+    (run.state.file !== location.backend.name || neighbours.some((one) => belongsTo(run, one)));
 }
 
 /** A new state that continues a lost one, and owns its journals. */
-export function heirOf(state: State, { state: lost }: RunLine): State {
+export function adoptLostState(state: State, { state: lost }: RunLine): State {
   return state.serial > 0 ? state : { ...state, lineage: lost.lineage };
 }
 
 /** Which state a run is of, in words. */
-export function ownerOf({ run, state }: RunLine, home: StateHome): string {
-  const here = home.backend.name;
+export function describeOwner({ run, state }: RunLine, location: StateLocation): string {
+  const here = location.backend.name;
   return state.file === here
     ? `run ${run} is of another state than ${here}`
     : `run ${run} is of the state ${state.file}, and this is ${here}`;
 }
 
 /** The refusal of another state's run: it says nothing about this state's objects, and has another salt. */
-export function refuseOther(run: RunLine, home: StateHome): ProblemsError {
+export function otherStateError(run: RunLine, location: StateLocation): ProblemsError {
   return problemError(
     'run-other-state',
-    ownerOf(run, home),
+    describeOwner(run, location),
     'choose the environment, and with it the state, that it was run with',
   );
 }

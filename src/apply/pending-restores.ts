@@ -4,37 +4,37 @@ import { Hasher, restoreFields, storeFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
-import { othersOf, type StateHome } from './owner.js';
-import type { Asked, ObservedOutcome } from './recorded-fields.js';
+import { otherStateTest, type StateLocation } from './owner.js';
+import type { ObservedOutcome, RequestedChange } from './recorded-fields.js';
 
 /**
  * Finds the pending restores of a lost state in the journals of its runs: idops can do without the rest of a state, not without these.
  * Gives back a state that was ever saved as it is.
  */
-export async function withPendingRestores(state: State, home: StateHome): Promise<State> {
+export async function withPendingRestores(state: State, location: StateLocation): Promise<State> {
   if (state.serial > 0) return state;
-  const runs = await ownRuns(state, home);
+  const runs = await ownRuns(state, location);
   const newest = runs.at(-1);
   if (newest === undefined) return state;
-  const heir = { ...state, salt: newest.run.salt };
-  const hasher = new Hasher(heir);
+  const adopted = { ...state, salt: newest.run.salt };
+  const hasher = new Hasher(adopted);
   const resources: Record<string, ResourceRecord> = { ...state.resources };
-  for (const content of runs.filter(({ run }) => run.salt === heir.salt)) {
+  for (const content of runs.filter(({ run }) => run.salt === adopted.salt)) {
     for (const entry of entriesOf(content)) {
-      const restore = restoreIn(entry, content.run.run, hasher);
+      const restore = restoreAfterEntry(entry, content.run.run, hasher);
       if (restore === 'as before') continue;
       delete resources[entry.sending.key];
       if (restore !== undefined) resources[entry.sending.key] = recordWith(entry, restore, hasher);
     }
   }
-  return Object.keys(resources).length === 0 ? state : { ...heir, resources };
+  return Object.keys(resources).length === 0 ? state : { ...adopted, resources };
 }
 
-async function ownRuns(state: State, home: StateHome): Promise<JournalContent[]> {
-  const { runs } = home.backend;
+async function ownRuns(state: State, location: StateLocation): Promise<JournalContent[]> {
+  const { runs } = location.backend;
   const names = await runs.list();
   if (names.length === 0) return [];
-  const isOther = await othersOf(state, home);
+  const isOther = await otherStateTest(state, location);
   const contents = await Promise.all(names.map((name) => runs.read(name).catch(() => null)));
   return contents.filter((content): content is JournalContent => {
     return content?.ended === true && content.run.server === state.server && !isOther(content.run);
@@ -42,7 +42,7 @@ async function ownRuns(state: State, home: StateHome): Promise<JournalContent[]>
 }
 
 /** What a change left to restore; undefined if nothing, not even of what was pending before it. */
-function restoreIn(
+function restoreAfterEntry(
   { sending, answered }: Entry,
   run: string,
   hasher: Hasher,
@@ -73,7 +73,7 @@ function recordWith({ sending, answered }: Entry, restore: PendingRestore, hashe
 
 /** What an update took away without finishing; undefined if nothing is pending any more. */
 export function pendingRestoreAfter(
-  { kind: name, before = {}, expected }: Pick<Asked, 'kind' | 'before' | 'expected'>,
+  { kind: name, before = {}, expected }: Pick<RequestedChange, 'kind' | 'before' | 'expected'>,
   { ambiguous, after }: Pick<ObservedOutcome, 'ambiguous' | 'after'>,
   { run, readable }: { readonly run: string; readonly readable: boolean },
 ): PendingRestore | undefined | 'as before' {

@@ -4,17 +4,17 @@ import type { JournalContent, RunLine } from '../state/journal.js';
 import { newestSettled, openRuns } from '../state/shards.js';
 import type { State } from '../state/state.js';
 import { readRuns } from './find-runs.js';
-import { belongs } from './owner.js';
+import { belongsTo } from './owner.js';
 
 /** Which journals to keep: by age, by number; a journal that either keeps is kept. */
-export interface Keep {
+export interface RetentionPolicy {
   /** Milliseconds. */
   readonly age: number | undefined;
   readonly last: number | undefined;
 }
 
 /** The runs of a state, oldest first in each list. */
-export interface Pruning {
+export interface PrunePlan {
   readonly remove: readonly RunLine[];
   readonly keep: readonly RunLine[];
   /** Those of `keep` that age and number would remove, but that are still needed. */
@@ -24,11 +24,16 @@ export interface Pruning {
 }
 
 /** Chooses the journals of a state that nobody needs any more. Journals of other states in the same folder stay. */
-export async function choosePruning(runs: RunStore, state: State, keep: Keep, now: Date): Promise<Pruning> {
+export async function planPruning(
+  runs: RunStore,
+  state: State,
+  keep: RetentionPolicy,
+  now: Date,
+): Promise<PrunePlan> {
   const { runs: found, problems } = await readRuns(runs);
   // The journals of one run go together or not at all: an undo of a part of them would be wrong.
   const byRun = found
-    .map(({ contents }) => contents.filter(({ run }) => belongs(run, state)))
+    .map(({ contents }) => contents.filter(({ run }) => belongsTo(run, state)))
     .filter((contents) => contents.length > 0);
   const old = byRun.filter((parts, index) => {
     const ends = parts.map(({ run, lines }) => Date.parse(lines.at(-1)?.at ?? run.at));
@@ -38,20 +43,20 @@ export async function choosePruning(runs: RunStore, state: State, keep: Keep, no
     );
   });
   const needed: { run: RunLine; why: string }[] = [];
-  const gone: RunLine[] = [];
+  const removable: RunLine[] = [];
   for (const parts of old) {
     const reasons = parts.flatMap((content) => {
       const why = whyNeeded(content, state);
       return why === undefined ? [] : [{ run: content.run, why }];
     });
     needed.push(...reasons);
-    if (reasons.length === 0) gone.push(...parts.map(({ run }) => run));
+    if (reasons.length === 0) removable.push(...parts.map(({ run }) => run));
   }
-  const kept = byRun
+  const remaining = byRun
     .flat()
     .map(({ run }) => run)
-    .filter((run) => !gone.includes(run));
-  return { remove: gone, keep: kept, needed, problems };
+    .filter((run) => !removable.includes(run));
+  return { remove: removable, keep: remaining, needed, problems };
 }
 
 /** Why a journal is needed, whatever its age. */
@@ -63,7 +68,7 @@ function whyNeeded({ run: { run }, ended }: JournalContent, state: State): strin
   if (Object.values(state.resources).some((record) => record.owed?.run === run)) {
     return 'what it took away is not put back yet';
   }
-  const held = newestSettled(state, run);
-  if (held === undefined || run > held) return 'the state does not hold it yet';
-  return run === held ? 'it is the newest that the state holds' : undefined;
+  const newestHeld = newestSettled(state, run);
+  if (newestHeld === undefined || run > newestHeld) return 'the state does not hold it yet';
+  return run === newestHeld ? 'it is the newest that the state holds' : undefined;
 }

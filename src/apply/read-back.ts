@@ -5,12 +5,12 @@ import type { Kind, Live } from '../kinds/kind.js';
 import type { ReadLists } from '../kinds/references.js';
 import { type ObjectRef, type ObserveOptions, observe } from '../plan/observe.js';
 import type { OpenChange } from './attempt-outcome.js';
-import { aimOf, judge } from './outcome.js';
+import { intentOf, judge } from './outcome.js';
 
 /** Milliseconds that a server gets to finish what it does for a client that is gone. */
-const MOMENT = 500;
+const PAUSE = 500;
 /** How many times a reading that differs from the previous one is repeated. */
-const MOST = 8;
+const MAX_ROUNDS = 8;
 
 /** Waits that many milliseconds. */
 export type Pause = (milliseconds: number) => Promise<void>;
@@ -31,27 +31,27 @@ export interface ReadBack<T> {
  */
 export async function readBack<T extends ObjectRef>(
   objects: readonly T[],
-  isUnsteady: (object: T, live: Live) => boolean,
+  isInProgress: (object: T, live: Live) => boolean,
   { pause = sleep, ...options }: ReadBackOptions,
 ): Promise<ReadBack<T>> {
   let newest: ReadLists = { at: performance.now(), lists: {} };
-  const read = async (which: readonly T[]): Promise<ReadonlyMap<T, Live>> => {
+  const read = async (wanted: readonly T[]): Promise<ReadonlyMap<T, Live>> => {
     newest = { at: performance.now(), lists: {} };
-    return (await observe(which, [], { ...options, lists: newest.lists, progress: noProgress })).live;
+    return (await observe(wanted, [], { ...options, lists: newest.lists, progress: noProgress })).live;
   };
-  const found = new Map(await read(objects));
-  let open = [...found].flatMap(([object, live]) => (isUnsteady(object, live) ? [object] : []));
-  for (let round = 0; open.length > 0 && round < MOST; round += 1) {
-    await pause(MOMENT);
+  const latest = new Map(await read(objects));
+  let open = [...latest].flatMap(([object, live]) => (isInProgress(object, live) ? [object] : []));
+  for (let round = 0; open.length > 0 && round < MAX_ROUNDS; round += 1) {
+    await pause(PAUSE);
     const again = await read(open);
     open = open.filter((object) => {
-      const before = found.get(object);
+      const before = latest.get(object);
       const now = again.get(object);
-      if (now !== undefined) found.set(object, now);
+      if (now !== undefined) latest.set(object, now);
       return before !== undefined && now !== undefined && !same(before.fields, now.fields);
     });
   }
-  return { live: found, read: newest };
+  return { live: latest, read: newest };
 }
 
 /** Reads the objects of open changes of one kind; one that can't be read has no entry. */
@@ -62,11 +62,11 @@ export async function readBackAll(
   concurrency: number,
 ): Promise<ReadonlyMap<OpenChange, Live>> {
   const objects = open.map((one) => ({ kind: kind.name, identity: one.change.apply.identity, one }));
-  const isUnsteady = ({ one: { change, failure } }: (typeof objects)[number], live: Live): boolean =>
-    failure.inProgress && judge(kind, aimOf(change), live).verdict !== 'done';
+  const isInProgress = ({ one: { change, failure } }: (typeof objects)[number], live: Live): boolean =>
+    failure.inProgress && judge(kind, intentOf(change), live).verdict !== 'done';
   const options = { reader, profile, concurrency, pause };
   try {
-    const { live } = await readBack(objects, isUnsteady, options);
+    const { live } = await readBack(objects, isInProgress, options);
     return new Map([...live].map(([{ one }, found]) => [one, found]));
   } catch {
     // The result says that it could not be read back.

@@ -3,23 +3,26 @@ import { asElements } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { End, UntilChanges } from '../plan/plan.js';
 import type { ResourceRecord } from '../state/state.js';
-import type { Asked, ObservedOutcome } from './recorded-fields.js';
+import type { ObservedOutcome, RequestedChange } from './recorded-fields.js';
 
 function isDone({ status }: Pick<ObservedOutcome, 'status'>): boolean {
   return status === 'applied' || status === 'not_converged';
 }
 
 /** The ends of access that a change has set: after a failure, those of members that it may have added. */
-export function newEnds({ until = {}, before = {} }: Asked, outcome: ObservedOutcome): UntilChanges {
+export function newEnds(
+  { until = {}, before = {} }: RequestedChange,
+  outcome: ObservedOutcome,
+): UntilChanges {
   if (isDone(outcome)) return until;
   const { status, ambiguous, after } = outcome;
   if (status === 'skipped' || (after === undefined && !ambiguous)) return {};
-  const has = (set: Value | undefined, id: string): boolean =>
+  const contains = (set: Value | undefined, id: string): boolean =>
     asElements(set ?? null).some((element) => element.id === id);
   const added = Object.entries(until).map(([field, ends]) => {
     const own = Object.entries(ends).filter(
       ([id, end]) =>
-        end !== null && !has(before[field], id) && (after === undefined || has(after[field], id)),
+        end !== null && !contains(before[field], id) && (after === undefined || contains(after[field], id)),
     );
     return [field, Object.fromEntries(own)] as const;
   });
@@ -30,31 +33,31 @@ export function newEnds({ until = {}, before = {} }: Asked, outcome: ObservedOut
 export function withEnds(
   { until: _, given: __, ...record }: ResourceRecord,
   former: ResourceRecord | undefined,
-  asked: Asked,
+  asked: RequestedChange,
   outcome: ObservedOutcome,
 ): ResourceRecord {
-  const { until: known = {}, given: had = {} } = former ?? {};
+  const { until: formerUntil = {}, given: formerGiven = {} } = former ?? {};
   const { expected, before = {}, kind } = asked;
   const added = newEnds(asked, outcome);
-  const granting = isDone(outcome) && kindOf(kind).access !== undefined;
-  const sets = granting
+  const grants = isDone(outcome) && kindOf(kind).access !== undefined;
+  const sets = grants
     ? Object.keys(expected).filter((name) => kindOf(kind).fields[name]?.type === 'set')
     : [];
   const until: NonNullable<ResourceRecord['until']> = {};
   const given: NonNullable<ResourceRecord['given']> = {};
-  for (const field of new Set([...Object.keys({ ...known, ...added, ...had }), ...sets])) {
+  for (const field of new Set([...Object.keys({ ...formerUntil, ...added, ...formerGiven }), ...sets])) {
     const list = isDone(outcome) ? expected[field] : undefined;
-    const held = Array.isArray(list) ? new Set(idsIn(list)) : undefined;
-    const ends = Object.entries({ ...known[field], ...added[field] }).filter(
-      (entry): entry is [string, End] => entry[1] !== null && held?.has(entry[0]) !== false,
+    const currentIds = Array.isArray(list) ? new Set(idsIn(list)) : undefined;
+    const ends = Object.entries({ ...formerUntil[field], ...added[field] }).filter(
+      (entry): entry is [string, End] => entry[1] !== null && currentIds?.has(entry[0]) !== false,
     );
     if (ends.length > 0) until[field] = Object.fromEntries(ends);
-    const there = new Set(idsIn(before[field]));
+    const idsBefore = new Set(idsIn(before[field]));
     const ids = [
-      ...(had[field] ?? []),
+      ...(formerGiven[field] ?? []),
       ...ends.flatMap(([id, { received }]) => (received ? [id] : [])),
-      ...(sets.includes(field) ? idsIn(list).filter((id) => !there.has(id)) : []),
-    ].filter((id) => held?.has(id) !== false);
+      ...(sets.includes(field) ? idsIn(list).filter((id) => !idsBefore.has(id)) : []),
+    ].filter((id) => currentIds?.has(id) !== false);
     if (ids.length > 0) given[field] = [...new Set(ids)].sort();
   }
   return {

@@ -9,11 +9,11 @@ import type { ResourceRecord, State } from '../state/state.js';
 import { pendingRestoreAfter, storeRestore } from './pending-restores.js';
 import { newEnds, withEnds } from './record-ends.js';
 import {
-  type Asked,
   answeredFields,
-  askedSecrets,
-  normalized,
+  declaredSecrets,
+  normalizedFields,
   type ObservedOutcome,
+  type RequestedChange,
   shownFields,
   unverifiedFields,
   unverifiedNames,
@@ -29,73 +29,73 @@ export interface RecordContext {
 }
 
 /** Records an outcome in records that the caller owns. Gives whether anything was recorded: a refused request leaves them as they are. */
-export function recordInto(
+export function recordOutcome(
   resources: State['resources'],
-  asked: Asked,
+  change: RequestedChange,
   outcome: ObservedOutcome,
   context: RecordContext,
 ): boolean {
-  const record = recordOf(resources, asked, outcome, context);
+  const record = nextRecordOf(resources, change, outcome, context);
   if (record === undefined) return false;
-  keepRecord(resources, asked, outcome, record);
+  storeRecord(resources, change, outcome, record);
   return true;
 }
 
 /** The record of an object after an outcome; undefined if nothing is to be recorded. */
-export function recordOf(
+export function nextRecordOf(
   resources: State['resources'],
-  given: Asked,
+  given: RequestedChange,
   outcome: ObservedOutcome,
   context: RecordContext,
 ): ResourceRecord | undefined {
-  const asked = withNewId(given, outcome);
-  const before = Object.hasOwn(resources, asked.key) ? resources[asked.key] : undefined;
+  const change = withNewId(given, outcome);
+  const before = Object.hasOwn(resources, change.key) ? resources[change.key] : undefined;
   const { otherProfile: profile } = outcome;
-  const next = nextRecord(before, asked, outcome, context) ?? failedRecord(before, asked, outcome, context);
+  const next = nextRecord(before, change, outcome, context) ?? failedRecord(before, change, outcome, context);
   const after =
     profile === undefined
       ? next
       : {
           // idops doesn't manage what was not applied.
-          ...(next ?? before ?? { ...emptyRecord(asked, context), managed: [] }),
+          ...(next ?? before ?? { ...emptyRecord(change, context), managed: [] }),
           other_profile: { profile, run: context.run },
         };
   if (after === undefined) return undefined;
-  return withFormerNames(withEnds(after, before, asked, outcome), before, asked, context.hasher);
+  return withFormerNames(withEnds(after, before, change, outcome), before, change, context.hasher);
 }
 
 /** Puts the record of an object among the others, and takes from them what only one object can have. */
-export function keepRecord(
+export function storeRecord(
   resources: State['resources'],
-  given: Asked,
+  given: RequestedChange,
   outcome: ObservedOutcome,
   record: ResourceRecord,
 ): void {
-  const asked = withNewId(given, outcome);
+  const change = withNewId(given, outcome);
   const { key } = given.lostCreation ?? given;
   // The record of the creation, from before the object's id was known.
   if (resources[key]?.creating !== undefined) delete resources[key];
-  forgetFormer(resources, asked);
-  resources[asked.key] = record;
+  updateFormerHolders(resources, change);
+  resources[change.key] = record;
 }
 
 /** What was asked, with the id that the server chose for a new object. */
-function withNewId(asked: Asked, { after }: ObservedOutcome): Asked {
-  const { kind, identity, action } = asked;
+function withNewId(change: RequestedChange, { after }: ObservedOutcome): RequestedChange {
+  const { kind, identity, action } = change;
   const id = identity.id ?? after?.id;
-  if (action !== 'create' || typeof id !== 'string') return asked;
-  return { ...asked, identity: assign(identity, { id }), key: addressOf(kind, { id }) };
+  if (action !== 'create' || typeof id !== 'string') return change;
+  return { ...change, identity: assign(identity, { id }), key: addressOf(kind, { id }) };
 }
 
 /** The record of a change that failed, if it added members with an end all the same. */
 function failedRecord(
   before: ResourceRecord | undefined,
-  asked: Asked,
+  change: RequestedChange,
   outcome: ObservedOutcome,
   context: RecordContext,
 ): ResourceRecord | undefined {
-  if (Object.keys(newEnds(asked, outcome)).length === 0) return undefined;
-  return before ?? { ...emptyRecord(asked, context), managed: [] };
+  if (Object.keys(newEnds(change, outcome)).length === 0) return undefined;
+  return before ?? { ...emptyRecord(change, context), managed: [] };
 }
 
 /** Records with what the server showed of unchanged objects; the very same records if there is no news. */
@@ -121,9 +121,9 @@ function seenRecord(
   { fields, ...seen }: Seen,
   { at, hasher }: Parameters<typeof withSeen>[2],
 ): ResourceRecord | undefined {
-  const asked = { ...seen, action: 'adopt' as const };
+  const change = { ...seen, action: 'adopt' as const };
   const declared = Object.entries(fields).filter(([name]) => seen.managed.includes(name));
-  const shown = shownFields(asked, Object.fromEntries(declared));
+  const shown = shownFields(change, Object.fromEntries(declared));
   const known = before?.left;
   const isKnown = (stored: Fields, hashes: StoredFields['hashes']): boolean =>
     known !== undefined &&
@@ -136,13 +136,13 @@ function seenRecord(
   if (Object.keys(shown).length === 0 || (isPlain && isKnown(shown, {}))) return undefined;
   const stored = storeFields({ ...(known && restoreFields(known, hasher)), ...shown }, hasher);
   if (isKnown(stored.fields as Fields, stored.hashes)) return undefined;
-  const secrets = storeFields(askedSecrets(asked), hasher);
-  const record = arrived(before) ?? { ...emptyRecord(asked, { run: null, at }), ...secrets };
-  return withFormerNames({ ...record, left: { run: null, ...stored } }, before, asked, hasher);
+  const secrets = storeFields(declaredSecrets(change), hasher);
+  const record = withoutCreating(before) ?? { ...emptyRecord(change, { run: null, at }), ...secrets };
+  return withFormerNames({ ...record, left: { run: null, ...stored } }, before, change, hasher);
 }
 
 /** The record of an object that is there although its creation had no known outcome. */
-function arrived(before: ResourceRecord | undefined): ResourceRecord | undefined {
+function withoutCreating(before: ResourceRecord | undefined): ResourceRecord | undefined {
   if (before?.creating === undefined) return before;
   const { creating: _, ...rest } = before;
   return before.run === null ? rest : { ...rest, created: before.run };
@@ -152,11 +152,11 @@ function arrived(before: ResourceRecord | undefined): ResourceRecord | undefined
 function withFormerNames(
   record: ResourceRecord,
   before: ResourceRecord | undefined,
-  asked: Asked,
+  change: RequestedChange,
   hasher: Hasher,
 ): ResourceRecord {
-  if (kindOf(asked.kind).keepsFormerNames !== true) return record;
-  const known = [...(before?.former_names ?? []), before?.left?.fields.name, asked.before?.name];
+  if (kindOf(change.kind).keepsFormerNames !== true) return record;
+  const known = [...(before?.former_names ?? []), before?.left?.fields.name, change.before?.name];
   const former = known.flatMap((name) =>
     typeof name === 'string' && name !== record.left?.fields.name && !hasher.mustHide(name) ? [name] : [],
   );
@@ -164,7 +164,7 @@ function withFormerNames(
 }
 
 /** If only one object of a kind can have something, the others no longer have it once this one takes it. */
-function forgetFormer(resources: State['resources'], { kind, expected }: Asked): void {
+function updateFormerHolders(resources: State['resources'], { kind, expected }: RequestedChange): void {
   const { succession } = kindOf(kind);
   if (succession === undefined || expected[succession.field] !== true) return;
   const { field } = succession;
@@ -186,7 +186,7 @@ function withoutLeft({ left }: ResourceRecord, field: string): Pick<ResourceReco
 }
 
 function emptyRecord(
-  { kind, identity, managed }: Asked,
+  { kind, identity, managed }: RequestedChange,
   { at, run }: { readonly run: string | null; readonly at: string },
 ): ResourceRecord {
   return {
@@ -202,33 +202,36 @@ function emptyRecord(
 
 function nextRecord(
   before: ResourceRecord | undefined,
-  asked: Asked,
+  change: RequestedChange,
   outcome: ObservedOutcome,
   context: RecordContext,
 ): ResourceRecord | undefined {
   const base: ResourceRecord = {
-    ...emptyRecord(asked, context),
+    ...emptyRecord(change, context),
     ...withoutUndefined({
       did_generation: before?.did_generation,
-      created: createdIn(before, asked, context),
+      created: creatingRun(before, change, context),
       replaces: before?.replaces,
     }),
   };
-  const { before: was = {} } = asked;
-  const generation = withoutUndefined({ did_generation: asked.generation });
-  const { name = '', field = '' } = kindOf(asked.kind).regeneration ?? {};
+  const { before: was = {} } = change;
+  const generation = withoutUndefined({ did_generation: change.generation });
+  const { name = '', field = '' } = kindOf(change.kind).regeneration ?? {};
   // What only a record knows of an object that something is regenerated of.
   const { [name]: _name, [field]: _value, ...known } = before ? restoreFields(before, context.hasher) : {};
   const keptLeft = withoutUndefined({ left: before?.left });
-  switch (asked.action) {
+  switch (change.action) {
     case 'adopt':
-      if (asked.generation === undefined) return adoptedRecord(base, before, asked, context);
+      if (change.generation === undefined) return adoptedRecord(base, before, change, context);
       return {
         ...base,
         ...keptLeft,
         ...generation,
         // A field without a value is null.
-        ...storeFields({ ...known, ...textsOf(was, name), ...valuesOf(was, field) }, context.hasher),
+        ...storeFields(
+          { ...known, ...textFields(was, name), ...textOrNullFields(was, field) },
+          context.hasher,
+        ),
       };
     case 'regenerate':
       if (outcome.status === 'unknown') {
@@ -239,11 +242,11 @@ function nextRecord(
         ...base,
         ...keptLeft,
         // `idops regenerate-did` knows no document.
-        managed: [...(asked.generation === undefined ? (before?.managed ?? []) : asked.managed)],
+        managed: [...(change.generation === undefined ? (before?.managed ?? []) : change.managed)],
         ...generation,
         // An answer without the field leaves it unknown.
         ...storeFields(
-          { ...known, ...textsOf(was, name), ...textsOf(outcome.after ?? {}, name, field) },
+          { ...known, ...textFields(was, name), ...textFields(outcome.after ?? {}, name, field) },
           context.hasher,
         ),
       };
@@ -251,14 +254,19 @@ function nextRecord(
       if (outcome.status !== 'applied') return undefined;
       return {
         ...base,
-        deleted: deletedHash(asked.kind, outcome.after ?? {}, context.hasher),
-        ...builtInShown(asked, outcome.after, context),
+        deleted: deletedHash(change.kind, outcome.after ?? {}, context.hasher),
+        ...builtInLeft(change, outcome.after, context),
       };
     case 'create':
-      return withNumber(createdRecord(base, asked, outcome, context), before, asked, outcome);
+      return withGeneration(createdRecord(base, change, outcome, context), before, change, outcome);
     case 'update': {
-      const record = withNumber(updateRecord(base, before, asked, outcome, context), before, asked, outcome);
-      const restore = pendingRestoreAfter(asked, outcome, context);
+      const record = withGeneration(
+        updateRecord(base, before, change, outcome, context),
+        before,
+        change,
+        outcome,
+      );
+      const restore = pendingRestoreAfter(change, outcome, context);
       if (restore === 'as before') return record && { ...record, ...(before?.owed && { owed: before.owed }) };
       if (record === undefined && restore === undefined && before?.owed === undefined) return undefined;
       // idops doesn't manage what was not applied.
@@ -271,9 +279,9 @@ function nextRecord(
 }
 
 /** The run that created an object; a page exists from its first update on. */
-function createdIn(
+function creatingRun(
   before: ResourceRecord | undefined,
-  { kind, action, before: was, lostCreation }: Asked,
+  { kind, action, before: was, lostCreation }: RequestedChange,
   { run }: RecordContext,
 ): string | undefined {
   const { deletion } = kindOf(kind);
@@ -285,17 +293,17 @@ function createdIn(
 /** The record of a new object; of one that may still come, so that the next creation has the same id. */
 function createdRecord(
   base: ResourceRecord,
-  asked: Asked,
+  change: RequestedChange,
   outcome: ObservedOutcome,
   context: RecordContext,
 ): ResourceRecord | undefined {
   const { run } = context;
-  const { kind, identity, replaces } = asked;
+  const { kind, identity, replaces } = change;
   const own = { ...base, ...withoutUndefined({ replaces }) };
   if (outcome.after !== undefined) {
-    const record = updateRecord({ ...own, created: run }, undefined, asked, outcome, context);
+    const record = updateRecord({ ...own, created: run }, undefined, change, outcome, context);
     // It exists, and not as declared.
-    return record ?? { ...own, created: run, managed: [], ...lastShown(asked, outcome.after, context) };
+    return record ?? { ...own, created: run, managed: [], ...leftBy(change, outcome.after, context) };
   }
   const { status, httpStatus = null } = outcome;
   const isRefused = httpStatus !== null && httpStatus >= 400 && httpStatus < 500;
@@ -307,10 +315,10 @@ function createdRecord(
 }
 
 /** The record of a change of fields, with what it says of a regeneration: an open one stays so, and the first number is recorded. */
-function withNumber(
+function withGeneration(
   record: ResourceRecord | undefined,
   before: ResourceRecord | undefined,
-  { kind, generation }: Asked,
+  { kind, generation }: RequestedChange,
   { status, after = {} }: ObservedOutcome,
 ): ResourceRecord | undefined {
   const { field = '' } = kindOf(kind).regeneration ?? {};
@@ -318,7 +326,7 @@ function withNumber(
   if (record === undefined) return undefined;
   if (open !== undefined) return { ...record, pending_regeneration: open };
   if (generation === undefined || record.did_generation !== undefined || status !== 'applied') return record;
-  const fields = { ...record.fields, ...valuesOf(after, field) } as ResourceRecord['fields'];
+  const fields = { ...record.fields, ...textOrNullFields(after, field) } as ResourceRecord['fields'];
   return { ...record, did_generation: generation, fields };
 }
 
@@ -326,53 +334,55 @@ function withNumber(
 function adoptedRecord(
   base: ResourceRecord,
   before: ResourceRecord | undefined,
-  asked: Asked,
+  change: RequestedChange,
   context: RecordContext,
 ): ResourceRecord {
   if (before !== undefined)
-    return { ...before, managed: [...asked.managed], ...withoutUndefined({ created: base.created }) };
-  const { left } = lastShown(asked, asked.before, context);
+    return { ...before, managed: [...change.managed], ...withoutUndefined({ created: base.created }) };
+  const { left } = leftBy(change, change.before, context);
   return { ...base, ...withoutUndefined({ left: left && { ...left, run: null } }) };
 }
 
 /** The texts among some fields, and nulls. */
-function valuesOf(fields: Fields, ...names: readonly string[]): Fields {
+function textOrNullFields(fields: Fields, ...names: readonly string[]): Fields {
   const has = (name: string): boolean => fields[name] === null || typeof fields[name] === 'string';
   return Object.fromEntries(names.filter(has).map((name) => [name, fields[name] ?? null]));
 }
 
-function textsOf(fields: Fields, ...names: readonly string[]): Fields {
-  return valuesOf(fields, ...names.filter((name) => fields[name] !== null));
+function textFields(fields: Fields, ...names: readonly string[]): Fields {
+  return textOrNullFields(fields, ...names.filter((name) => fields[name] !== null));
 }
 
 function updateRecord(
   base: ResourceRecord,
   before: ResourceRecord | undefined,
-  asked: Asked,
+  change: RequestedChange,
   outcome: ObservedOutcome,
   context: RecordContext,
 ): ResourceRecord | undefined {
   const known = before === undefined ? {} : restoreFields(before, context.hasher);
-  const { name = '', field = '' } = kindOf(asked.kind).regeneration ?? {};
-  const regenerated = valuesOf(known, name, field);
+  const { name = '', field = '' } = kindOf(change.kind).regeneration ?? {};
+  const regenerated = textOrNullFields(known, name, field);
   if (outcome.ambiguous) {
     // A later merge may build on what was asked; every uncertain field is sent again.
-    const fields = context.readable ? regenerated : { ...known, ...normalized(asked) };
-    return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(asked.expected) };
+    const fields = context.readable ? regenerated : { ...known, ...normalizedFields(change) };
+    return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(change.expected) };
   }
   if (outcome.status !== 'applied' && outcome.status !== 'not_converged') {
     // What was done in part is this run's change, and no drift.
-    const changed = before !== undefined && outcome.after !== undefined && hasChanged(asked, outcome.after);
-    return changed ? { ...before, ...lastShown(asked, outcome.after, context) } : undefined;
+    const changed = before !== undefined && outcome.after !== undefined && hasChanged(change, outcome.after);
+    return changed ? { ...before, ...leftBy(change, outcome.after, context) } : undefined;
   }
-  const shown = context.readable ? askedSecrets(asked) : answeredFields(asked, outcome.after ?? {}, known);
-  const fields = { ...regenerated, ...shown, ...unverifiedFields(asked, outcome.unverified, shown) };
+  const shown = context.readable
+    ? declaredSecrets(change)
+    : answeredFields(change, outcome.after ?? {}, known);
+  const fields = { ...regenerated, ...shown, ...unverifiedFields(change, outcome.unverified, shown) };
   // A list with a secret is recorded as asked, which is not what this server kept.
-  const secret = Object.entries(asked.expected).flatMap(([name, field]) =>
+  const secret = Object.entries(change.expected).flatMap(([name, field]) =>
     holdsSensitive(field) ? [name] : [],
   );
   // Another profile's server may ignore what it doesn't show.
-  const unseen = outcome.otherProfile === undefined ? [] : unverifiedNames(asked, outcome.unverified);
+  const unseen = outcome.otherProfile === undefined ? [] : unverifiedNames(change, outcome.unverified);
   const open = outcome.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
   const uncertain = open.length > 0 ? { uncertain: open } : {};
   const stored = storeFields(fields, context.hasher);
@@ -380,12 +390,12 @@ function updateRecord(
     ...uncertain,
     fields: stored.fields,
     hashes: stored.hashes,
-    ...lastShown(asked, outcome.after, context),
+    ...leftBy(change, outcome.after, context),
   });
 }
 
 /** Whether a known field of an object changed. */
-function hasChanged({ kind, before = {} }: Asked, after: Fields): boolean {
+function hasChanged({ kind, before = {} }: RequestedChange, after: Fields): boolean {
   return Object.entries(kindOf(kind).fields).some(([name, type]) => {
     const [was, now] = [before[name], after[name]];
     return was !== undefined && now !== undefined && !same(normalForm(type, was), normalForm(type, now));
@@ -393,21 +403,21 @@ function hasChanged({ kind, before = {} }: Asked, after: Fields): boolean {
 }
 
 /** The object as the server shows it after a run: what differs later is drift. */
-function lastShown(
-  asked: Asked,
+function leftBy(
+  change: RequestedChange,
   after: Fields | undefined,
   { run, readable, hasher }: RecordContext,
 ): Pick<ResourceRecord, 'left'> {
   if (!readable || after === undefined) return {};
-  return { left: { run, ...storeFields(shownFields(asked, after), hasher) } };
+  return { left: { run, ...storeFields(shownFields(change, after), hasher) } };
 }
 
 /** The built-in object that replaced a deleted one, if the answer shows that. */
-function builtInShown(
-  asked: Asked,
+function builtInLeft(
+  change: RequestedChange,
   after: Fields | undefined,
   context: RecordContext,
 ): Pick<ResourceRecord, 'left'> {
-  const isBuiltIn = after !== undefined && kindOf(asked.kind).deletion?.isBuiltIn(after) === true;
-  return isBuiltIn ? lastShown(asked, after, context) : {};
+  const isBuiltIn = after !== undefined && kindOf(change.kind).deletion?.isBuiltIn(after) === true;
+  return isBuiltIn ? leftBy(change, after, context) : {};
 }

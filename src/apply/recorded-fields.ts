@@ -24,7 +24,7 @@ import { holdsSecretKey } from '../secrets/names.js';
 import type { Outcome } from './attempt-outcome.js';
 
 /** What was asked for one object, as far as the state needs it. */
-export interface Asked
+export interface RequestedChange
   extends Pick<Change, 'kind' | 'action'>,
     Pick<ApplyInfo, 'key' | 'expected' | 'managed' | 'lostCreation'> {
   readonly identity: Identity;
@@ -44,10 +44,10 @@ export type ObservedOutcome = Pick<
 > &
   Partial<Pick<Outcome, 'httpStatus'>>;
 
-type AskedFields = Pick<Asked, 'kind' | 'expected' | 'before'>;
+type RequestedFields = Pick<RequestedChange, 'kind' | 'expected' | 'before'>;
 
 /** The fields that the server shows, with sets sorted and known secrets concealed. */
-export function shownFields({ kind, expected, before }: AskedFields, after: Fields): Fields {
+export function shownFields({ kind, expected, before }: RequestedFields, after: Fields): Fields {
   const shown: Fields = {};
   for (const [name, type] of Object.entries(kindOf(kind).fields)) {
     const got = after[name];
@@ -84,7 +84,7 @@ function concealKnown(got: Value, known: Value | undefined): Value {
 }
 
 /** The declared fields with sets sorted, as secret sets are hashed and compared. */
-export function normalized({ kind, expected }: AskedFields): Fields {
+export function normalizedFields({ kind, expected }: RequestedFields): Fields {
   const types = kindOf(kind).fields;
   return mapValues(expected, (field, name) => {
     const type = types[name] ?? value;
@@ -93,19 +93,21 @@ export function normalized({ kind, expected }: AskedFields): Fields {
 }
 
 /** The declared secrets, so that a later plan recognizes them on the server after the manifest has changed. */
-export function askedSecrets(asked: AskedFields): Fields {
-  return Object.fromEntries(Object.entries(normalized(asked)).filter(([, field]) => holdsSensitive(field)));
+export function declaredSecrets(change: RequestedFields): Fields {
+  return Object.fromEntries(
+    Object.entries(normalizedFields(change)).filter(([, field]) => holdsSensitive(field)),
+  );
 }
 
 /** A value of the server with those parts hidden that are secret in what was asked. */
-export function concealAsked(type: FieldType, got: Value, asked: Value | undefined): Value {
+export function concealDeclared(type: FieldType, got: Value, asked: Value | undefined): Value {
   if (asked === undefined || !holdsSensitive(asked)) return got;
   if (type.type === 'list' && Array.isArray(got))
     return mapWithCounterparts(type.by, got, asked, hideSecrets);
   return hideSecrets(comparedMembers(type, got), comparedMembers(type, asked));
 }
 
-export function answeredFields({ kind, expected }: AskedFields, answer: Fields, known: Fields): Fields {
+export function answeredFields({ kind, expected }: RequestedFields, answer: Fields, known: Fields): Fields {
   const types = kindOf(kind).fields;
   const shown: Fields = { ...known };
   for (const [name, type] of Object.entries(types)) {
@@ -115,22 +117,26 @@ export function answeredFields({ kind, expected }: AskedFields, answer: Fields, 
     // Members that the answer leaves out, such as passwords, stay as recorded.
     const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
     const asked = expected[name];
-    shown[name] = concealAsked(type, whole, asked && normalForm(type, asked));
+    shown[name] = concealDeclared(type, whole, asked && normalForm(type, asked));
   }
   return shown;
 }
 
-export function unverifiedNames({ expected }: AskedFields, unverified: readonly string[]): string[] {
+export function unverifiedNames({ expected }: RequestedFields, unverified: readonly string[]): string[] {
   return Object.keys(expected).filter((name) =>
     unverified.some((path) => path === name || path.startsWith(`${name}.`)),
   );
 }
 
 /** The sent fields that the answer didn't show: they count as done. */
-export function unverifiedFields(asked: AskedFields, unverified: readonly string[], shown: Fields): Fields {
+export function unverifiedFields(
+  asked: RequestedFields,
+  unverified: readonly string[],
+  shown: Fields,
+): Fields {
   const types = kindOf(asked.kind).fields;
   const fields: Fields = {};
-  for (const [name, wanted] of Object.entries(normalized(asked))) {
+  for (const [name, wanted] of Object.entries(normalizedFields(asked))) {
     if (unverified.includes(name)) {
       fields[name] = wanted;
       continue;

@@ -15,9 +15,9 @@ import { awaitsEnd, isSplit, newestSettled, openRuns, partOf, withSettled } from
 import type { ResourceRecord, State } from '../state/state.js';
 import { completeJournal, type Entry, entriesOf } from './journal-entries.js';
 import { judge } from './outcome.js';
-import { belongs, othersOf, type StateHome } from './owner.js';
+import { belongsTo, otherStateTest, type StateLocation } from './owner.js';
 import { type Pause, type ReadBack, readBack } from './read-back.js';
-import { recordInto } from './record.js';
+import { recordOutcome } from './record.js';
 import type { ObservedOutcome } from './recorded-fields.js';
 
 /**
@@ -26,21 +26,21 @@ import type { ObservedOutcome } from './recorded-fields.js';
  */
 export async function unfinishedRuns(
   state: State,
-  home: StateHome,
+  location: StateLocation,
   shard?: Shard,
 ): Promise<JournalContent[]> {
-  const { runs } = home.backend;
+  const { runs } = location.backend;
   const open = openRuns(state);
   const names: string[] = [];
-  const kept = new Set(await runs.buffered());
+  const buffered = new Set(await runs.buffered());
   const isNewestHeld = (name: string): boolean => name === newestSettled(state, name);
   const read = async (name: string): Promise<JournalContent | null> =>
     // The state holds all of the newest run, so its journal isn't needed.
     isNewestHeld(name) && !open.has(name) ? await runs.read(name).catch(() => null) : await runs.read(name);
   for (const name of await runs.list()) {
-    if (shard !== undefined && !isFor(name, shard, state, kept)) continue;
+    if (shard !== undefined && !isForShard(name, shard, state, buffered)) continue;
     const held = newestSettled(state, name);
-    const later = kept.has(name) || open.has(name) || held === undefined || name > held;
+    const later = buffered.has(name) || open.has(name) || held === undefined || name > held;
     // The newest may have been killed just before its last line.
     if (later || (name === held && !(await runs.hasEnd(name).catch(() => true)))) names.push(name);
   }
@@ -48,10 +48,10 @@ export async function unfinishedRuns(
     (content) => content !== null && content.run.server === state.server,
   ) as JournalContent[];
   const isDone = (name: string): boolean => isNewestHeld(name) && !awaitsEnd(state, name);
-  const own = contents.filter(({ run, ended }) => belongs(run, state) && !(ended && isDone(run.run)));
-  const others = contents.filter(({ run, ended }) => !ended && !belongs(run, state));
+  const own = contents.filter(({ run, ended }) => belongsTo(run, state) && !(ended && isDone(run.run)));
+  const others = contents.filter(({ run, ended }) => !ended && !belongsTo(run, state));
   if (others.length === 0 || state.serial > 0) return own;
-  const isOther = await othersOf(state, home);
+  const isOther = await otherStateTest(state, location);
   const lost = others.filter(({ run }) => !isOther(run));
   return contents.filter((content) => own.includes(content) || lost.includes(content));
 }
@@ -63,18 +63,18 @@ export async function unfinishedRuns(
 export async function newestRun(runs: RunStore, state: State): Promise<string | undefined> {
   for (const name of (await runs.list()).toReversed()) {
     const content = await runs.read(name).catch((failure: unknown) => {
-      throw maybeNewest(failure);
+      throw asNewestFailure(failure);
     });
     // A run that was killed before its first line sent nothing, and no state knows it.
     if (content === null && name === newestSettled(state, name))
-      throw maybeNewest(new ProblemsError([withoutFirstLine(name)]));
-    if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
+      throw asNewestFailure(new ProblemsError([missingFirstLine(name)]));
+    if (content !== null && content.run.server === state.server && belongsTo(content.run, state)) return name;
   }
   return undefined;
 }
 
 /** Whether a state knows a run, whose journal then had a first line. */
-export function knowsOf(state: State | null | undefined, run: string): boolean {
+export function knowsRun(state: State | null | undefined, run: string): boolean {
   if (state == null) return false;
   return (
     newestSettled(state, run) === run || Object.values(state.resources).some((record) => record.run === run)
@@ -82,7 +82,7 @@ export function knowsOf(state: State | null | undefined, run: string): boolean {
 }
 
 /** The problem of an empty journal of a run that the state knows. */
-export function withoutFirstLine(run: string): Problem {
+export function missingFirstLine(run: string): Problem {
   return error(
     'journal-unreadable',
     `the journal of run ${run} can't be used: its first line is gone`,
@@ -92,7 +92,7 @@ export function withoutFirstLine(run: string): Problem {
 }
 
 /** The failure to read a journal that may be the newest, with what to do about it. */
-function maybeNewest(failure: unknown): unknown {
+function asNewestFailure(failure: unknown): unknown {
   if (!(failure instanceof ProblemsError)) return failure;
   const hint =
     'it may be of the newest run: put a good copy back, remove it with idops runs forget, or name the run, idops undo RUN (idops runs lists them)';
@@ -140,7 +140,7 @@ export async function resumeRun(
   // Hashes are of use only with their salt, which an empty state can adopt.
   const state = Object.keys(before.resources).length === 0 ? { ...before, salt: run.salt } : before;
   const hasher = new Hasher(state, options.holds);
-  const keep = (fields: Fields): Fields =>
+  const comparable = (fields: Fields): Fields =>
     state.salt === run.salt ? fields : withoutHashes(fields, journalHasher);
   const entries = entriesOf(content).filter(({ sending }) => isNews(content, state.resources[sending.key]));
   const { live, read } = await readOpen(
@@ -148,7 +148,7 @@ export async function resumeRun(
     journalHasher,
     options,
   );
-  const takeIn = () => {
+  const replay = () => {
     const resources = { ...state.resources };
     const findings: string[] = [];
     const additions: AnsweredLine[] = [];
@@ -157,7 +157,7 @@ export async function resumeRun(
       const readable = kindOf(sending.kind).readable(options.profile);
       const outcome =
         answered === undefined
-          ? outcomeOf(entry, live.get(entry), journalHasher)
+          ? readBackOutcome(entry, live.get(entry), journalHasher)
           : {
               ...answered,
               httpStatus: answered.http_status,
@@ -166,21 +166,21 @@ export async function resumeRun(
               after: answered.after === null ? undefined : restoreFields(answered.after, journalHasher),
             };
       const at = answered?.at ?? new Date().toISOString();
-      recordInto(
+      recordOutcome(
         resources,
         {
           ...sending,
-          before: keep(restoreFields(sending.before, journalHasher)),
-          expected: keep(restoreFields(sending.expected, journalHasher)),
+          before: comparable(restoreFields(sending.before, journalHasher)),
+          expected: comparable(restoreFields(sending.expected, journalHasher)),
         },
-        { ...outcome, after: outcome.after === undefined ? undefined : keep(outcome.after) },
+        { ...outcome, after: outcome.after === undefined ? undefined : comparable(outcome.after) },
         { run: run.run, at, hasher, readable },
       );
       if (answered !== undefined) continue;
       const { owed } = resources[sending.key] ?? {};
-      const back = owed !== undefined && outcome.status !== 'unknown';
+      const isRestorable = owed !== undefined && outcome.status !== 'unknown';
       findings.push(
-        `${sending.address}: ${outcome.sentence}${back ? '; the next apply that includes it restores it' : ''}${goneForGood(entry, outcome, owed, journalHasher)}`,
+        `${sending.address}: ${outcome.sentence}${isRestorable ? '; the next apply that includes it restores it' : ''}${describeUnrestored(entry, outcome, owed, journalHasher)}`,
       );
       const { status, ambiguous, unverified, after } = outcome;
       const error = status === 'applied' ? null : 'the run ended before there was an answer';
@@ -193,7 +193,7 @@ export async function resumeRun(
     }
     return { resources, findings, additions };
   };
-  const { resources, findings, additions } = await withSlowHashes(takeIn);
+  const { resources, findings, additions } = await withSlowHashes(replay);
   return {
     state: withSettled({ ...state, resources, serial: before.serial + 1 }, run.run),
     run: run.run,
@@ -220,7 +220,7 @@ function isNews({ run: { run }, late = false }: JournalContent, record: Resource
 }
 
 /** Milliseconds after which a server has surely finished what it did for a process that is gone. */
-const SETTLED = 10_000;
+const SERVER_DONE = 10_000;
 
 async function readOpen(
   entries: readonly Entry[],
@@ -230,14 +230,15 @@ async function readOpen(
   const objects = entries
     .filter(({ sending }) => sending.action !== 'adopt')
     .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
-  const isUnsteady = ({ entry }: (typeof objects)[number], live: Live): boolean =>
-    Date.now() - Date.parse(entry.sending.at) < SETTLED && outcomeOf(entry, live, hasher).status === 'failed';
-  const { live, read } = await readBack(objects, isUnsteady, options);
+  const isInProgress = ({ entry }: (typeof objects)[number], live: Live): boolean =>
+    Date.now() - Date.parse(entry.sending.at) < SERVER_DONE &&
+    readBackOutcome(entry, live, hasher).status === 'failed';
+  const { live, read } = await readBack(objects, isInProgress, options);
   return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
 }
 
 /** What a killed request took away and nothing restores, as the end of a sentence; empty if there is nothing. */
-function goneForGood(
+function describeUnrestored(
   { sending }: Entry,
   { status, after }: ObservedOutcome,
   owed: ResourceRecord['owed'],
@@ -255,20 +256,20 @@ function goneForGood(
 }
 
 /** The outcome of a request without an answer, also in words. */
-function outcomeOf(
+function readBackOutcome(
   { sending }: Entry,
   live: Live | undefined,
   hasher: Hasher,
 ): ObservedOutcome & { readonly sentence: string } {
   const { action } = sending;
-  const aim = {
+  const intent = {
     action,
     before: restoreFields(sending.before, hasher),
     expected: restoreFields(sending.expected, hasher),
     byMember: sending.by_member,
   };
-  const { verdict, unverified, sentence } = judge(kindOf(sending.kind), aim, live);
-  if (verdict === 'unseen') {
+  const { verdict, unverified, sentence } = judge(kindOf(sending.kind), intent, live);
+  if (verdict === 'unknown') {
     return { status: 'unknown', ambiguous: true, after: undefined, unverified, sentence };
   }
   const isAbsent = action === 'create' && live?.exists !== true;
@@ -290,8 +291,8 @@ function withoutHashes(fields: Fields, hasher: Hasher): Fields {
 }
 
 /** Whether a shard takes a journal in: before the split all of them; then its own, and those kept here that are of no shard. */
-function isFor(name: string, shard: Shard, state: State, kept: ReadonlySet<string>): boolean {
+function isForShard(name: string, shard: Shard, state: State, buffered: ReadonlySet<string>): boolean {
   if (!isSplit(state, shard) || partOf(state, shard).to_end?.includes(name)) return true;
   const part = parsePartName(name);
-  return part === undefined ? kept.has(name) : sameShard(part.shard, shard);
+  return part === undefined ? buffered.has(name) : sameShard(part.shard, shard);
 }

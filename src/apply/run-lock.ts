@@ -3,10 +3,10 @@ import type { Permit } from '../server/exchange.js';
 import type { Lock } from '../state/backend.js';
 
 /** Milliseconds for which a confirmation of the lock is good, by both clocks. */
-const GOOD = 30_000;
+const CONFIRMATION_LIFETIME = 30_000;
 /** Milliseconds between two beats, and how many mean that this process stood still. */
-const BEAT = 50;
-const STILL = 250;
+const HEARTBEAT = 50;
+const STALL = 250;
 
 /** A time by both clocks: the monotonic one stops while a machine sleeps, and the other one can be set. */
 interface Moment {
@@ -23,25 +23,25 @@ function isWithin({ monotonic, wall }: Moment, milliseconds: number): boolean {
 /** Confirms the lock of a run right before each request: another process may have taken it while this one stood still. */
 export class RunLock {
   readonly #lock: Pick<Lock, 'confirm' | 'lease'>;
-  readonly #beats: NodeJS.Timeout;
-  #beat = moment();
+  readonly #heartbeat: NodeJS.Timeout;
+  #lastBeat = moment();
   /** How often this process stood still. */
-  #stops = 0;
+  #stalls = 0;
   /** The last successful confirmation: when it began, and the stops until then. */
-  #confirmed: { readonly began: Moment; readonly stops: number } | undefined;
+  #confirmed: { readonly began: Moment; readonly stalls: number } | undefined;
   /** Whether the last confirmation got no answer. */
-  #isAway = false;
+  #unanswered = false;
   #confirming: Promise<void> | undefined;
 
   constructor(lock: Pick<Lock, 'confirm' | 'lease'>) {
     this.#lock = lock;
-    this.#beats = setInterval(() => this.#notice(), BEAT);
-    this.#beats.unref();
+    this.#heartbeat = setInterval(() => this.#checkForStall(), HEARTBEAT);
+    this.#heartbeat.unref();
   }
 
   /** Confirms the lock, once in each turn of the event loop. Throws a ProblemsError, `locked` if the lock was lost. */
   async confirm(): Promise<void> {
-    this.#notice();
+    this.#checkForStall();
     if (this.#confirming === undefined) {
       const confirming = this.#askLock();
       const askAgain = (): void => {
@@ -57,7 +57,7 @@ export class RunLock {
   permit(begun: boolean): Permit {
     const isLeased = (): boolean =>
       begun &&
-      this.#isAway &&
+      this.#unanswered &&
       this.#confirmed !== undefined &&
       isWithin(this.#confirmed.began, this.#lock.lease);
     return {
@@ -66,35 +66,36 @@ export class RunLock {
           if (!isLeased()) throw failure;
         }),
       holds: () => {
-        this.#notice();
-        const sure = this.#confirmed?.stops === this.#stops && isWithin(this.#confirmed.began, GOOD);
-        return sure || isLeased();
+        this.#checkForStall();
+        const isConfirmed =
+          this.#confirmed?.stalls === this.#stalls && isWithin(this.#confirmed.began, CONFIRMATION_LIFETIME);
+        return isConfirmed || isLeased();
       },
     };
   }
 
   end(): void {
-    clearInterval(this.#beats);
+    clearInterval(this.#heartbeat);
   }
 
   async #askLock(): Promise<void> {
-    const now = { began: moment(), stops: this.#stops };
+    const now = { began: moment(), stalls: this.#stalls };
     try {
       await this.#lock.confirm();
       this.#confirmed = now;
-      this.#isAway = false;
+      this.#unanswered = false;
     } catch (failure) {
-      this.#isAway = !hasProblem(failure, 'locked');
+      this.#unanswered = !hasProblem(failure, 'locked');
       throw failure;
     }
   }
 
-  #notice(): void {
-    if (!isWithin(this.#beat, STILL)) {
-      this.#stops += 1;
+  #checkForStall(): void {
+    if (!isWithin(this.#lastBeat, STALL)) {
+      this.#stalls += 1;
       // It began before the process stood still.
       this.#confirming = undefined;
     }
-    this.#beat = moment();
+    this.#lastBeat = moment();
   }
 }

@@ -3,7 +3,7 @@ import { parsePartName, partName, type Shard } from '../base/shard.js';
 import type { StateBackend } from '../state/backend.js';
 import { changedRecords, joinedState, partOf, requireSameState, withPart } from '../state/shards.js';
 import type { State, StateHead } from '../state/state.js';
-import { type Approval, withLeft, withUse } from './approvals.js';
+import { type Approval, recordRemaining, recordUse } from './approvals.js';
 
 /** Saves what a run does, beside its journal. */
 export interface RunState {
@@ -15,8 +15,8 @@ export interface RunState {
   end(
     begun: BegunRun,
     resources: State['resources'],
-    whole: boolean,
-    left: readonly string[],
+    isComplete: boolean,
+    remaining: readonly string[],
   ): Promise<State>;
 }
 
@@ -45,28 +45,32 @@ export interface RunStateOptions {
 /** Saves the whole state, or what the run's shard changes of it. */
 export function runStateOf(options: RunStateOptions): RunState {
   const { shard } = options;
-  return shard === undefined ? ofWhole(options) : ofShard(options, shard);
+  return shard === undefined ? wholeRunState(options) : shardRunState(options, shard);
 }
 
 /** The approvals of a state when a run begins. */
-function usedIn(
+function approvalsAtStart(
   head: StateHead,
   run: string,
   { approval, keys }: RunStateOptions,
 ): Pick<StateHead, 'approvals'> {
   if (approval === undefined) return {};
-  return { approvals: withUse(head, approval, { run, keys, at: new Date().toISOString() }) };
+  return { approvals: recordUse(head, approval, { run, keys, at: new Date().toISOString() }) };
 }
 
 /** The approvals of a state when a run ends. */
-function leftIn(head: StateHead, run: string, left: readonly string[]): Pick<StateHead, 'approvals'> {
-  return head.approvals === undefined ? {} : { approvals: withLeft(head, run, left) };
+function approvalsAtEnd(
+  head: StateHead,
+  run: string,
+  remaining: readonly string[],
+): Pick<StateHead, 'approvals'> {
+  return head.approvals === undefined ? {} : { approvals: recordRemaining(head, run, remaining) };
 }
 
-function ofWhole(options: RunStateOptions): RunState {
+function wholeRunState(options: RunStateOptions): RunState {
   const { backend, state: before } = options;
   const saved = async (resources: State['resources'], run?: string): Promise<State> => {
-    const begun = run === undefined ? {} : { open_run: run, ...usedIn(before, run, options) };
+    const begun = run === undefined ? {} : { open_run: run, ...approvalsAtStart(before, run, options) };
     const state = { ...joinedState(before), resources, serial: before.serial + 1, ...begun };
     await backend.save(state);
     return state;
@@ -79,13 +83,13 @@ function ofWhole(options: RunStateOptions): RunState {
       return { run, journal: run, state: await saved(resources, run) };
     },
     save: (resources) => saved(resources),
-    async end({ run, state }, resources, whole, left) {
+    async end({ run, state }, resources, isComplete, remaining) {
       const { open_run, ...rest } = state;
       const ended = {
         ...rest,
         resources,
-        ...(whole ? { last_run: run } : { open_run: run }),
-        ...leftIn(state, run, left),
+        ...(isComplete ? { last_run: run } : { open_run: run }),
+        ...approvalsAtEnd(state, run, remaining),
       };
       await backend.save(ended);
       return ended;
@@ -93,7 +97,7 @@ function ofWhole(options: RunStateOptions): RunState {
   };
 }
 
-function ofShard(options: RunStateOptions, own: Shard): RunState {
+function shardRunState(options: RunStateOptions, own: Shard): RunState {
   const { backend, state: before, sharedRun: key } = options;
   const merged = async (
     resources: State['resources'],
@@ -111,28 +115,28 @@ function ofShard(options: RunStateOptions, own: Shard): RunState {
       const names = await backend.runs.list();
       let taken = { run: '', journal: '' };
       const state = await merged(resources, (head) => {
-        taken = takePart(head, own, key, names, new Date());
+        taken = joinRun(head, own, key, names, new Date());
         const { shards } = withPart(head, own, { ...partOf(head, own), open_run: taken.journal });
         const { key: _, ...rest } = shards;
         return {
           ...head,
           shards: { ...rest, run: taken.run, ...(key === undefined ? {} : { key }) },
-          ...usedIn(head, taken.journal, options),
+          ...approvalsAtStart(head, taken.journal, options),
         };
       });
       return { ...taken, state };
     },
     save: (resources) => merged(resources, (head) => head),
-    end: ({ journal }, resources, whole, left) =>
+    end: ({ journal }, resources, isComplete, remaining) =>
       merged(resources, (head) => {
-        const ended = { ...head, ...leftIn(head, journal, left) };
-        return whole ? withPart(ended, own, { last_run: journal }) : ended;
+        const ended = { ...head, ...approvalsAtEnd(head, journal, remaining) };
+        return isComplete ? withPart(ended, own, { last_run: journal }) : ended;
       }),
   };
 }
 
 /** The run that a shard takes part in: the current one with the same key, or a new one. */
-function takePart(
+function joinRun(
   head: StateHead,
   own: Shard,
   key: string | undefined,
@@ -157,13 +161,13 @@ export function nextRun(known: readonly (string | undefined)[], now: Date): stri
       .flatMap((name) => name ?? [])
       .toSorted()
       .at(-1) ?? '';
-  const latest = momentOf(newest);
+  const latest = timeOfRun(newest);
   const first = runName(new Date(Math.max(now.getTime(), latest)));
   return first > newest ? first : runName(new Date(Math.max(now.getTime(), latest + 1000)));
 }
 
 /** The time in the name of a run, in milliseconds; 0 if there is none. */
-function momentOf(run: string): number {
+function timeOfRun(run: string): number {
   const [, date = '', time = ''] = /^(\d{8}T)(\d{6})Z-/.exec(run) ?? [];
   const iso = `${date.replace(/(....)(..)(..)T/, '$1-$2-$3T')}${time.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`;
   return Date.parse(iso) || 0;

@@ -23,7 +23,7 @@ function regenerationIn(content: JournalContent, address: string): Entry | undef
 }
 
 /** Whether a journal contains a regeneration of an object. */
-export function isAbout(content: JournalContent, address: string): boolean {
+export function hasRegenerationOf(content: JournalContent, address: string): boolean {
   return regenerationIn(content, address) !== undefined;
 }
 

@@ -26,13 +26,13 @@ export interface Adjusted {
 }
 
 /** A document that creates a deleted object again, if that can be done, and what doesn't come back. */
-interface CreatedAgain {
+interface Recreated {
   readonly document: Declared | undefined;
   readonly left: readonly { readonly path: string | null; readonly reason: string }[];
 }
 
 /** Members that the run deleted, too, by name alone: they get other ids. */
-function withoutDeleted(fields: Fields, deleted: ReadonlySet<string>): Fields {
+function withoutDeletedIds(fields: Fields, deleted: ReadonlySet<string>): Fields {
   return mapValues(fields, (value) =>
     Array.isArray(value)
       ? value.map((one) => {
@@ -45,25 +45,27 @@ function withoutDeleted(fields: Fields, deleted: ReadonlySet<string>): Fields {
 }
 
 /** A document that creates a deleted object again, and what doesn't come back. */
-export function createdAgain(
+export function recreate(
   sending: Entry['sending'],
   kind: Kind,
   given: Fields,
   deleted: ReadonlySet<string>,
   source: string,
-): CreatedAgain {
+): Recreated {
   const { noun, creation, deletion, fields: types } = kind;
   const { id = '' } = sending.identity;
-  const before = withoutDeleted(given, deleted);
-  const lacking = unrecordedField(kind);
-  if (lacking !== undefined) {
-    const reason = `the ${noun} isn't created again, since no journal holds the ${lacking}: declare it with "create: true"`;
+  const before = withoutDeletedIds(given, deleted);
+  const unjournalled = unrecordedField(kind);
+  if (unjournalled !== undefined) {
+    const reason = `the ${noun} isn't created again, since no journal holds the ${unjournalled}: declare it with "create: true"`;
     return { document: undefined, left: [{ path: null, reason }] };
   }
   const restored: Fields = deletion?.fieldsToRestore(before) ?? {};
-  const known = Object.entries(restored).filter(([field]) => types[field] !== undefined);
-  const secret = known.filter(([, was]) => holdsSensitive(was)).map(([path]) => path);
-  const fields = Object.fromEntries(known.filter(([path, was]) => was !== null && !secret.includes(path)));
+  const restorable = Object.entries(restored).filter(([field]) => types[field] !== undefined);
+  const secret = restorable.filter(([, was]) => holdsSensitive(was)).map(([path]) => path);
+  const fields = Object.fromEntries(
+    restorable.filter(([path, was]) => was !== null && !secret.includes(path)),
+  );
   const keepsId = creation?.acceptsId === true && creation.idRefusal === undefined;
   const name = typeof fields.name === 'string' ? { name: fields.name } : {};
   const identity = keepsId ? { id, ...name } : { ...sending.identity, id: undefined, ...name };
@@ -88,7 +90,7 @@ export function createdAgain(
 }
 
 /** What is left if somebody has created a deleted object again: it stays as it is. */
-export function cameBack(document: Declared, now: Fields): Adjusted {
+export function alreadyRecreated(document: Declared, now: Fields): Adjusted {
   const { kind, identity } = document;
   const address = addressOf(kind, identity);
   // The one with its id stays deleted.
@@ -106,7 +108,7 @@ export function hasKnownId({ kind, identity }: Declared): boolean {
 }
 
 /** What is left if the run may not have created the object that is there now. */
-export function maybeByAnother(document: Declared): Adjusted {
+export function unknownCreator(document: Declared): Adjusted {
   const address = addressOf(document.kind, document.identity);
   const reason =
     "it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";

@@ -20,12 +20,12 @@ import type { ResourceRecord } from '../state/state.js';
 import { type Entry, entriesOf } from './journal-entries.js';
 import {
   type Adjusted,
-  cameBack,
-  createdAgain,
+  alreadyRecreated,
   hasKnownId,
   type Left,
-  maybeByAnother,
+  recreate,
   SECRET_BEFORE,
+  unknownCreator,
 } from './undo-deletion.js';
 
 const UNKNOWN_BEFORE = 'the value before the run was not known';
@@ -58,10 +58,10 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
   const entries = entriesOf(content);
   const source = `run ${content.run.run}`;
   const left: Left[] = [];
-  const kept = new Map<Declared, Fields>();
-  const unsure = new Set<Declared>();
+  const fieldsAfterRun = new Map<Declared, Fields>();
+  const maybeNotCreated = new Set<Declared>();
   /** What doesn't come back of objects that are created again. */
-  const lacking = new Map<Declared, readonly Left[]>();
+  const unrestored = new Map<Declared, readonly Left[]>();
   const deleted = new Set(
     entries.flatMap(({ sending: { action, identity } }) =>
       action === 'delete' && identity.id !== undefined ? [identity.id] : [],
@@ -75,38 +75,39 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
       left.push({ address, path: null, reason: `a regenerated ${noun} can not be put back` });
       continue;
     }
-    if (!wasDone(entry)) continue;
+    if (!mayHaveEffect(entry)) continue;
     const undone = undoEntry(entry, hasher, source, { ...ends, force, deleted });
     // If nothing was done, nothing is left either.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
     const reasons = isRefused ? [] : undone.left.map((why) => ({ address, ...why }));
-    if (undone.document?.creates === true) lacking.set(undone.document, reasons);
+    if (undone.document?.creates === true) unrestored.set(undone.document, reasons);
     else left.push(...reasons);
     if (undone.document === undefined) continue;
-    const isUnsure = undone.document.absent && !hasKnownId(undone.document);
+    const isMaybeNotCreated = undone.document.absent && !hasKnownId(undone.document);
     // What has the name of an object that the run didn't create is somebody else's.
-    if (isUnsure && isRefused) continue;
-    kept.set(undone.document, undone.after);
-    if (isUnsure) unsure.add(undone.document);
+    if (isMaybeNotCreated && isRefused) continue;
+    fieldsAfterRun.set(undone.document, undone.after);
+    if (isMaybeNotCreated) maybeNotCreated.add(undone.document);
   }
-  for (const { former, field } of formerHolders(entries, hasher, source, [...kept.keys()])) {
-    kept.set(former, { [field]: false });
+  for (const { former, field } of formerHolders(entries, hasher, source, [...fieldsAfterRun.keys()])) {
+    fieldsAfterRun.set(former, { [field]: false });
   }
   return {
-    declared: [...kept.keys()],
+    declared: [...fieldsAfterRun.keys()],
     left,
     adjust(given, now) {
       if (given.creates === true)
         return Object.keys(now).length === 0
-          ? { document: given, left: lacking.get(given) ?? [] }
-          : cameBack(given, now);
-      if (unsure.has(given))
-        return Object.keys(now).length === 0 ? { document: given, left: [] } : maybeByAnother(given);
-      const after = kept.get(given) ?? {};
-      const document = withoutLost(given, after, now);
+          ? { document: given, left: unrestored.get(given) ?? [] }
+          : alreadyRecreated(given, now);
+      if (maybeNotCreated.has(given))
+        return Object.keys(now).length === 0 ? { document: given, left: [] } : unknownCreator(given);
+      const after = fieldsAfterRun.get(given) ?? {};
+      const document = withoutLostMembers(given, after, now);
       if (force) return { document, left: [] };
       return (
-        movedOn(document, now, [...kept.keys()]) ?? withoutConflicts(document, after, present(document, now))
+        movedElsewhere(document, now, [...fieldsAfterRun.keys()]) ??
+        withoutConflicts(document, after, writtenFields(document, now))
       );
     },
   };
@@ -122,7 +123,7 @@ function formerHolders(
   return entries.flatMap((entry) => {
     const { sending } = entry;
     const { succession } = kindOf(sending.kind);
-    if (succession === undefined || !wasDone(entry)) return [];
+    if (succession === undefined || !mayHaveEffect(entry)) return [];
     const { field, holders } = succession;
     const before = restoreFields(sending.before, hasher);
     const [id, ...others] = holders(before) ?? [];
@@ -130,22 +131,26 @@ function formerHolders(
     const known = documents.some(({ kind, identity }) => kind === sending.kind && identity.id === id);
     if (!moved || id === undefined || others.length > 0 || known) return [];
     return [
-      { former: documentOf({ ...sending, identity: { id } }, { [field]: true }, source, false), field },
+      { former: undoDocument({ ...sending, identity: { id } }, { [field]: true }, source, false), field },
     ];
   });
 }
 
 /** What is left if somebody has moved it to a third object since the run: it stays there. */
-function movedOn(document: Declared, now: Fields, documents: readonly Declared[]): Adjusted | undefined {
+function movedElsewhere(
+  document: Declared,
+  now: Fields,
+  documents: readonly Declared[],
+): Adjusted | undefined {
   const { kind, identity, fields } = document;
   const { succession } = kindOf(kind);
   if (succession === undefined || fields[succession.field] !== true) return undefined;
   const holders = succession.holders(now);
   if (holders === undefined) return undefined;
-  const asLeft = (id: string): boolean =>
+  const isAsLeft = (id: string): boolean =>
     id === identity.id ||
     documents.some((other) => other.kind === kind && other.identity.id === id && other !== document);
-  if (holders.length === 0 || holders.some(asLeft)) return undefined;
+  if (holders.length === 0 || holders.some(isAsLeft)) return undefined;
   return {
     document: { ...document, fields: {} },
     left: [{ address: addressOf(kind, identity), path: succession.field, reason: CHANGED_SINCE }],
@@ -153,11 +158,11 @@ function movedOn(document: Declared, now: Fields, documents: readonly Declared[]
 }
 
 /** The fields that somebody wrote: none of a built-in object. */
-function present({ kind }: Declared, now: Fields): Fields {
+function writtenFields({ kind }: Declared, now: Fields): Fields {
   return kindOf(kind).deletion?.isBuiltIn(now) === true ? {} : now;
 }
 
-function wasDone({ sending, answered }: Entry): boolean {
+function mayHaveEffect({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return sending.until !== undefined;
   // A change that failed or has no answer may have been done; if it wasn't, there is no difference to undo.
   return answered === undefined || answered.status !== 'skipped';
@@ -187,11 +192,11 @@ function undoEntry(
     if (sending.action === 'delete') return { document: undefined, after: {}, left: [] };
     const id = sending.identity.id ?? shown.id;
     const identity = sending.action === 'create' && typeof id === 'string' ? { id } : sending.identity;
-    const document = documentOf({ ...sending, identity }, {}, source, true);
+    const document = undoDocument({ ...sending, identity }, {}, source, true);
     return { document, after: deletion.fieldsToRestore(assign(asked, shown)), left: [] };
   }
   if (creation !== undefined && sending.action === 'delete' && answered?.status === 'applied')
-    return { ...createdAgain(sending, kind, before, context.deleted, source), after: {} };
+    return { ...recreate(sending, kind, before, context.deleted, source), after: {} };
   const wished = sending.action === 'delete' ? (deletion?.fieldsToRestore(before) ?? {}) : asked;
   const fields: Fields = {};
   const after: Fields = {};
@@ -205,7 +210,7 @@ function undoEntry(
     const isByMember = sending.by_member?.includes(name) === true;
     const isSet = type.type === 'set' && was !== undefined && !holdsSensitive(was);
     const isDated = [until, until_before, ended].some((dates) => dates?.[name] !== undefined);
-    const isSentAlong = isSet && !isByMember && agrees(type, asked[name] ?? null, was);
+    const isSentAlong = isSet && !isByMember && isEqual(type, asked[name] ?? null, was);
     if (isSentAlong && !context.force && matchSets(asElements(was), asElements(became)).removed.length > 0) {
       // A set that the run was not to change has an element that neither the run nor the time before it knows.
       left.push({ path: name, reason: CHANGED_SINCE });
@@ -230,7 +235,7 @@ function undoEntry(
     after[name] = became;
   }
   const none = Object.keys(fields).length === 0;
-  return { document: none ? undefined : documentOf(sending, fields, source, false), after, left };
+  return { document: none ? undefined : undoDocument(sending, fields, source, false), after, left };
 }
 
 /** A set before and after the run, and the ends of its members: before the run, as the run changed them, and now. */
@@ -287,7 +292,7 @@ function undoSet(
 }
 
 /** The document without ends of members that the object no longer has: an end alone gives nobody access. */
-function withoutLost(document: Declared, after: Fields, now: Fields): Declared {
+function withoutLostMembers(document: Declared, after: Fields, now: Fields): Declared {
   if (!Object.values(document.fields).some((wished) => isMap(wished) && Array.isArray(wished.add)))
     return document;
   const idsIn = (set: Value | undefined) => new Set(asElements(set ?? null).map(({ id }) => id));
@@ -327,7 +332,7 @@ function undoField(
   }
   const nothing = { value: undefined, left: [] };
   if (type.type === 'list' && Array.isArray(was) && Array.isArray(became)) {
-    const back = mapWithCounterparts(type.by, was, became, withoutSame);
+    const back = mapWithCounterparts(type.by, was, became, withoutEqualSecrets);
     if (compareField(type, path, back, became).every(({ verdict }) => verdict === 'same')) return nothing;
     return holdsSensitive(back)
       ? { ...nothing, left: [{ path, reason: SECRET_BEFORE }] }
@@ -342,7 +347,7 @@ function undoField(
 }
 
 /** An element without the secrets that another one has too: an update keeps what an element leaves out. */
-function withoutSame(element: Value, other: Value | undefined): Value {
+function withoutEqualSecrets(element: Value, other: Value | undefined): Value {
   if (!isMap(element) || !isMap(other)) return element;
   const kept = Object.entries(element).filter(
     ([member, was]) => !holdsSensitive(was) || !same(was, other[member] ?? null),
@@ -359,7 +364,7 @@ function mapPatch(was: Fields, became: Fields): Value {
   return Object.fromEntries(changed.map((key) => [key, Object.hasOwn(was, key) ? (was[key] ?? null) : null]));
 }
 
-function documentOf(
+function undoDocument(
   { kind, identity }: Entry['sending'],
   fields: Fields,
   source: string,
@@ -423,10 +428,10 @@ function withoutConflict(
     return { value: kept.length === 0 ? undefined : Object.fromEntries(kept), conflicts };
   }
   const plain = Array.isArray(wished) ? wished.map(withoutEnd) : wished;
-  const untouched = agrees(type, left, present) || agrees(type, plain, present);
+  const untouched = isEqual(type, left, present) || isEqual(type, plain, present);
   return untouched ? { value: wished, conflicts: [] } : { value: undefined, conflicts: [path] };
 }
 
-function agrees(type: FieldType, wanted: Value, present: Value): boolean {
+function isEqual(type: FieldType, wanted: Value, present: Value): boolean {
   return compareField(type, '', wanted, present).every(({ verdict }) => verdict !== 'different');
 }

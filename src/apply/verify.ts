@@ -16,7 +16,7 @@ export interface Verification {
 }
 
 /** The object before an update, and what the update asked for. */
-interface Known {
+interface BeforeAndExpected {
   readonly before: Fields;
   readonly expected: Fields;
 }
@@ -26,16 +26,16 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
     compareField(kind.fields[field] ?? value, field, asked, answer[field]),
   );
-  const off = parts.filter(({ verdict }) => verdict === 'different');
+  const different = parts.filter(({ verdict }) => verdict === 'different');
   return {
-    different: off.map(sentenceOf),
-    values: off.map(valuesOf),
+    different: different.map(describeDifference),
+    values: different.map(describeValues),
     unverified: parts.filter(({ verdict }) => verdict === 'unknown').map(({ path }) => path),
   };
 }
 
 /** A sentence for each scope or role that an answer calls otherwise than the document: the server uses only the id beside the name. */
-export function misnamed({ grants }: Kind, expected: Fields, answer: Fields): string[] {
+export function wrongNames({ grants }: Kind, expected: Fields, answer: Fields): string[] {
   if (grants === undefined) return [];
   const keyed = (fields: Fields) =>
     grants(fields, {}).map(
@@ -43,15 +43,19 @@ export function misnamed({ grants }: Kind, expected: Fields, answer: Fields): st
     );
   const shown = new Map(keyed(answer));
   return keyed(expected).flatMap(([key, { type, id, name, element }]) => {
-    const called = shown.get(key)?.name;
-    if (id === undefined || name === undefined || called === undefined || called === name) return [];
+    const shownName = shown.get(key)?.name;
+    if (id === undefined || name === undefined || shownName === undefined || shownName === name) return [];
     if (holdsSensitive(element.name ?? null)) return [];
-    return [`the ${type} with the id ${id} is called "${called}", not "${name}"`];
+    return [`the ${type} with the id ${id} is called "${shownName}", not "${name}"`];
   });
 }
 
 /** The fields that weren't sent, were unknown before and are empty in an answer, in words. */
-export function emptied(fields: readonly string[], { before, expected }: Known, answer: Fields): string[] {
+export function emptiedFields(
+  fields: readonly string[],
+  { before, expected }: BeforeAndExpected,
+  answer: Fields,
+): string[] {
   return fields.flatMap((field) => {
     const got = answer[field];
     if (got === undefined || field in expected || field in before || !isEmpty(got)) return [];
@@ -65,13 +69,13 @@ function isEmpty(shown: Value): boolean {
 }
 
 /** The difference between the asked and the shown value, as a sentence. */
-export function sentenceOf(part: Comparison): string {
-  return `${part.path}: ${valuesOf(part)}`;
+export function describeDifference(part: Comparison): string {
+  return `${part.path}: ${describeValues(part)}`;
 }
 
 /** The part of the sentence that holds the object's own values. */
-export function valuesOf({ wanted, got }: Comparison): string {
-  return `asked ${brief(wanted, got)}, the server has ${brief(got ?? null, wanted)}`;
+export function describeValues({ wanted, got }: Comparison): string {
+  return `asked ${shorten(wanted, got)}, the server has ${shorten(got ?? null, wanted)}`;
 }
 
 /** The problem with the response to a creation; undefined if it shows the new object, with the id that the server chose. */
@@ -91,7 +95,7 @@ export function otherCreation({ identity, plannedId }: Change['apply'], answer: 
 }
 
 /** The problem with an answer about another object; undefined if it is about this one. */
-export function otherObject(identity: Identity, answer: Fields): string | undefined {
+export function otherObjectError(identity: Identity, answer: Fields): string | undefined {
   for (const part of ['id', 'backend_id', 'identity_provider_id', 'type']) {
     const asked = identity[part];
     const got = answer[part];
@@ -102,11 +106,11 @@ export function otherObject(identity: Identity, answer: Fields): string | undefi
   return undefined;
 }
 
-const BRIEF = 60;
+const MAX_LENGTH = 60;
 
 /** A value for a sentence: nothing secret, nothing long. */
-function brief(shown: Value, other: Value | undefined): string {
+function shorten(shown: Value, other: Value | undefined): string {
   if (holdsSensitive(shown) || (other !== undefined && holdsSensitive(other))) return '(sensitive)';
   const text = stringifyJson(reveal(shown));
-  return text.length <= BRIEF ? text : `${text.slice(0, BRIEF)}… (${text.length} characters)`;
+  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}… (${text.length} characters)`;
 }

@@ -1,4 +1,4 @@
-import type { Pruning } from '../apply/prune.js';
+import type { PrunePlan } from '../apply/prune.js';
 import type { Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import type { NamedSample } from '../mail/samples.js';
@@ -171,7 +171,7 @@ export const stateReport = textAndJsonReport<ShownState | undefined>(
   async (state) => (await import('./recorded.js')).stateJson(state),
 );
 
-export const pruningReport = textAndJsonReport<Pruning>(
+export const pruningReport = textAndJsonReport<PrunePlan>(
   async (pruning) => (await import('./runs.js')).pruningText(pruning),
   async (pruning) => (await import('./runs.js')).pruningJson(pruning),
 );

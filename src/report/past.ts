@@ -1,4 +1,4 @@
-import { asOne, type Found } from '../apply/find-runs.js';
+import { mergedJournal, type RunJournals } from '../apply/find-runs.js';
 import { type Entry, entriesOf } from '../apply/journal-entries.js';
 import type { ChangeResult } from '../apply/result.js';
 import { parsePartName, type Shard } from '../base/shard.js';
@@ -40,9 +40,9 @@ export interface PastPart extends Pick<PastRun, 'run' | 'ended' | 'changes'> {
   readonly shard: Shard;
 }
 
-export async function pastRun(found: Found): Promise<PastRun> {
+export async function pastRun(found: RunJournals): Promise<PastRun> {
   const { contents } = found;
-  const whole = await pastOf(asOne(found));
+  const whole = await pastOf(mergedJournal(found));
   const parts: PastPart[] = [];
   for (const content of contents) {
     const part = parsePartName(content.run.run);

@@ -1,4 +1,4 @@
-import type { Recorded } from '../apply/recorded.js';
+import type { RecordSummary } from '../apply/find-records.js';
 import { escapeText, quoteIfNeeded } from '../base/escape.js';
 import { type Fields, mapValues, withoutUndefined } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
@@ -15,7 +15,7 @@ export interface ShownState {
   readonly serial: number;
   readonly lastRun: string | null;
   readonly openRun: string | null;
-  readonly records: readonly Recorded[];
+  readonly records: readonly RecordSummary[];
   /** Whether the recorded fields are shown. */
   readonly withFields: boolean;
 }
@@ -42,24 +42,24 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function remarks(record: Recorded): string[] {
-  const { managed, uncertain, generation, owedBy, regeneratedBy } = record;
+function remarks(record: RecordSummary): string[] {
+  const { managed, uncertain, generation, restoreRun, regenerationRun } = record;
   return [
     `recorded ${record.at} ${record.run === null ? 'as the server had it' : `by run ${quoteIfNeeded(record.run)}`}`,
     ...(record.deleted ? ['deleted by that run'] : []),
     ...(managed.length === 0 ? [] : [`declared then: ${managed.map(quoteIfNeeded).join(', ')}`]),
     ...(generation === null ? [] : [`${kindOf(record.kind).regeneration?.counter ?? ''} ${generation}`]),
     ...(uncertain.length === 0 ? [] : [`outcome unknown: ${uncertain.map(quoteIfNeeded).join(', ')}`]),
-    ...(owedBy === null
+    ...(restoreRun === null
       ? []
-      : [`run ${quoteIfNeeded(owedBy)} took something away from it, which apply restores`]),
-    ...(regeneratedBy === null
+      : [`run ${quoteIfNeeded(restoreRun)} took something away from it, which apply restores`]),
+    ...(regenerationRun === null
       ? []
-      : [`the outcome of the regeneration of run ${quoteIfNeeded(regeneratedBy)} is unknown`]),
+      : [`the outcome of the regeneration of run ${quoteIfNeeded(regenerationRun)} is unknown`]),
   ];
 }
 
-function recordedLines({ fields, left }: Recorded, options: TextOptions): string[] {
+function recordedLines({ fields, left }: RecordSummary, options: TextOptions): string[] {
   return [
     ...fieldLines(fields, options),
     ...(left === null
@@ -105,8 +105,8 @@ export function stateJson(state: ShownState | undefined): object {
         record.left === null ? null : { run: record.left.run, fields: mapValues(record.left.fields, jsonOf) },
       did_generation: record.generation,
       uncertain: [...record.uncertain],
-      owed_by: record.owedBy,
-      regenerated_by: record.regeneratedBy,
+      owed_by: record.restoreRun,
+      regenerated_by: record.regenerationRun,
       deleted: record.deleted,
     })),
   };

@@ -1,4 +1,4 @@
-import type { Pruning } from '../apply/prune.js';
+import type { PrunePlan } from '../apply/prune.js';
 import { summarizeResult } from '../apply/result.js';
 import { escapeText, quoteIfNeeded } from '../base/escape.js';
 import { shardText } from '../base/shard.js';
@@ -190,17 +190,17 @@ export function originJson(run: PastRun['run']): object {
   return { actor, author, commit, pull_request, run_url, message };
 }
 
-export function journalLines(runs: readonly Pruning['remove'][number][]): string[] {
+export function journalLines(runs: readonly PrunePlan['remove'][number][]): string[] {
   return runs.map(({ run, command, at }) => escapeText(`- ${run}  ${command} at ${at}`));
 }
 
-export function pruningText({ remove, keep }: Pruning): string {
+export function pruningText({ remove, keep }: PrunePlan): string {
   const summary = `${plural(remove.length, 'journal')} removed, ${keep.length} kept.`;
   return `${[...journalLines(remove), summary].join('\n')}\n`;
 }
 
-export function pruningJson({ remove, keep, needed }: Pruning): object {
-  const journalJson = ({ run, command, at }: Pruning['remove'][number]) => ({ run, command, at });
+export function pruningJson({ remove, keep, needed }: PrunePlan): object {
+  const journalJson = ({ run, command, at }: PrunePlan['remove'][number]) => ({ run, command, at });
   const reasons = new Map(needed.map(({ run, why }) => [run.run, why]));
   return {
     format_version: 1,

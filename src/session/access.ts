@@ -1,6 +1,6 @@
 import { readRuns } from '../apply/find-runs.js';
-import { givenBy, grantKey } from '../apply/granted.js';
-import { othersOf } from '../apply/owner.js';
+import { grantKey, grantOriginsIn } from '../apply/grant-origins.js';
+import { otherStateTest } from '../apply/owner.js';
 import { identifierKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { compareText, type Fields, isMap, type Value } from '../base/values.js';
@@ -190,10 +190,10 @@ async function accessFromState(
 async function grantOrigins(project: Project, state: State | undefined, redactor: Redactor) {
   try {
     const backend = await backendOf(project, redactor.add);
-    const isOther = await othersOf(state, { backend, environment: project.environment });
+    const isOther = await otherStateTest(state, { backend, environment: project.environment });
     const { runs, problems } = await readRuns(backend.runs, state);
     const own = runs.filter(({ contents: [{ run }] }) => !isOther(run));
-    return { since: givenBy(own), notes: problems.map(({ message }) => message) };
+    return { since: grantOriginsIn(own), notes: problems.map(({ message }) => message) };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     return { since: new Map<string, never>(), notes: failure.problems.map(({ message }) => message) };

@@ -1,4 +1,4 @@
-import { heirOf, type StateHome } from '../apply/owner.js';
+import { adoptLostState, type StateLocation } from '../apply/owner.js';
 import { withPendingRestores } from '../apply/pending-restores.js';
 import { type Resumed, type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
 import { problemError } from '../base/problems.js';
@@ -33,7 +33,7 @@ export interface SettleOptions extends Omit<ResumeOptions, 'runs'> {
 
 /** Takes the lock, loads the state and settles what killed runs left unfinished. The caller releases the lock. */
 export async function lockAndLoadState(
-  home: StateHome,
+  home: StateLocation,
   command: string,
   options: SettleOptions,
 ): Promise<CurrentState & { readonly lock: Lock }> {
@@ -54,7 +54,7 @@ export async function lockAndLoadState(
  * Loads the state and writes nothing. What killed runs left unfinished is settled in memory, for this plan alone. If a run is writing the
  * state, returns it as it is.
  */
-export async function loadStateForPlan(home: StateHome, options: SettleOptions): Promise<CurrentState> {
+export async function loadStateForPlan(home: StateLocation, options: SettleOptions): Promise<CurrentState> {
   const { backend } = home;
   const loader = new StateLoader(home, options);
   const state = await loader.load();
@@ -73,11 +73,11 @@ const changedMeanwhile = problemError('locked', 'another shard changed the state
 /** Brings a state up to what killed runs did. */
 class StateLoader {
   readonly notes: string[] = [];
-  readonly #home: StateHome;
+  readonly #home: StateLocation;
   readonly #options: SettleOptions;
   #read: ReadLists | undefined;
 
-  constructor(home: StateHome, options: SettleOptions) {
+  constructor(home: StateLocation, options: SettleOptions) {
     this.#home = home;
     this.#options = options;
   }
@@ -116,7 +116,7 @@ class StateLoader {
   async settleInMemory(before: State, found: readonly JournalContent[]): Promise<State> {
     let state = before;
     for (const content of found) {
-      const resumed = await this.#resume(content, heirOf(state, content.run));
+      const resumed = await this.#resume(content, adoptLostState(state, content.run));
       state = resumed.state;
       this.notes.push(...notesOf(content, resumed, 'the plan; the next apply saves them'));
     }
@@ -149,7 +149,7 @@ class StateLoader {
     let state = before;
     for (const content of found) {
       const isSaved = awaitsEnd(state, content.run.run);
-      const from = this.#options.shard === undefined ? heirOf(state, content.run) : state;
+      const from = this.#options.shard === undefined ? adoptLostState(state, content.run) : state;
       const resumed = await this.#resume(content, from);
       if (isSaved) await resumed.finish();
       state = await this.#save(state, resumed);
@@ -188,7 +188,7 @@ class StateLoader {
     const findings: string[] = [];
     let after = before;
     for (const content of found) {
-      const one = await this.#resume(content, heirOf(after, content.run));
+      const one = await this.#resume(content, adoptLostState(after, content.run));
       resumed.push(one);
       findings.push(...notesOf(content, one, targetOf(content)));
       after = one.state;

@@ -1,5 +1,5 @@
 import { findRun } from '../apply/find-runs.js';
-import { othersOf, refuseOther, type StateHome } from '../apply/owner.js';
+import { otherStateError, otherStateTest, type StateLocation } from '../apply/owner.js';
 import { type Left, undoRun } from '../apply/undo.js';
 import { quote } from '../base/escape.js';
 import { problemError, refuse } from '../base/problems.js';
@@ -36,7 +36,7 @@ export interface PlannerOptions {
   readonly project: Project;
   readonly server: ServerSettings;
   readonly manifests: LoadedManifests;
-  readonly home: StateHome;
+  readonly home: StateLocation;
   readonly redactor: Redactor;
   readonly shard: Shard | undefined;
   readonly asOf: Date | undefined;
@@ -145,8 +145,8 @@ export class Planner {
       const hint = 'choose the environment that it was run with';
       throw problemError('run-other-server', message, hint);
     }
-    const isOther = await othersOf(this.state, home);
-    if (isOther(content.run)) throw refuseOther(content.run, home);
+    const isOther = await otherStateTest(this.state, home);
+    if (isOther(content.run)) throw otherStateError(content.run, home);
     const ends = { now: this.#options.asOf ?? new Date(), resources: this.state.resources };
     const undo = await withSlowHashes(() => undoRun(content, force, ends));
     // An object may be compared more than once.

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Aim, type Judgement, judge } from '../../src/apply/outcome.js';
+import { type Intent, type Judgement, judge } from '../../src/apply/outcome.js';
 import type { Fields } from '../../src/base/values.js';
 import { kindOf } from '../../src/kinds/index.js';
 import type { KindName, Live } from '../../src/kinds/kind.js';
 
-function judged(kind: KindName, aim: Partial<Aim>, live: Fields | null | undefined): Judgement {
+function judged(kind: KindName, aim: Partial<Intent>, live: Fields | null | undefined): Judgement {
   const shown: Live | undefined =
     live === undefined ? undefined : { exists: live !== null, identity: { id: '1' }, fields: live ?? {} };
   return judge(kindOf(kind), { action: 'update', before: {}, expected: {}, ...aim }, shown);
@@ -13,7 +13,7 @@ function judged(kind: KindName, aim: Partial<Aim>, live: Fields | null | undefin
 describe('an object that could not be read', () => {
   it.each(['update', 'delete', 'regenerate', 'adopt'] as const)('leaves the outcome of %s open', (action) => {
     expect(judged('Client', { action }, undefined)).toMatchObject({
-      verdict: 'unseen',
+      verdict: 'unknown',
       sentence: 'was sent, and nobody can tell whether it was done',
     });
   });
@@ -22,10 +22,10 @@ describe('an object that could not be read', () => {
 describe('a regeneration', () => {
   it.each<[string, Fields, Fields, Judgement['verdict']]>([
     ['was done if the DID differs', { did: 'a' }, { did: 'b' }, 'done'],
-    ['is open if the DID is the same', { did: 'a' }, { did: 'a' }, 'unseen'],
-    ['is open if the DID was unknown', {}, { did: 'b' }, 'unseen'],
-    ['is open if there was no DID', { did: null }, { did: 'b' }, 'unseen'],
-    ["is open if the DID isn't shown", { did: 'a' }, {}, 'unseen'],
+    ['is open if the DID is the same', { did: 'a' }, { did: 'a' }, 'unknown'],
+    ['is open if the DID was unknown', {}, { did: 'b' }, 'unknown'],
+    ['is open if there was no DID', { did: null }, { did: 'b' }, 'unknown'],
+    ["is open if the DID isn't shown", { did: 'a' }, {}, 'unknown'],
   ])('%s', (_, before, now, verdict) => {
     expect(judged('Client', { action: 'regenerate', before }, now).verdict).toBe(verdict);
   });
@@ -48,24 +48,24 @@ it('an adoption, which sends nothing, is done', () => {
 describe('an update', () => {
   const before = { name: 'acme', label: 'Old' };
   const expected = { name: 'acme', label: 'New' };
-  const of = (now: Fields | null, aim: Partial<Aim> = {}) =>
+  const of = (now: Fields | null, aim: Partial<Intent> = {}) =>
     judged('Organization', { before, expected, ...aim }, now);
 
   it('was done if all values are as sent', () => {
     const nothing = { different: [], values: [], unverified: [], lost: {} };
     const sentence = 'was done, as reading it back shows';
-    expect(of(expected)).toEqual({ verdict: 'done', begun: true, sentence, ...nothing });
+    expect(of(expected)).toEqual({ verdict: 'done', anyDone: true, sentence, ...nothing });
   });
 
   it('was not done if all values are as before', () => {
     const different = ['label: asked "New", the server has "Old"'];
-    expect(of(before)).toMatchObject({ verdict: 'not-done', begun: false, different });
+    expect(of(before)).toMatchObject({ verdict: 'not-done', anyDone: false, different });
   });
 
   it('was done in part if the value is neither the sent nor the former one', () => {
     expect(of({ name: 'acme', label: 'Other' })).toMatchObject({
-      verdict: 'part',
-      begun: false,
+      verdict: 'partial',
+      anyDone: false,
       sentence: 'was not done as a whole, as reading it back shows (neither as asked nor as before: label)',
     });
   });
@@ -73,8 +73,8 @@ describe('an update', () => {
   it('was done in part if some values are as sent and some as before', () => {
     const aim = { expected: { name: 'acme inc', label: 'New' } };
     expect(of({ name: 'acme', label: 'New' }, aim)).toMatchObject({
-      verdict: 'part',
-      begun: true,
+      verdict: 'partial',
+      anyDone: true,
       different: ['name: asked "acme inc", the server has "acme"'],
       sentence: 'was not done as a whole, as reading it back shows (as asked: label)',
     });
@@ -86,24 +86,24 @@ describe('an update', () => {
 
   it('was not done if the declared value is as before and an undeclared one has changed', () => {
     const judgement = of({ name: 'acme inc', label: 'Old' }, { expected: before });
-    expect(judgement).toMatchObject({ verdict: 'not-done', begun: false });
+    expect(judgement).toMatchObject({ verdict: 'not-done', anyDone: false });
   });
 
   it("is open if a part isn't shown", () => {
     expect(of({ name: 'acme' })).toMatchObject({
-      verdict: 'unseen',
+      verdict: 'unknown',
       unverified: ['label'],
       sentence: 'was sent, and nobody can tell whether it was done',
     });
   });
 
   it('of an object that no longer exists was done in part', () => {
-    expect(of(null)).toMatchObject({ verdict: 'part', different: ['it is not there'], begun: false });
+    expect(of(null)).toMatchObject({ verdict: 'partial', different: ['it is not there'], anyDone: false });
   });
 
   it('of an unknown value was done if the value is as sent, otherwise in part', () => {
     expect(of({ label: 'New' }, { before: {}, expected: { label: 'New' } }).verdict).toBe('done');
-    expect(of({ label: 'Old' }, { before: {}, expected: { label: 'New' } }).verdict).toBe('part');
+    expect(of({ label: 'Old' }, { before: {}, expected: { label: 'New' } }).verdict).toBe('partial');
   });
 
   it('ignores a key of a map that somebody else added', () => {
@@ -120,7 +120,7 @@ describe('an update that deletes a template and writes it again', () => {
   it('lost the template even if the built-in one has the sent value', () => {
     const now = { id: null, txt_content: 'new', html_content: 'built in' };
     expect(judged('EmailTemplate', { before, expected: { txt_content: 'new' } }, now)).toMatchObject({
-      verdict: 'part',
+      verdict: 'partial',
       lost: before,
       sentence: expect.stringContaining('lost: txt_content, html_content'),
     });
@@ -129,7 +129,7 @@ describe('an update that deletes a template and writes it again', () => {
   it('lost the template even if the built-in one has the former value', () => {
     const expected = { txt_content: 'new', html_content: 'html' };
     const judgement = judged('EmailTemplate', { before, expected }, { ...before, id: null });
-    expect(judgement).toMatchObject({ verdict: 'part', begun: false, lost: before });
+    expect(judgement).toMatchObject({ verdict: 'partial', anyDone: false, lost: before });
   });
 });
 
@@ -140,8 +140,8 @@ describe('an update that empties lists before it fills them', () => {
 
   it('lost the members that were to stay', () => {
     expect(judged('User', { before, expected }, { group: 'new', organizations: [] })).toMatchObject({
-      verdict: 'part',
-      begun: true,
+      verdict: 'partial',
+      anyDone: true,
       different: [],
       lost: { organizations: [acme] },
       sentence: expect.stringContaining('lost: organizations ("acme")'),
@@ -188,7 +188,7 @@ describe('an update of members of a set', () => {
   it.each<[string, readonly string[], Judgement['verdict']]>([
     ['was done if its members are as asked, whatever others did', ['c', 'b', 'x'], 'done'],
     ['was not done if its members are as before, whatever others did', ['a', 'x'], 'not-done'],
-    ['was done in part if only some are as asked', ['a', 'b', 'c'], 'part'],
+    ['was done in part if only some are as asked', ['a', 'b', 'c'], 'partial'],
   ])('%s', (_, roles, verdict) => {
     expect(of(...roles).verdict).toBe(verdict);
   });

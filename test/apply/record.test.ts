@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { recordInto, withSeen } from '../../src/apply/record.js';
-import type { Asked, ObservedOutcome } from '../../src/apply/recorded-fields.js';
+import { recordOutcome, withSeen } from '../../src/apply/record.js';
+import type { ObservedOutcome, RequestedChange } from '../../src/apply/recorded-fields.js';
 import { verify } from '../../src/apply/verify.js';
 import { noProgress } from '../../src/base/progress.js';
 import { defaultSafety } from '../../src/base/safety.js';
@@ -17,7 +17,7 @@ const at = '2026-01-31T12:00:00.000Z';
 const empty = { ...emptyState(server), salt: 'salt' };
 const hasher = new Hasher(empty);
 
-function asked(expected: Fields, parts: Partial<Asked> = {}): Asked {
+function asked(expected: Fields, parts: Partial<RequestedChange> = {}): RequestedChange {
   return {
     key: 'User/u',
     kind: 'User',
@@ -33,15 +33,15 @@ function became(after: Fields | undefined, parts: Partial<ObservedOutcome> = {})
   return { status: 'applied', ambiguous: false, after, unverified: [], ...parts };
 }
 
-function recordOutcome(state: State, ...rest: Tail<Parameters<typeof recordInto>>): State {
+function withOutcome(state: State, ...rest: Tail<Parameters<typeof recordOutcome>>): State {
   const resources = { ...state.resources };
-  return recordInto(resources, ...rest) ? { ...state, resources } : state;
+  return recordOutcome(resources, ...rest) ? { ...state, resources } : state;
 }
 
 type Tail<T> = T extends [unknown, ...infer Rest] ? Rest : never;
 
-function record(state: State, what: Asked, outcome: ObservedOutcome, run = 'run-1'): State {
-  return recordOutcome(state, what, outcome, { run, at, hasher, readable: false });
+function record(state: State, what: RequestedChange, outcome: ObservedOutcome, run = 'run-1'): State {
+  return withOutcome(state, what, outcome, { run, at, hasher, readable: false });
 }
 
 function of(state: State, key = 'User/u'): ResourceRecord | undefined {
@@ -134,20 +134,20 @@ describe('an update', () => {
     const parts = { key: 'Organization/1', kind: 'Organization', identity: { id: '1' } } as const;
     const organization = asked({ id: '1', name: 'acme', label: 'ACME' }, parts);
     const outcome = became({ id: '1', name: 'acme' }, { unverified: ['label'] });
-    const state = recordOutcome(empty, organization, outcome, { run: 'run-1', at, hasher, readable: true });
+    const state = withOutcome(empty, organization, outcome, { run: 'run-1', at, hasher, readable: true });
     expect(of(state, 'Organization/1')?.fields).toEqual({ label: 'ACME' });
   });
 });
 
 describe('the values that a run left in a live object', () => {
-  const organization = (label: string, before?: Fields): Asked =>
+  const organization = (label: string, before?: Fields): RequestedChange =>
     asked(
       { name: 'acme', label },
       { key: 'Organization/1', kind: 'Organization', identity: { id: '1' }, ...(before && { before }) },
     );
   const left = (state: State) => of(state, 'Organization/1')?.left;
-  const next = (state: State, what: Asked, outcome: ObservedOutcome, run: string): State =>
-    recordOutcome(state, what, outcome, { run, at, hasher, readable: true });
+  const next = (state: State, what: RequestedChange, outcome: ObservedOutcome, run: string): State =>
+    withOutcome(state, what, outcome, { run, at, hasher, readable: true });
   const shown = { id: '1', name: 'acme', label: 'ACME' };
   const first = next(empty, organization('ACME'), became(shown), 'run-1');
 
@@ -237,7 +237,7 @@ describe('a secret', () => {
 });
 
 it('a key pair that becomes the default is the only recorded default', () => {
-  const pair = (id: string): Asked => ({
+  const pair = (id: string): RequestedChange => ({
     key: `KeyPair/${id}`,
     kind: 'KeyPair',
     identity: { id },
@@ -253,7 +253,7 @@ it('a key pair that becomes the default is the only recorded default', () => {
 });
 
 describe("a client's generation", () => {
-  const client = (generation: number | undefined, action: Action): Asked => ({
+  const client = (generation: number | undefined, action: Action): RequestedChange => ({
     key: 'Client/c',
     kind: 'Client',
     identity: { id: 'c' },
@@ -295,7 +295,7 @@ describe("a client's generation", () => {
 });
 
 describe('a deletion', () => {
-  const template: Asked = {
+  const template: RequestedChange = {
     key: 'EmailTemplate/b/t',
     kind: 'EmailTemplate',
     identity: { backend_id: 'b', type: 't' },
@@ -316,7 +316,7 @@ describe('a deletion', () => {
 
   it('is forgotten when the template is written again', () => {
     const gone = record(empty, template, became({ id: 't' }));
-    const written: Asked = { ...template, action: 'update', expected: { txt_content: 'x' } };
+    const written: RequestedChange = { ...template, action: 'update', expected: { txt_content: 'x' } };
     const back = record(gone, written, became({ txt_content: 'x' }));
     expect(of(back, template.key)?.deleted).toBeUndefined();
   });

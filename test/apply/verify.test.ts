@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { otherObject, verify } from '../../src/apply/verify.js';
+import { otherObjectError, verify } from '../../src/apply/verify.js';
 import { Sensitive } from '../../src/base/values.js';
 import { kinds } from './fakes.js';
 
@@ -78,7 +78,7 @@ describe('another object', () => {
     [{ backend_id: 'b', type: 't' }, { backend_id: 'c', type: 't' }, 'backend_id is "c"'],
     [{ backend_id: 'b', type: 't' }, { id: 'whatever', type: 't' }, undefined],
   ])('asked %j, answered %j: %s', (identity, answer, expected) => {
-    const found = otherObject(identity, answer);
+    const found = otherObjectError(identity, answer);
     if (expected === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(expected);
   });

@@ -1,4 +1,4 @@
-import { usedBy, whyUsedUp } from '../../apply/approvals.js';
+import { approvalProblem, usedApproval } from '../../apply/approvals.js';
 import { type Problem, ProblemsError, refuse } from '../../base/problems.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
@@ -72,10 +72,10 @@ async function planAgain(
   approved: PipelineApproval | undefined,
 ): Promise<Plan> {
   const history = session.approvalHistory();
-  const left = approved === undefined ? undefined : usedBy(history, approved.approval)?.left;
+  const left = approved === undefined ? undefined : usedApproval(history, approved.approval)?.left;
   const { plan, problems } = await session.planStored(stored, left);
   if (approved !== undefined && changesServer(plan)) {
-    const used = whyUsedUp(history, approved.approval, approved.pipelineStartedAt, approved.plannedAt);
+    const used = approvalProblem(history, approved.approval, approved.pipelineStartedAt, approved.plannedAt);
     if (used !== undefined) {
       const hint =
         'nothing was sent: run a new pipeline for the last commit; if its plan is right, start its job with its digest as IDOPS_DIGEST';

@@ -1,4 +1,4 @@
-import type { StateHome } from '../../apply/owner.js';
+import type { StateLocation } from '../../apply/owner.js';
 import { problemError } from '../../base/problems.js';
 import { shardText } from '../../base/shard.js';
 import type { Plan } from '../../plan/plan.js';
@@ -50,7 +50,7 @@ export async function withConsent(
 export async function openState(
   context: Context,
   use?: Use,
-): Promise<StateHome & { readonly project: Project }> {
+): Promise<StateLocation & { readonly project: Project }> {
   const project = await context.project();
   await context.addConfiguredTokens();
   const backend = await backendOf(project, context.redactor.add);

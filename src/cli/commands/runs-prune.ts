@@ -1,4 +1,4 @@
-import { choosePruning, type Keep } from '../../apply/prune.js';
+import { planPruning, type RetentionPolicy } from '../../apply/prune.js';
 import { pruningReport } from '../../report/formats.js';
 import { journalLines } from '../../report/runs.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -16,7 +16,7 @@ interface Options {
 
 export async function prune(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pruningReport);
-  const keep: Keep = { age: options.keep, last: options.keepLast };
+  const keep: RetentionPolicy = { age: options.keep, last: options.keepLast };
   if (keep.age === undefined && keep.last === undefined) {
     throw wrongOption(
       'say which journals to keep: --keep AGE, --keep-last N, or both',
@@ -31,7 +31,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
     const pruning =
       state === undefined
         ? { remove: [], keep: [], needed: [], problems: [] }
-        : await choosePruning(backend.runs, state, keep, now);
+        : await planPruning(backend.runs, state, keep, now);
     const { remove, needed, problems } = pruning;
     if (state === undefined) context.output.message('There is no state, so no journal is removed.');
     for (const { run, why } of needed) {

@@ -1,7 +1,7 @@
-import { findParts, readRuns, unusableJournals } from '../../apply/find-runs.js';
-import { othersOf, ownerOf } from '../../apply/owner.js';
-import { recordedIn, recordsNamed } from '../../apply/recorded.js';
-import { isAbout, settleRegeneration } from '../../apply/settle-regeneration.js';
+import { findJournals, readRuns, unusableJournals } from '../../apply/find-runs.js';
+import { describeOwner, otherStateTest } from '../../apply/owner.js';
+import { recordsNamed, summarizeRecords } from '../../apply/find-records.js';
+import { hasRegenerationOf, settleRegeneration } from '../../apply/settle-regeneration.js';
 import { escapeText } from '../../base/escape.js';
 import { type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
@@ -33,7 +33,7 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
   const { address } = options;
   const formats = parseFormats(options.format, address === undefined ? runsReport : historyReport);
   const home = await openState(context);
-  const isOther = await othersOf(await home.backend.identity(), home);
+  const isOther = await otherStateTest(await home.backend.identity(), home);
   const otherFiles = await home.backend.runs.otherFiles();
   context.output.problems(otherFiles.map((name) => otherFileWarning(name, home.backend.place)));
   const state = await home.backend.saved().catch(() => undefined);
@@ -89,7 +89,7 @@ function pastOf(
   state: State | undefined,
   problems: readonly Problem[],
 ): History['past'] {
-  const records = recordsNamed(state === undefined ? [] : recordedIn(state), address);
+  const records = recordsNamed(state === undefined ? [] : summarizeRecords(state), address);
   try {
     return historyOf(
       runs,
@@ -109,10 +109,10 @@ export async function showRun(
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, runReport);
   const home = await openState(context);
-  const isOther = await othersOf(await home.backend.identity(), home);
-  const found = await findParts(home.backend.runs, name);
+  const isOther = await otherStateTest(await home.backend.identity(), home);
+  const found = await findJournals(home.backend.runs, name);
   const [{ run: first }] = found.contents;
-  if (isOther(first)) context.output.message(escapeText(`Note: ${ownerOf(first, home)}.`));
+  if (isOther(first)) context.output.message(escapeText(`Note: ${describeOwner(first, home)}.`));
   const run = await pastRun(found);
   await show(formats, runReport, run, context);
   return exit.done;
@@ -129,8 +129,8 @@ export async function settleRun(
   }
   const { backend } = await openState(context, 'write');
   await withLock(backend, 'runs settle', context, async () => {
-    const { contents } = await findParts(backend.runs, name);
-    const content = contents.findLast((one) => isAbout(one, address)) ?? contents[0];
+    const { contents } = await findJournals(backend.runs, name);
+    const content = contents.findLast((one) => hasRegenerationOf(one, address)) ?? contents[0];
     await settleRegeneration({
       content,
       address,

@@ -1,4 +1,4 @@
-import { findRecorded, recordedIn, withoutRecords } from '../../apply/recorded.js';
+import { findRecords, summarizeRecords, withoutRecords } from '../../apply/find-records.js';
 import { unfinishedRuns } from '../../apply/resume.js';
 import { quoteIfNeeded } from '../../base/escape.js';
 import { type ProblemsError, problemError } from '../../base/problems.js';
@@ -36,7 +36,7 @@ function shownState(state: State, place: string, names: readonly string[]): Show
     serial,
     lastRun: newestRunIn(state) ?? null,
     openRun: [...openRuns(state)].sort().at(-1) ?? null,
-    records: names.length === 0 ? recordedIn(state) : findRecorded(state, names),
+    records: names.length === 0 ? summarizeRecords(state) : findRecords(state, names),
     withFields: names.length > 0,
   };
 }
@@ -59,7 +59,7 @@ export async function removeRecords(
       const message = `run ${unfinished.run.run} did not end, and the state doesn't have its outcome yet`;
       throw problemError('record-needed', message, 'run idops apply, then remove the record');
     }
-    const records = findRecorded(state, names);
+    const records = findRecords(state, names);
     const left = withoutRecords(state, records);
     const what = records.length === 1 ? 'the record' : plural(records.length, 'record');
     const which = records

@@ -7,7 +7,7 @@ import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 
 /** The state's record of one object. */
-export interface Recorded {
+export interface RecordSummary {
   /** Its address by ids alone, the key of the record. */
   readonly address: string;
   /** Its name, if the record has it. */
@@ -27,22 +27,22 @@ export interface Recorded {
   /** Fields whose outcome is unknown. */
   readonly uncertain: readonly string[];
   /** The run that took something away from it, which the next apply restores. */
-  readonly owedBy: string | null;
+  readonly restoreRun: string | null;
   /** The run that sent a regeneration whose outcome isn't known. */
-  readonly regeneratedBy: string | null;
+  readonly regenerationRun: string | null;
   /** Whether the last request deleted it. */
   readonly deleted: boolean;
 }
 
 /** All records of a state, in the order of the addresses. */
-export function recordedIn(state: State): Recorded[] {
+export function summarizeRecords(state: State): RecordSummary[] {
   const hasher = new Hasher(state);
   return Object.entries(state.resources)
-    .map(([address, record]) => recordedOf(address, record, hasher))
+    .map(([address, record]) => summarizeRecord(address, record, hasher))
     .sort((a, b) => compareText(a.address, b.address));
 }
 
-function recordedOf(address: string, record: ResourceRecord, hasher: Hasher): Recorded {
+function summarizeRecord(address: string, record: ResourceRecord, hasher: Hasher): RecordSummary {
   const fields = restoreFields(record, hasher);
   const left =
     record.left === undefined ? null : { run: record.left.run, fields: restoreFields(record.left, hasher) };
@@ -58,8 +58,8 @@ function recordedOf(address: string, record: ResourceRecord, hasher: Hasher): Re
     left,
     generation: record.did_generation ?? null,
     uncertain: record.uncertain ?? [],
-    owedBy: record.owed?.run ?? null,
-    regeneratedBy: record.pending_regeneration ?? null,
+    restoreRun: record.owed?.run ?? null,
+    regenerationRun: record.pending_regeneration ?? null,
     deleted: record.deleted !== undefined,
   };
 }
@@ -68,31 +68,31 @@ function recordedOf(address: string, record: ResourceRecord, hasher: Hasher): Re
  * Finds a record by each address, id or name, with or without its kind. Throws a ProblemsError (`no-such-address`) with all that
  * identify no record, or several.
  */
-export function findRecorded(state: State, names: readonly string[]): Recorded[] {
-  const all = recordedIn(state);
+export function findRecords(state: State, names: readonly string[]): RecordSummary[] {
+  const all = summarizeRecords(state);
   const problems: Problem[] = [];
-  const found = new Map<string, Recorded>();
+  const found = new Map<string, RecordSummary>();
   for (const name of names) {
     const matches = recordsNamed(all, name);
     const [only] = matches;
     if (only !== undefined && matches.length === 1) found.set(only.address, only);
-    else problems.push(notOne(name, matches));
+    else problems.push(noSingleMatch(name, matches));
   }
   refuse(problems);
   return [...found.values()];
 }
 
 /** The records that an address, an id or a name matches, with or without the kind. */
-export function recordsNamed(all: readonly Recorded[], name: string): readonly Recorded[] {
-  return identify(all, name, [addressOf, idOf, calledOf]);
+export function recordsNamed(all: readonly RecordSummary[], name: string): readonly RecordSummary[] {
+  return identify(all, name, [addressOf, idOf, namesOf]);
 }
 
-const addressOf = ({ address }: Recorded): string[] => [address];
-const idOf = ({ address, kind }: Recorded): string[] => [address.slice(kind.length + 1)];
-const calledOf = ({ label, kind }: Recorded): string[] =>
+const addressOf = ({ address }: RecordSummary): string[] => [address];
+const idOf = ({ address, kind }: RecordSummary): string[] => [address.slice(kind.length + 1)];
+const namesOf = ({ label, kind }: RecordSummary): string[] =>
   label === undefined ? [] : [label, `${kind}/${label}`];
 
-function notOne(name: string, matches: readonly Recorded[]): Problem {
+function noSingleMatch(name: string, matches: readonly RecordSummary[]): Problem {
   if (matches.length === 0) {
     const why = `the state has no record of ${name === '' ? '""' : name}`;
     return error('no-such-address', why, [], 'idops state show lists what it has');
@@ -106,22 +106,22 @@ function notOne(name: string, matches: readonly Recorded[]): Problem {
  * The state without these records. Throws a ProblemsError (`record-needed`) with all records that are still needed: for a pending
  * restore, or a regeneration with an unknown outcome.
  */
-export function withoutRecords(state: State, records: readonly Recorded[]): State {
+export function withoutRecords(state: State, records: readonly RecordSummary[]): State {
   const problems: Problem[] = [];
-  for (const { address, kind, owedBy, regeneratedBy } of records) {
+  for (const { address, kind, restoreRun, regenerationRun } of records) {
     const only = `the record of ${address} is all that knows`;
-    if (owedBy !== null) {
-      const message = `${only} what run ${owedBy} took away from it`;
+    if (restoreRun !== null) {
+      const message = `${only} what run ${restoreRun} took away from it`;
       problems.push(error('record-needed', message, [], 'apply restores it; the record can be removed then'));
     }
-    if (regeneratedBy !== null) {
-      const message = `${only} of the regeneration that run ${regeneratedBy} left open`;
-      const hint = `look at its ${kindOf(kind).regeneration?.noun ?? 'value'}, then say idops runs settle ${regeneratedBy} ${address} --done or --not-done`;
+    if (regenerationRun !== null) {
+      const message = `${only} of the regeneration that run ${regenerationRun} left open`;
+      const hint = `look at its ${kindOf(kind).regeneration?.noun ?? 'value'}, then say idops runs settle ${regenerationRun} ${address} --done or --not-done`;
       problems.push(error('record-needed', message, [], hint));
     }
   }
   refuse(problems);
-  const gone = new Set(records.map(({ address }) => address));
-  const resources = Object.fromEntries(Object.entries(state.resources).filter(([key]) => !gone.has(key)));
+  const removed = new Set(records.map(({ address }) => address));
+  const resources = Object.fromEntries(Object.entries(state.resources).filter(([key]) => !removed.has(key)));
   return { ...state, serial: state.serial + 1, resources };
 }

@@ -2,11 +2,11 @@ import type { Fields } from '../base/values.js';
 import { elementKey } from '../kinds/fields.js';
 import type { Grant } from '../kinds/holdings.js';
 import { kindOf } from '../kinds/index.js';
-import { asOne, type Found } from './find-runs.js';
+import { mergedJournal, type RunJournals } from './find-runs.js';
 import { entriesOf } from './journal-entries.js';
 
 /** When an object was given something, and by which run. */
-export interface Given {
+export interface GrantOrigin {
   readonly at: string;
   readonly run: string;
 }
@@ -20,10 +20,10 @@ export function grantKey(key: string, { path }: Pick<Grant, 'path'>): string {
  * When runs gave what objects have now, by `grantKey`; runs come oldest first. If a list was unknown before, the first run that wrote it
  * counts.
  */
-export function givenBy(runs: readonly Found[]): ReadonlyMap<string, Given> {
-  const given = new Map<string, Given>();
+export function grantOriginsIn(runs: readonly RunJournals[]): ReadonlyMap<string, GrantOrigin> {
+  const origins = new Map<string, GrantOrigin>();
   for (const found of runs) {
-    for (const { sending, answered } of entriesOf(asOne(found))) {
+    for (const { sending, answered } of entriesOf(mergedJournal(found))) {
       const { access } = kindOf(sending.kind);
       const hasEffect =
         answered !== undefined && answered.status !== 'failed' && answered.status !== 'skipped';
@@ -32,17 +32,18 @@ export function givenBy(runs: readonly Found[]): ReadonlyMap<string, Given> {
       const keysIn = (fields: Fields): string[] =>
         access.grants(fields, {}).map((grant) => grantKey(sending.key, grant));
       for (const [field, after] of Object.entries(expected.fields)) {
-        const now = new Set(keysIn({ [field]: after }));
+        const granted = new Set(keysIn({ [field]: after }));
         const { [field]: former } = before.fields;
-        const had = keysIn({ [field]: former ?? null });
-        for (const key of had) if (!now.has(key)) given.delete(key);
-        for (const key of had) now.delete(key);
-        for (const key of now) {
+        const grantedBefore = keysIn({ [field]: former ?? null });
+        for (const key of grantedBefore) if (!granted.has(key)) origins.delete(key);
+        for (const key of grantedBefore) granted.delete(key);
+        for (const key of granted) {
           // If the list was unknown, an earlier run may have given it.
-          if (former !== undefined || !given.has(key)) given.set(key, { at: answered.at, run: found.name });
+          if (former !== undefined || !origins.has(key))
+            origins.set(key, { at: answered.at, run: found.name });
         }
       }
     }
   }
-  return given;
+  return origins;
 }
