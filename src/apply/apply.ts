@@ -34,26 +34,26 @@ export interface ApplyOptions
   readonly hasher: Hasher;
   readonly lock: Pick<Lock, 'confirm' | 'fenced' | 'lease'>;
   readonly command: RunLine['command'];
-  /** Who applies it, and why. */
+  /** The person and the reason, for the journal. */
   readonly origin: () => Promise<Origin>;
-  /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
+  /** Redacts the server's messages and names before they are journalled. */
   readonly redactor: Pick<Redactor, 'redactName' | 'redactSentence'>;
 }
 
-/** What applying a plan gave, and what is wrong beside the results: a state that couldn't be saved, say. */
+/** The result of applying a plan. */
 export interface Applied {
-  /** The result of each change. */
+  /** The results of the changes. */
   readonly result: Result;
   /** The state after it. */
   readonly state: State;
-  /** What is wrong beside the results. */
+  /** Problems that no result shows, such as a state that couldn't be saved. */
   readonly problems: readonly Problem[];
 }
 
 /**
  * Applies an approved plan: journals each request before it is sent and after its answer, and saves the state at the end.
- * A plan with nothing to do writes no journal; it saves what it saw if that is news. Throws a ProblemsError if the lock was lost, or
- * if the journal or the state can't be written, before anything is sent.
+ * A plan with nothing to do writes no journal; it saves new observations. Throws a ProblemsError before anything is sent if the lock
+ * was lost, or if the journal or the state can't be written.
  */
 export async function applyPlan(
   { plan, asked }: ApprovedPlan,
@@ -63,7 +63,7 @@ export async function applyPlan(
   const writes = plan.changes.filter(({ requests }) => requests.length > 0);
   const keys = new Map(writes.map(({ address, apply }) => [address, apply.key]));
   const runState = runStateOf({ ...options, keys: [...keys.values()] });
-  // What the plan leaves as it is, as the server showed it.
+  // The unchanged objects, as the server showed them.
   const seen = plan.changes.flatMap(({ kind, action, apply: { seen: fields, ...known } }) =>
     action === 'unchanged' && fields !== undefined ? [{ ...known, kind, fields }] : [],
   );
@@ -97,14 +97,14 @@ export async function applyPlan(
   }
 }
 
-/** The problem of a plan that gives access which has ended since, while a question waited for its answer. */
+/** The problem if access that the plan grants has ended, for example during a question. */
 function accessEndedProblems({ asOf, holdsUntil }: Plan): Problem[] {
   if (asOf !== undefined || holdsUntil === undefined || Date.now() < Date.parse(holdsUntil)) return [];
-  const message = `stale plan: it held until ${holdsUntil}, when access ends that it still gives`;
+  const message = `stale plan: it grants access that ended at ${holdsUntil}`;
   return [error('stale-plan', message, [], 'nothing was sent; plan again and review it')];
 }
 
-/** What there is to do if nothing is to be sent: the records that are news are saved. */
+/** Saves new records if there is nothing to send. */
 async function saveObserved(
   plan: Plan,
   runState: RunState,
@@ -118,13 +118,13 @@ async function saveObserved(
   try {
     return { ...nothing, state: await runState.save(resources), problems };
   } catch (failure) {
-    const hint = `${writeHint(failure)}; nothing was to be sent`;
+    const hint = `${writeHint(failure)}; there was nothing to send`;
     const problem = error('state-not-saved', messageOf(failure), [], hint);
     return { ...nothing, state: { ...state, resources }, problems: [problem, ...problems] };
   }
 }
 
-/** Saves the state and creates the journal: both have to be writable before anything is sent. */
+/** Saves the state and creates the journal: both must be writable before anything is sent. */
 async function beginRun(
   plan: Plan,
   runState: RunState,
@@ -177,8 +177,8 @@ interface OpenRun {
 }
 
 /**
- * Saves the state and ends the journal. If the lock was lost, the state is another process's now: the journal stays without an end, so that
- * the next holder of the lock takes it in.
+ * Saves the state and ends the journal. If the lock was lost, another process may own the state: the journal stays open, and the next
+ * holder of the lock adds it to the state.
  */
 async function endRun(
   { plan, begun, journal, resources, runState, runLock, keys }: OpenRun,
@@ -193,7 +193,7 @@ async function endRun(
     journal.kept === null ? hint : bufferHint(name, journal.kept);
   const endedEarly = (failure: unknown): Problem[] => {
     if (failure === undefined) return restoresLeftOut(plan);
-    const hint = hintUnlessBuffered('what was sent is in the journal, and the next apply reads it');
+    const hint = hintUnlessBuffered('the journal has all requests, and the next apply reads it');
     const message = `run ${name} ended early: ${messageOf(failure)}`;
     return [error('run-ended-early', message, [], hint), ...restoresLeftOut(plan)];
   };
@@ -203,7 +203,7 @@ async function endRun(
     await runLock.confirm();
   } catch (failure) {
     const content = await backend.runs.read(name).catch(() => null);
-    // The next holder has taken it in already.
+    // The next holder has already added it to the state.
     if (content?.lines.some(({ type }) => type === 'end') === true) await end(true).catch(() => {});
     return {
       result,
@@ -226,7 +226,7 @@ async function endRun(
   return { result, state: saved, problems };
 }
 
-/** Ends creations with an unknown outcome in the journals of their runs, once their objects are recorded. */
+/** Records the outcome of creations of earlier runs in their journals, once their objects are found. */
 async function settleCreations(
   { changes }: Plan,
   by: string,
@@ -237,7 +237,7 @@ async function settleCreations(
     const { key, run } = apply.lostCreation ?? {};
     const { id } = apply.identity;
     if (key === undefined || run === undefined || id === undefined || resources[key] !== undefined) continue;
-    // Somebody may have removed it.
+    // The journal may have been removed.
     const content = await runs.read(run).catch(() => null);
     const entry = content && entriesOf(content).find(({ sending }) => sending.key === key);
     if (content == null || entry == null) continue;
@@ -249,7 +249,7 @@ async function settleCreations(
   }
 }
 
-/** Confirms the lock of a run. If it was lost, the error names the run that took it over, if it is known. */
+/** Confirms the lock of a run. If it was lost, the error names the run that took it over, if known. */
 async function confirmLock(
   { journal, state }: BegunRun,
   { lock, backend, shard }: ApplyOptions,
@@ -269,7 +269,7 @@ async function confirmLock(
   }
 }
 
-/** The records of a state without the restores that the plan found to be done. */
+/** The records of a state without restores that the plan found to be complete. */
 function withoutRestored(state: State, { settled: keys = [] }: Plan): State['resources'] {
   if (keys.length === 0) return state.resources;
   const resources = { ...state.resources };
@@ -282,14 +282,14 @@ function withoutRestored(state: State, { settled: keys = [] }: Plan): State['res
   return resources;
 }
 
-/** A run that leaves out a pending restore has a problem, however well it went. */
+/** The problems of pending restores that a run leaves out, even if it succeeds. */
 function restoresLeftOut({ warnings }: Plan): Problem[] {
   return warnings
     .filter(({ code }) => code === 'restores-left-out')
     .map(({ code, message }) => error(code, message));
 }
 
-/** What to do if the end of a journal is only on this machine. */
+/** The hint if the last lines of a journal are only on this machine. */
 function bufferHint(run: string, kept: string): string {
-  return `a part of the journal of run ${run} could not be brought to its place and is kept in ${kept}: run idops again from here, which brings it there`;
+  return `a part of the journal of run ${run} could not be uploaded and is kept in ${kept}: run idops again from here, which uploads it`;
 }

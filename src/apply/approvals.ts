@@ -12,10 +12,10 @@ export type Approval = Omit<UsedApproval, 'at' | 'runs' | 'left'>;
 /** The used approvals and the newest run of a state. */
 export type ApprovalHistory = Pick<StateHead, 'approvals' | 'last_run' | 'shards'>;
 
-/** How many used approvals a state remembers. An older run is refused because of a later one. */
+/** How many used approvals a state keeps. Any later approval refuses an older run. */
 const MAX_APPROVALS = 100;
 
-/** The approval that a workflow run has used, with what is left of it; undefined if it has used none. */
+/** The approval that a workflow run has used; undefined if it has used none. */
 export function usedApproval(
   { approvals = [] }: ApprovalHistory,
   { workflow_run, environment, digest }: Pick<Approval, 'workflow_run' | 'environment' | 'digest'>,
@@ -27,8 +27,8 @@ export function usedApproval(
 }
 
 /**
- * Why an approval doesn't count; undefined if it does. `since` is when the workflow run began, if this isn't its first attempt;
- * `made` is when the approved plan was made, if that is known.
+ * The problem if an approval is not valid; undefined if it is. `startedAt` is the start of the workflow run, if this isn't its first
+ * attempt; `plannedAt` is when the approved plan was made, if known.
  */
 export function approvalProblem(
   state: ApprovalHistory,
@@ -52,7 +52,7 @@ export function approvalProblem(
   if (newerRun !== undefined) return approvalUsed(`a later run was applied since: ${describeUse(newerRun)}`);
   const ownUse = usedApproval(state, approval);
   if (ownUse?.left.length === 0)
-    return approvalUsed(`everything that was approved was applied already, by ${ownUse.url}`);
+    return approvalUsed(`all approved changes were already applied by ${ownUse.url}`);
   const from = ownUse === undefined ? (plannedAt ?? startedAt) : new Date(ownUse.at);
   const laterUse = ofEnvironment.findLast(
     (used) => used.workflow_run !== workflow_run && from !== null && Date.parse(used.at) > from.getTime(),
@@ -60,7 +60,7 @@ export function approvalProblem(
   if (laterUse !== undefined) return approvalUsed(`another plan was applied since: ${describeUse(laterUse)}`);
   const newest = newestRunIn(state);
   const ofRuns = new Set(ofEnvironment.flatMap(({ runs }) => runs));
-  // The beginning of the name of a run of that time.
+  // The prefix of a run's name at that time.
   const earliest =
     ownUse?.runs.at(-1) ??
     (from === null ? undefined : `${from.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`);
@@ -69,7 +69,7 @@ export function approvalProblem(
   return undefined;
 }
 
-/** A state's approvals, with one that a run begins to use for the objects with these keys. */
+/** A state's approvals, with one that a starting run uses for the objects with these keys. */
 export function recordUse(
   { approvals = [] }: ApprovalHistory,
   approval: Approval,
@@ -80,7 +80,7 @@ export function recordUse(
   return [...approvals.filter((one) => one !== before), used].slice(-MAX_APPROVALS);
 }
 
-/** A state's approvals after the run has ended, with the keys that are left. */
+/** A state's approvals after a run, with the keys of the objects that are not yet applied. */
 export function recordRemaining(
   { approvals = [] }: ApprovalHistory,
   run: string,
@@ -106,7 +106,7 @@ function describeUse(used: UsedApproval): string {
   return pull_request === null ? url : `${requestName(pull_request, used)}, by ${url}`;
 }
 
-/** GitLab's own name for it, if the address is that of a pipeline of GitLab. */
+/** The name of the pull request, or of the merge request if the URL is a GitLab pipeline. */
 function requestName(number: number | null, { url }: UsedApproval): string {
   return url.includes('/-/pipelines/') ? `merge request !${number}` : `pull request #${number}`;
 }

@@ -6,35 +6,35 @@ import { kindOf } from '../kinds/index.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 
-/** The state's record of one object. */
+/** A record of the state, without secrets. */
 export interface RecordSummary {
-  /** Its address by ids alone, the key of the record. */
+  /** Its address with ids only, the key of the record. */
   readonly address: string;
-  /** Its name, if the record has it. */
+  /** Its name, if it is recorded and the address doesn't contain it. */
   readonly label?: string;
   readonly kind: KindName;
-  /** When the record was made: ISO 8601, UTC. */
+  /** The time of the record: ISO 8601, UTC. */
   readonly at: string;
-  /** The run that made it; null if the object was only read. */
+  /** The run that wrote the object; null if it was only read. */
   readonly run: string | null;
-  /** The fields that the manifest declared then. */
+  /** The fields that the manifest declared at that time. */
   readonly managed: readonly string[];
-  /** The recorded fields; secrets can't be read. */
+  /** The recorded fields, with secrets as hashes. */
   readonly fields: Fields;
-  /** The object as the server showed it last, and the run that left it so, if any. */
+  /** The last observation of the object, and the run that made it; null for a plan. */
   readonly left: { readonly run: string | null; readonly fields: Fields } | null;
   readonly generation: number | null;
   /** Fields whose outcome is unknown. */
   readonly uncertain: readonly string[];
-  /** The run that took something away from it, which the next apply restores. */
+  /** The run after which values of it must be restored; null if none. */
   readonly restoreRun: string | null;
-  /** The run that sent a regeneration whose outcome isn't known. */
+  /** The run of a regeneration with an unknown outcome; null if none. */
   readonly regenerationRun: string | null;
   /** Whether the last request deleted it. */
   readonly deleted: boolean;
 }
 
-/** All records of a state, in the order of the addresses. */
+/** All records of a state, sorted by address. */
 export function summarizeRecords(state: State): RecordSummary[] {
   const hasher = new Hasher(state);
   return Object.entries(state.resources)
@@ -65,8 +65,8 @@ function summarizeRecord(address: string, record: ResourceRecord, hasher: Hasher
 }
 
 /**
- * Finds a record by each address, id or name, with or without its kind. Throws a ProblemsError (`no-such-address`) with all that
- * identify no record, or several.
+ * Finds one record for each address, id or name, with or without its kind. Throws a ProblemsError (`no-such-address`) for all that match
+ * no record, or several.
  */
 export function findRecords(state: State, names: readonly string[]): RecordSummary[] {
   const all = summarizeRecords(state);
@@ -95,7 +95,7 @@ const namesOf = ({ label, kind }: RecordSummary): string[] =>
 function noSingleMatch(name: string, matches: readonly RecordSummary[]): Problem {
   if (matches.length === 0) {
     const why = `the state has no record of ${name === '' ? '""' : name}`;
-    return error('no-such-address', why, [], 'idops state show lists what it has');
+    return error('no-such-address', why, [], 'idops state show lists all records');
   }
   const addresses = matches.map(({ address }) => address).join(', ');
   const why = `${matches.length} records match ${name}: ${addresses}`;
@@ -103,20 +103,22 @@ function noSingleMatch(name: string, matches: readonly RecordSummary[]): Problem
 }
 
 /**
- * The state without these records. Throws a ProblemsError (`record-needed`) with all records that are still needed: for a pending
- * restore, or a regeneration with an unknown outcome.
+ * The state without these records. Throws a ProblemsError (`record-needed`) for all that are still needed for a pending restore, or for
+ * a regeneration with an unknown outcome.
  */
 export function withoutRecords(state: State, records: readonly RecordSummary[]): State {
   const problems: Problem[] = [];
   for (const { address, kind, restoreRun, regenerationRun } of records) {
-    const only = `the record of ${address} is all that knows`;
+    const only = `only the record of ${address} has`;
     if (restoreRun !== null) {
-      const message = `${only} what run ${restoreRun} took away from it`;
-      problems.push(error('record-needed', message, [], 'apply restores it; the record can be removed then'));
+      const message = `${only} the values that run ${restoreRun} removed from it`;
+      problems.push(
+        error('record-needed', message, [], 'run idops apply, which restores them; then remove the record'),
+      );
     }
     if (regenerationRun !== null) {
-      const message = `${only} of the regeneration that run ${regenerationRun} left open`;
-      const hint = `look at its ${kindOf(kind).regeneration?.noun ?? 'value'}, then say idops runs settle ${regenerationRun} ${address} --done or --not-done`;
+      const message = `${only} the regeneration that run ${regenerationRun} left open`;
+      const hint = `look at its ${kindOf(kind).regeneration?.noun ?? 'value'}, then run idops runs settle ${regenerationRun} ${address} --done or --not-done`;
       problems.push(error('record-needed', message, [], hint));
     }
   }

@@ -7,7 +7,7 @@ import type { State } from '../state/state.js';
 import { mergeJournals } from './journal-entries.js';
 import { knowsRun, missingFirstLine } from './resume.js';
 
-/** The journals of all runs, oldest first, and the problems of those that can't be read, those that the state knows among them. */
+/** The journals of all runs, oldest first, and the problems of unreadable ones. With `state`, also of empty ones that it records. */
 export async function readRuns(
   store: RunStore,
   state?: State,
@@ -31,7 +31,7 @@ export async function readRuns(
 }
 
 /**
- * Finds a run by its name or a unique beginning of it, and merges the journals of its shards. The name of a part finds that part alone.
+ * Finds a run by its name or a unique prefix, and merges the journals of its shards. The name of a part finds only that part.
  * Throws a ProblemsError (`no-such-run`) if there is no such run, or several.
  */
 export async function findRun(store: RunStore, name: string): Promise<JournalContent> {
@@ -44,7 +44,7 @@ export interface RunJournals {
   readonly contents: readonly [JournalContent, ...JournalContent[]];
 }
 
-/** Finds the journals of a run: of a run all of its parts, of a part each attempt. */
+/** Finds the journals of a run, or of each attempt of a part. */
 export async function findJournals(store: RunStore, given: string): Promise<RunJournals> {
   const names = await store.list();
   const name = identifyRun(names, given);
@@ -60,8 +60,8 @@ export async function findJournals(store: RunStore, given: string): Promise<RunJ
 }
 
 /**
- * The journals of a run, or of a part of one, that can't be used. Throws a ProblemsError (`no-such-run`) if there is no such run, or
- * (`journal-readable`) if all of them can be used.
+ * The unreadable journals of a run, or of a part of one. Throws a ProblemsError (`no-such-run`) if there is no such run, or
+ * (`journal-readable`) if all are readable.
  */
 export async function unusableJournals(store: RunStore, given: string): Promise<string[]> {
   const names = await store.list();
@@ -78,11 +78,11 @@ export async function unusableJournals(store: RunStore, given: string): Promise<
   throw problemError(
     'journal-readable',
     `the journal of run ${name} can be read`,
-    'idops runs prune removes journals that nobody needs any more',
+    'idops runs prune removes journals that are no longer needed',
   );
 }
 
-/** The run, part or journal with a name or a unique beginning of it. Throws a ProblemsError (`no-such-run`). */
+/** The run, part or journal with this name or unique prefix. Throws a ProblemsError (`no-such-run`). */
 function identifyRun(names: readonly string[], name: string): string {
   const levels = [names.map(runOf), names.map(partWithoutAttempt), names].map((level) => [...new Set(level)]);
   const exact = levels.flat().find((one) => one === name);

@@ -5,21 +5,18 @@ import { kindOf } from '../kinds/index.js';
 import { mergedJournal, type RunJournals } from './find-runs.js';
 import { entriesOf } from './journal-entries.js';
 
-/** When an object was given something, and by which run. */
+/** When access was granted, and by which run. */
 export interface GrantOrigin {
   readonly at: string;
   readonly run: string;
 }
 
-/** What identifies a grant of an object: the elements that give it. */
+/** Identifies a grant of an object by the elements that contain it. */
 export function grantKey(key: string, { path }: Pick<Grant, 'path'>): string {
   return [key, ...path.map(({ field, element }) => `${field}/${elementKey(element)}`)].join('/');
 }
 
-/**
- * When runs gave what objects have now, by `grantKey`; runs come oldest first. If a list was unknown before, the first run that wrote it
- * counts.
- */
+/** The origins of all current grants, by `grantKey`; `runs` are oldest first. If a list was unknown before, the first run that wrote it counts. */
 export function grantOriginsIn(runs: readonly RunJournals[]): ReadonlyMap<string, GrantOrigin> {
   const origins = new Map<string, GrantOrigin>();
   for (const found of runs) {
@@ -38,7 +35,7 @@ export function grantOriginsIn(runs: readonly RunJournals[]): ReadonlyMap<string
         for (const key of grantedBefore) if (!granted.has(key)) origins.delete(key);
         for (const key of grantedBefore) granted.delete(key);
         for (const key of granted) {
-          // If the list was unknown, an earlier run may have given it.
+          // If the list was unknown, an earlier run may have granted it.
           if (former !== undefined || !origins.has(key))
             origins.set(key, { at: answered.at, run: found.name });
         }

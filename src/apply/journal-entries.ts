@@ -2,7 +2,7 @@ import { parsePartName } from '../base/shard.js';
 import type { RunStore } from '../state/backend.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../state/journal.js';
 
-/** One change in the journal of a run. */
+/** A change in the journal of a run. */
 export interface Entry {
   /** The last request, or the adoption. */
   readonly sending: SendingLine;
@@ -12,7 +12,7 @@ export interface Entry {
   readonly open: boolean;
 }
 
-/** The changes of a run, in the order in which they were begun. */
+/** The changes of a run, in the order of their first requests. */
 export function entriesOf({ lines }: JournalContent): Entry[] {
   const byKey = new Map<string, { sending: SendingLine; answers: AnsweredLine[] }>();
   const bySequence = new Map<number, { sending: SendingLine; answers: AnsweredLine[] }>();
@@ -28,13 +28,13 @@ export function entriesOf({ lines }: JournalContent): Entry[] {
   }
   return [...byKey.values()].map(({ sending, answers }) => {
     const answer = answers.at(-1);
-    // An answer to a request before the last settles nothing, unless it says that the change failed.
+    // An answer to an earlier request of a change decides only if it is a failure.
     const settles = answer !== undefined && (sending.last || answer.status !== 'applied');
     return { sending, answered: settles ? answer : undefined, open: answer === undefined };
   });
 }
 
-/** Adds answers that a journal lacks, and an end. */
+/** Adds missing answers and an end to a journal. */
 export async function completeJournal(
   runs: Pick<RunStore, 'reopen'>,
   content: JournalContent,
@@ -50,7 +50,7 @@ export async function completeJournal(
   }
 }
 
-/** Merges the journals of a run, or of one part of it, oldest first. What repeated attempts did to an object becomes one change. */
+/** Merges the journals of a run, or of a part, oldest first. Repeated attempts at an object become one change. */
 export function mergeJournals(contents: readonly JournalContent[], name: string): JournalContent {
   const [first] = contents;
   if (first === undefined) throw new TypeError('a run has a journal');
@@ -61,7 +61,7 @@ export function mergeJournals(contents: readonly JournalContent[], name: string)
       const { key } = entry.sending;
       const former = entries.get(key);
       const one = former === undefined ? entry : mergeEntries(former, entry);
-      // The order of the last attempts.
+      // Ordered by the last attempts.
       entries.delete(key);
       entries.set(key, one);
     }
@@ -86,7 +86,7 @@ export function mergeJournals(contents: readonly JournalContent[], name: string)
   };
 }
 
-/** Merges what two attempts, one after the other, did to an object. */
+/** Merges two consecutive attempts at an object. */
 function mergeEntries(former: Entry, entry: Entry): Entry {
   if (!mayHaveEffect(former)) return entry;
   if (!mayHaveEffect(entry)) return former;
@@ -106,7 +106,7 @@ function mergeEntries(former: Entry, entry: Entry): Entry {
   };
 }
 
-/** Whether the server may have done something of a change. */
+/** Whether a change may have had an effect on the server. */
 function mayHaveEffect({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return false;
   if (answered === undefined) return true;

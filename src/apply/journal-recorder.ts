@@ -13,11 +13,11 @@ import { type Outcome, skippedOutcome } from './attempt-outcome.js';
 import { nextRecordOf, storeRecord } from './record.js';
 import { concealDeclared } from './recorded-fields.js';
 
-/** Called before and after each request; when a call resolves, what it records is on the disk. */
+/** Called before and after each request. Each call resolves when its line is on disk. */
 export interface Recorder {
-  /** Before a request (null for an adoption, which sends nothing). A rejection keeps it from being sent. */
+  /** Before a request (null for an adoption, which sends nothing). After a rejection the request isn't sent. */
   sending(change: Change, request: WriteRequest | null, last: boolean): Promise<void>;
-  /** After the answer to a request that another one of the same change follows. */
+  /** After the answer to a request that isn't the last of its change. */
   answered(change: Change, httpStatus: number, attempts: number): Promise<void>;
   /** After a change's last answer, once its outcome is known. */
   settled(change: Change, outcome: Outcome): Promise<void>;
@@ -28,20 +28,20 @@ interface JournalOptions {
   readonly run: string;
   readonly profile: Profile;
   readonly hasher: Hasher;
-  /** Takes secrets out of messages of the server, and out of names. */
+  /** Redacts the server's messages and names. */
   readonly redactor: Pick<Redactor, 'redactName' | 'redactSentence'>;
-  /** Called before the first request of each change; a rejection keeps it from being sent. */
+  /** Called before the first request of each change. After a rejection the request isn't sent. */
   readonly beforeChange: () => Promise<void>;
 }
 
-/** Writes the journal of a run, and what becomes of each change into its records. */
+/** Writes the journal of a run, and the outcomes into its records. */
 export function journalRecorder(
   { changes }: Plan,
   journal: Journal,
   resources: State['resources'],
   { run, profile, hasher, redactor, beforeChange }: JournalOptions,
 ): Recorder {
-  // A change that is planned again has no label.
+  // Only the original plan has labels; a change that is planned again has none.
   const labels = new Map(changes.map(({ label, apply }) => [apply.key, label]));
   const begun = new Set<string>();
   const sequences = new Map<Change, number>();
@@ -78,7 +78,7 @@ export function journalRecorder(
   return {
     async sending(change, request, last) {
       const { key, identity, expected, before, existed, managed, byMember, ended, ...other } = change.apply;
-      // A change that is begun is finished: a template would stay deleted between two requests.
+      // A change with several requests is finished: between two of them a template could be missing.
       if (!begun.has(key)) await beforeChange();
       begun.add(key);
       const stored = await withSlowHashes(() => ({

@@ -7,14 +7,14 @@ import type { State } from '../state/state.js';
 import { belongsTo, type StateLocation } from './owner.js';
 import { unfinishedRuns } from './resume.js';
 
-/** A state and its journals, to be moved. */
+/** A state and the journals to move with it. */
 export interface Migration {
   readonly state: State;
   /** The journals of the state's runs, oldest first. */
   readonly journals: readonly JournalContent[];
 }
 
-/** Reads the state and the journals to move. The caller holds the locks of both places. Throws a ProblemsError if something prevents the move. */
+/** Reads the state and the journals to move. The caller holds both locks. Throws a ProblemsError if something prevents the move. */
 export async function planMigration(
   from: StateLocation,
   to: StateBackend,
@@ -26,7 +26,7 @@ export async function planMigration(
     throw problemError(
       'no-such-address',
       `there is no state at ${backend.place}`,
-      'say with --from where it is: its file, or a configuration that says where it is kept',
+      'name it with --from: its file, or a configuration with its place',
     );
   }
   const state = server === undefined ? saved : await backend.load(server);
@@ -34,8 +34,8 @@ export async function planMigration(
   if (unfinished !== undefined) {
     throw problemError(
       'record-needed',
-      `run ${unfinished.run.run} had not ended, and what it did is not in the state yet`,
-      'idops apply settles it, with the configuration that says where the state is now; then it can be moved',
+      `run ${unfinished.run.run} did not end, and its changes are not yet in the state`,
+      'run idops apply with the configuration of the present place, which settles that run; then repeat the move',
     );
   }
   await refuseOccupied(state, to);
@@ -47,7 +47,7 @@ export async function planMigration(
   return { state, journals };
 }
 
-/** Refuses a destination with another state. The same state may be there: moved away before, or moved there in part. */
+/** Refuses a destination with another state. The same state may be there after an earlier move or an interrupted one. */
 async function refuseOccupied(state: State, to: StateBackend): Promise<void> {
   const name = await to.identity();
   if (name?.lineage === state.lineage) {
@@ -61,7 +61,7 @@ async function refuseOccupied(state: State, to: StateBackend): Promise<void> {
       `the same state, ${there.serial > state.serial ? 'newer' : 'older'} than this one`,
     );
   }
-  // A state that can't be read is a state, too.
+  // An unreadable state is refused, too.
   const there = await to.saved();
   if (there !== undefined) throw occupiedError(to.place, `a state of ${there.server}`);
 }
@@ -75,15 +75,15 @@ function occupiedError(place: string, what: string): ProblemsError {
 }
 
 /**
- * Moves a state and its journals, verifies the copies, and leaves a state behind that says where they are, so that commands with the
- * old place are refused. After an interruption it can be repeated.
+ * Moves a state and its journals and verifies the copies. A state that names the new place stays behind, so that commands with the old
+ * place are refused. It can be repeated after an interruption.
  */
 export async function migrate(
   { state, journals }: Migration,
   from: StateBackend,
   to: StateBackend,
 ): Promise<void> {
-  // Commands with the new place are refused until everything is there.
+  // Until everything has arrived, commands with the new place are refused.
   await to.save({ ...state, resources: {}, moved_to: from.place, arriving: true });
   const there = new Set(await to.runs.list());
   const alreadyThere: string[] = [];

@@ -5,11 +5,11 @@ import { describeLoss } from '../kinds/loss.js';
 import type { Action, Change } from '../plan/plan.js';
 import { describeDifference, describeValues } from './verify.js';
 
-/** What a request asks for, and the object before it. */
+/** What a request should do, and the object before it. */
 export interface Intent {
   readonly action: Action;
   readonly before: Fields;
-  /** What was declared or sent along. */
+  /** The declared fields, and those sent with them. */
   readonly expected: Fields;
   /** The sets of which only some members are managed. */
   readonly byMember?: readonly string[] | undefined;
@@ -21,30 +21,30 @@ export function intentOf({ action, apply }: Pick<Change, 'action' | 'apply'>): I
 }
 
 /**
- * What reading an object back shows of a request without a usable answer.
- * - `done`: all that was asked for is there.
- * - `not-done`: nothing of it was done.
- * - `partial`: something of it was done, or another value is there.
- * - `unknown`: the server doesn't show enough to tell.
+ * What an object that is read back shows about a request without a usable answer.
+ * - `done`: the object is as expected.
+ * - `not-done`: the request had no effect.
+ * - `partial`: it had some effect, or there are other values.
+ * - `unknown`: the server doesn't show enough.
  */
 export interface Judgement {
   readonly verdict: 'done' | 'not-done' | 'partial' | 'unknown';
-  /** The fields with another value than asked for, a sentence each. */
+  /** The differences, a sentence each. */
   readonly different: readonly string[];
-  /** The values in these sentences, which other objects may not share. */
+  /** The values in these sentences, which differ between objects. */
   readonly values: readonly string[];
   /** The fields that the server didn't show. */
   readonly unverified: readonly string[];
-  /** What was there, is gone, and was not meant to go. */
+  /** What was lost unintentionally. */
   readonly lost: Fields;
-  /** Whether any field that was meant to change did. */
+  /** Whether any field changed as intended. */
   readonly anyDone: boolean;
-  /** The verdict as the end of a sentence. */
+  /** The verdict, as the rest of a sentence about the request. */
   readonly sentence: string;
 }
 
 const READ_BACK = 'as reading it back shows';
-const OUTCOME_UNKNOWN = 'was sent, and nobody can tell whether it was done';
+const OUTCOME_UNKNOWN = 'was sent, and its outcome is unknown';
 
 const nothing = { different: [], values: [], unverified: [], lost: {}, anyDone: false };
 const DONE: Judgement = { ...nothing, verdict: 'done', sentence: `was done, ${READ_BACK}` };
@@ -52,8 +52,8 @@ const NOT_DONE: Judgement = { ...nothing, verdict: 'not-done', sentence: `was no
 const UNKNOWN: Judgement = { ...nothing, verdict: 'unknown', sentence: OUTCOME_UNKNOWN };
 
 /**
- * The one judge of a read-back: compares field by field with what was asked for and with what was there before.
- * `live` is undefined if the object can't be read. Pure.
+ * Judges a read-back, field by field, against the expected values and those from before. `live` is undefined if the object can't be read.
+ * Pure.
  */
 export function judge(kind: Kind, intent: Intent, live: Live | undefined): Judgement {
   if (live === undefined) return UNKNOWN;
@@ -64,7 +64,7 @@ export function judge(kind: Kind, intent: Intent, live: Live | undefined): Judge
       const { field = '' } = kind.regeneration ?? {};
       const { [field]: before } = intent.before;
       const { [field]: now } = live.fields;
-      // An equal value may be a new one.
+      // A regeneration may have produced an equal value.
       return typeof before === 'string' && typeof now === 'string' && before !== now ? DONE : UNKNOWN;
     }
     case 'delete':
@@ -79,7 +79,7 @@ function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: In
     return live.missing === true ? NOT_DONE : { ...UNKNOWN, sentence: `${OUTCOME_UNKNOWN}: ${live.reason}` };
   }
   if (!live.exists) {
-    const sentence = `left nothing that could be read: the ${kind.noun} is not there`;
+    const sentence = `left no readable object: the ${kind.noun} is not there`;
     return { ...nothing, verdict: 'partial', different: ['it is not there'], sentence };
   }
   const now = live.fields;
@@ -94,7 +94,7 @@ function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: In
   const anyDone = intended.some(({ part }) => part.verdict === 'same');
   const kept = different.filter(({ changes }) => changes);
   const found = {
-    // Somebody else has changed a value that was only sent along.
+    // A value that was only sent along was changed by somebody else.
     different: kept.map(({ part }) => describeDifference(part)),
     values: kept.map(({ part }) => describeValues(part)),
     unverified: parts.filter(({ part }) => part.verdict === 'unknown').map(({ part }) => part.path),
@@ -122,17 +122,17 @@ function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: In
 }
 
 interface ComparedPart {
-  /** What was asked against what is there. */
+  /** The expected value compared with the present one. */
   readonly part: Comparison;
-  /** Whether the request was meant to change it, as far as is known. */
+  /** Whether the request should change it; true if unknown. */
   readonly changes: boolean;
-  /** Whether it still has the value from before. */
+  /** Whether it has the value from before. */
   readonly kept: boolean;
 }
 
 type MaybeValue = Value | undefined;
 
-/** Of a set as it was asked for, was before and is now: the members that were to be added or removed. */
+/** The expected, former and present set, reduced to the members that the request should add or remove. */
 function changedMembers(
   asked: Value,
   before: MaybeValue,
@@ -157,10 +157,10 @@ function compareField(
   );
   return compareField(type, field, asked, now).map((part) => {
     const first = was.get(part.path);
-    // Somebody else added a map key that was neither asked for nor there before.
+    // A map key that is neither expected nor from before was added by somebody else.
     const changes = first === undefined ? part.type.type !== 'map' : first.verdict !== 'same';
     const shown = since.get(part.path)?.verdict;
-    // A map key that is there neither before nor now is unchanged.
+    // A map key that is absent before and now is unchanged.
     const absent = shown === undefined && part.type.type === 'map' && before !== undefined;
     return { part, changes, kept: shown === 'same' || absent };
   });

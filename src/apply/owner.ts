@@ -9,15 +9,12 @@ export interface StateLocation {
   readonly environment: string | null;
 }
 
-/** Whether a run is of a state. */
+/** Whether a run belongs to a state. */
 export function belongsTo({ state }: RunLine, known: StateName): boolean {
   return state.lineage === known.lineage;
 }
 
-/**
- * Gives a test for runs of other states in the same place. Runs of a lost state that had this place before are no other's.
- * An undefined state is unknown.
- */
+/** Returns a test for runs of other states in the same place. Runs of a lost state that had this place before don't count as such. */
 export async function otherStateTest(
   state: StateName | undefined,
   location: StateLocation,
@@ -25,28 +22,28 @@ export async function otherStateTest(
   const neighbours = await location.backend.neighbours();
   return (run) =>
     !(state !== undefined && belongsTo(run, state)) &&
-    // One of the same name may be of a lost state that had this place before.
+    // A run with the name of this state may be of a lost state that had this place before.
     (run.state.file !== location.backend.name || neighbours.some((one) => belongsTo(run, one)));
 }
 
-/** A new state that continues a lost one, and owns its journals. */
+/** A new state that continues a lost one and owns its journals; a saved state is returned unchanged. */
 export function adoptLostState(state: State, { state: lost }: RunLine): State {
   return state.serial > 0 ? state : { ...state, lineage: lost.lineage };
 }
 
-/** Which state a run is of, in words. */
+/** A message about the state that a run belongs to. */
 export function describeOwner({ run, state }: RunLine, location: StateLocation): string {
   const here = location.backend.name;
   return state.file === here
-    ? `run ${run} is of another state than ${here}`
-    : `run ${run} is of the state ${state.file}, and this is ${here}`;
+    ? `run ${run} belongs to another state than ${here}`
+    : `run ${run} belongs to the state ${state.file}, and this is ${here}`;
 }
 
-/** The refusal of another state's run: it says nothing about this state's objects, and has another salt. */
+/** The refusal of another state's run, which is about other objects and has another salt. */
 export function otherStateError(run: RunLine, location: StateLocation): ProblemsError {
   return problemError(
     'run-other-state',
     describeOwner(run, location),
-    'choose the environment, and with it the state, that it was run with',
+    'choose the environment that it was run with',
   );
 }

@@ -7,10 +7,7 @@ import { type Entry, entriesOf } from './journal-entries.js';
 import { otherStateTest, type StateLocation } from './owner.js';
 import type { ObservedOutcome, RequestedChange } from './recorded-fields.js';
 
-/**
- * Finds the pending restores of a lost state in the journals of its runs: idops can do without the rest of a state, not without these.
- * Gives back a state that was ever saved as it is.
- */
+/** Adds the pending restores of a lost state, from the journals of its runs: no plan can find them. Returns a saved state unchanged. */
 export async function withPendingRestores(state: State, location: StateLocation): Promise<State> {
   if (state.serial > 0) return state;
   const runs = await ownRuns(state, location);
@@ -41,7 +38,7 @@ async function ownRuns(state: State, location: StateLocation): Promise<JournalCo
   });
 }
 
-/** What a change left to restore; undefined if nothing, not even of what was pending before it. */
+/** What is to be restored after a change; undefined if nothing is. */
 function restoreAfterEntry(
   { sending, answered }: Entry,
   run: string,
@@ -71,7 +68,7 @@ function recordWith({ sending, answered }: Entry, restore: PendingRestore, hashe
   };
 }
 
-/** What an update took away without finishing; undefined if nothing is pending any more. */
+/** What an update removed and must be restored; undefined if nothing is. */
 export function pendingRestoreAfter(
   { kind: name, before = {}, expected }: Pick<RequestedChange, 'kind' | 'before' | 'expected'>,
   { ambiguous, after }: Pick<ObservedOutcome, 'ambiguous' | 'after'>,
@@ -83,7 +80,7 @@ export function pendingRestoreAfter(
     const lost = kind.lostFields({ before, asked: expected, now: after });
     return Object.keys(lost).length === 0 ? undefined : observedLoss(run, lost, after);
   }
-  // If nothing was seen and nothing is open, nothing was sent.
+  // Without an answer and without doubt, nothing was sent.
   if (!ambiguous) return 'as before';
   return { run, before, asked: expected };
 }

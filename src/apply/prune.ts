@@ -6,7 +6,7 @@ import type { State } from '../state/state.js';
 import { readRuns } from './find-runs.js';
 import { belongsTo } from './owner.js';
 
-/** Which journals to keep: by age, by number; a journal that either keeps is kept. */
+/** Which journals to keep; undefined sets no limit. A journal within either limit is kept. */
 export interface RetentionPolicy {
   /** Milliseconds. */
   readonly age: number | undefined;
@@ -17,13 +17,13 @@ export interface RetentionPolicy {
 export interface PrunePlan {
   readonly remove: readonly RunLine[];
   readonly keep: readonly RunLine[];
-  /** Those of `keep` that age and number would remove, but that are still needed. */
+  /** Those of `keep` that are beyond the limits and still needed. */
   readonly needed: readonly { readonly run: RunLine; readonly why: string }[];
-  /** The problems of unreadable journals, which stay. */
+  /** The problems of unreadable journals, which are kept. */
   readonly problems: readonly Problem[];
 }
 
-/** Chooses the journals of a state that nobody needs any more. Journals of other states in the same folder stay. */
+/** Chooses the journals of a state to remove. Ignores journals of other states in the same folder. */
 export async function planPruning(
   runs: RunStore,
   state: State,
@@ -31,7 +31,7 @@ export async function planPruning(
   now: Date,
 ): Promise<PrunePlan> {
   const { runs: found, problems } = await readRuns(runs);
-  // The journals of one run go together or not at all: an undo of a part of them would be wrong.
+  // The journals of a run are removed together: an undo with only some of them would be wrong.
   const byRun = found
     .map(({ contents }) => contents.filter(({ run }) => belongsTo(run, state)))
     .filter((contents) => contents.length > 0);
@@ -59,16 +59,16 @@ export async function planPruning(
   return { remove: removable, keep: remaining, needed, problems };
 }
 
-/** Why a journal is needed, whatever its age. */
+/** Why a journal is still needed; undefined if it isn't. */
 function whyNeeded({ run: { run }, ended }: JournalContent, state: State): string | undefined {
   if (!ended || openRuns(state).has(run)) return 'it has not ended';
   if (Object.values(state.resources).some((record) => record.pending_regeneration === run)) {
-    return 'a regeneration in it has no known outcome yet; idops runs settle takes the answer';
+    return 'the outcome of a regeneration in it is unknown; idops runs settle records it';
   }
   if (Object.values(state.resources).some((record) => record.owed?.run === run)) {
-    return 'what it took away is not put back yet';
+    return 'what it removed is not restored yet';
   }
   const newestHeld = newestSettled(state, run);
-  if (newestHeld === undefined || run > newestHeld) return 'the state does not hold it yet';
-  return run === newestHeld ? 'it is the newest that the state holds' : undefined;
+  if (newestHeld === undefined || run > newestHeld) return 'it is not in the state yet';
+  return run === newestHeld ? 'it is the newest in the state' : undefined;
 }

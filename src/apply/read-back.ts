@@ -7,12 +7,12 @@ import { type ObjectRef, type ObserveOptions, observe } from '../plan/observe.js
 import type { OpenChange } from './attempt-outcome.js';
 import { intentOf, judge } from './outcome.js';
 
-/** Milliseconds that a server gets to finish what it does for a client that is gone. */
+/** Milliseconds in which a server can finish a request whose client is gone. */
 const PAUSE = 500;
-/** How many times a reading that differs from the previous one is repeated. */
+/** How many times a reading is repeated if it differs from the previous one. */
 const MAX_ROUNDS = 8;
 
-/** Waits that many milliseconds. */
+/** Waits. */
 export type Pause = (milliseconds: number) => Promise<void>;
 
 export interface ReadBackOptions extends Omit<ObserveOptions, 'progress' | 'signal' | 'lists'> {
@@ -26,8 +26,8 @@ export interface ReadBack<T> {
 }
 
 /**
- * Reads objects after requests without a usable answer. Objects that the server may still be working on are read until two
- * readings are equal. Throws what the reader throws.
+ * Reads objects after requests without a usable answer. If the server may still be working on an object, reads it until two readings
+ * are equal. Throws the errors of the reader.
  */
 export async function readBack<T extends ObjectRef>(
   objects: readonly T[],
@@ -54,7 +54,7 @@ export async function readBack<T extends ObjectRef>(
   return { live: latest, read: newest };
 }
 
-/** Reads the objects of open changes of one kind; one that can't be read has no entry. */
+/** Reads the objects of open changes of one kind; unreadable ones have no entry. */
 export async function readBackAll(
   kind: Kind,
   open: readonly OpenChange[],

@@ -9,7 +9,7 @@ function isDone({ status }: Pick<ObservedOutcome, 'status'>): boolean {
   return status === 'applied' || status === 'not_converged';
 }
 
-/** The ends of access that a change has set: after a failure, those of members that it may have added. */
+/** The ends of access that a change has set. After a failure: those of members that it may have added. */
 export function newEnds(
   { until = {}, before = {} }: RequestedChange,
   outcome: ObservedOutcome,
@@ -29,7 +29,7 @@ export function newEnds(
   return Object.fromEntries(added.filter(([, ends]) => Object.keys(ends).length > 0));
 }
 
-/** A record with the ends of access and the members that idops gave: none that the object doesn't have any more. */
+/** A record with the ends of access, and the members that idops added, without those that the object no longer has. */
 export function withEnds(
   { until: _, given: __, ...record }: ResourceRecord,
   former: ResourceRecord | undefined,

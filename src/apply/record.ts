@@ -24,11 +24,11 @@ export interface RecordContext {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly hasher: Hasher;
-  /** Whether plans read objects of the kind, so that only what the server doesn't show needs a record. */
+  /** Whether plans read objects of the kind. Then only values that the server doesn't show are recorded. */
   readonly readable: boolean;
 }
 
-/** Records an outcome in records that the caller owns. Gives whether anything was recorded: a refused request leaves them as they are. */
+/** Records an outcome in `resources`, which it changes. Returns whether anything was recorded: not for a refused request. */
 export function recordOutcome(
   resources: State['resources'],
   change: RequestedChange,
@@ -41,7 +41,7 @@ export function recordOutcome(
   return true;
 }
 
-/** The record of an object after an outcome; undefined if nothing is to be recorded. */
+/** The record of an object after an outcome; undefined if there is nothing to record. */
 export function nextRecordOf(
   resources: State['resources'],
   given: RequestedChange,
@@ -56,7 +56,7 @@ export function nextRecordOf(
     profile === undefined
       ? next
       : {
-          // idops doesn't manage what was not applied.
+          // The fields were not applied, so idops doesn't manage them.
           ...(next ?? before ?? { ...emptyRecord(change, context), managed: [] }),
           other_profile: { profile, run: context.run },
         };
@@ -64,7 +64,7 @@ export function nextRecordOf(
   return withFormerNames(withEnds(after, before, change, outcome), before, change, context.hasher);
 }
 
-/** Puts the record of an object among the others, and takes from them what only one object can have. */
+/** Stores the record of an object. If it got something that only one object can have, updates the former holders. */
 export function storeRecord(
   resources: State['resources'],
   given: RequestedChange,
@@ -73,13 +73,13 @@ export function storeRecord(
 ): void {
   const change = withNewId(given, outcome);
   const { key } = given.lostCreation ?? given;
-  // The record of the creation, from before the object's id was known.
+  // The record from before the id of the new object was known.
   if (resources[key]?.creating !== undefined) delete resources[key];
   updateFormerHolders(resources, change);
   resources[change.key] = record;
 }
 
-/** What was asked, with the id that the server chose for a new object. */
+/** The change, with the id that the server chose for a new object. */
 function withNewId(change: RequestedChange, { after }: ObservedOutcome): RequestedChange {
   const { kind, identity, action } = change;
   const id = identity.id ?? after?.id;
@@ -87,7 +87,7 @@ function withNewId(change: RequestedChange, { after }: ObservedOutcome): Request
   return { ...change, identity: assign(identity, { id }), key: addressOf(kind, { id }) };
 }
 
-/** The record of a change that failed, if it added members with an end all the same. */
+/** The record of a failed change, if it may have added members with an end. */
 function failedRecord(
   before: ResourceRecord | undefined,
   change: RequestedChange,
@@ -98,7 +98,7 @@ function failedRecord(
   return before ?? { ...emptyRecord(change, context), managed: [] };
 }
 
-/** Records with what the server showed of unchanged objects; the very same records if there is no news. */
+/** The records, updated with what the server showed of unchanged objects; the same object if there is nothing new. */
 export async function withSeen(
   resources: State['resources'],
   seen: readonly Seen[],
@@ -115,7 +115,7 @@ export async function withSeen(
   return news.length === 0 ? resources : { ...resources, ...Object.fromEntries(news) };
 }
 
-/** The record of an unchanged object; undefined if no declared field is news. */
+/** The record of an unchanged object; undefined if no declared field is new. */
 function seenRecord(
   before: ResourceRecord | undefined,
   { fields, ...seen }: Seen,
@@ -131,7 +131,7 @@ function seenRecord(
     Object.keys(shown).every(
       (name) => Object.hasOwn(known.fields, name) && same(stored[name] ?? null, known.fields[name] ?? null),
     );
-  // Most objects have no news and no secrets.
+  // Most objects have nothing new and no secrets.
   const isPlain = !Object.values(shown).some(holdsSensitive);
   if (Object.keys(shown).length === 0 || (isPlain && isKnown(shown, {}))) return undefined;
   const stored = storeFields({ ...(known && restoreFields(known, hasher)), ...shown }, hasher);
@@ -141,14 +141,14 @@ function seenRecord(
   return withFormerNames({ ...record, left: { run: null, ...stored } }, before, change, hasher);
 }
 
-/** The record of an object that is there although its creation had no known outcome. */
+/** The record of an object that exists although the outcome of its creation was unknown. */
 function withoutCreating(before: ResourceRecord | undefined): ResourceRecord | undefined {
   if (before?.creating === undefined) return before;
   const { creating: _, ...rest } = before;
   return before.run === null ? rest : { ...rest, created: before.run };
 }
 
-/** A record with the object's former names, if manifests refer to its kind by name. */
+/** A record with the object's former names, if manifests use names for its kind. */
 function withFormerNames(
   record: ResourceRecord,
   before: ResourceRecord | undefined,
@@ -163,7 +163,7 @@ function withFormerNames(
   return former.length === 0 ? record : { ...record, former_names: [...new Set(former)] };
 }
 
-/** If only one object of a kind can have something, the others no longer have it once this one takes it. */
+/** If only one object of a kind can have a value and this one got it, removes it from the records of the others. */
 function updateFormerHolders(resources: State['resources'], { kind, expected }: RequestedChange): void {
   const { succession } = kindOf(kind);
   if (succession === undefined || expected[succession.field] !== true) return;
@@ -178,7 +178,7 @@ function updateFormerHolders(resources: State['resources'], { kind, expected }: 
   }
 }
 
-/** What the server showed last of an object, without a field that it has lost to another object since. */
+/** The last observation of an object, without a field that another object has taken over since. */
 function withoutLeft({ left }: ResourceRecord, field: string): Pick<ResourceRecord, 'left'> {
   if (left === undefined) return {};
   const { [field]: _, ...fields } = left.fields;
@@ -217,7 +217,7 @@ function nextRecord(
   const { before: was = {} } = change;
   const generation = withoutUndefined({ did_generation: change.generation });
   const { name = '', field = '' } = kindOf(change.kind).regeneration ?? {};
-  // What only a record knows of an object that something is regenerated of.
+  // Fields of an object with a regeneration that only the record has.
   const { [name]: _name, [field]: _value, ...known } = before ? restoreFields(before, context.hasher) : {};
   const keptLeft = withoutUndefined({ left: before?.left });
   switch (change.action) {
@@ -241,10 +241,10 @@ function nextRecord(
       return {
         ...base,
         ...keptLeft,
-        // `idops regenerate-did` knows no document.
+        // `idops regenerate-did` has no document, so it keeps the managed fields.
         managed: [...(change.generation === undefined ? (before?.managed ?? []) : change.managed)],
         ...generation,
-        // An answer without the field leaves it unknown.
+        // Without the field in the answer, it is unknown.
         ...storeFields(
           { ...known, ...textFields(was, name), ...textFields(outcome.after ?? {}, name, field) },
           context.hasher,
@@ -269,7 +269,7 @@ function nextRecord(
       const restore = pendingRestoreAfter(change, outcome, context);
       if (restore === 'as before') return record && { ...record, ...(before?.owed && { owed: before.owed }) };
       if (record === undefined && restore === undefined && before?.owed === undefined) return undefined;
-      // idops doesn't manage what was not applied.
+      // The fields were not applied, so idops doesn't manage them.
       const { owed: _, ...rest } = record ?? before ?? { ...base, managed: [] };
       return restore === undefined ? rest : { ...rest, owed: storeRestore(restore, context.hasher) };
     }
@@ -278,7 +278,7 @@ function nextRecord(
   }
 }
 
-/** The run that created an object; a page exists from its first update on. */
+/** The run that created an object. A page is created by its first update. */
 function creatingRun(
   before: ResourceRecord | undefined,
   { kind, action, before: was, lostCreation }: RequestedChange,
@@ -290,7 +290,7 @@ function creatingRun(
   return lostCreation?.run ?? (isFirst ? run : before?.created);
 }
 
-/** The record of a new object; of one that may still come, so that the next creation has the same id. */
+/** The record of a new object. If it may still be created, the record has its id for the next attempt. */
 function createdRecord(
   base: ResourceRecord,
   change: RequestedChange,
@@ -302,19 +302,19 @@ function createdRecord(
   const own = { ...base, ...withoutUndefined({ replaces }) };
   if (outcome.after !== undefined) {
     const record = updateRecord({ ...own, created: run }, undefined, change, outcome, context);
-    // It exists, and not as declared.
+    // It exists, but not as declared.
     return record ?? { ...own, created: run, managed: [], ...leftBy(change, outcome.after, context) };
   }
   const { status, httpStatus = null } = outcome;
   const isRefused = httpStatus !== null && httpStatus >= 400 && httpStatus < 500;
   const { creation, addressPart } = kindOf(kind);
-  // The next creation sends a chosen id again. Without one, the next plan looks for the object by its name.
+  // If idops chose the id, the next creation sends it again. Otherwise the next plan looks for the object by name.
   const mayCome = creation?.acceptsId === true ? status !== 'skipped' : status === 'unknown';
   if (!mayCome || isRefused) return undefined;
   return { ...own, managed: [], creating: addressPart(identity) };
 }
 
-/** The record of a change of fields, with what it says of a regeneration: an open one stays so, and the first number is recorded. */
+/** A record with its regeneration: an open one stays open, and a first generation number is recorded. */
 function withGeneration(
   record: ResourceRecord | undefined,
   before: ResourceRecord | undefined,
@@ -330,7 +330,7 @@ function withGeneration(
   return { ...record, did_generation: generation, fields };
 }
 
-/** The record of an object of which only ends of access are news. */
+/** The record of an object if only ends of access are new. */
 function adoptedRecord(
   base: ResourceRecord,
   before: ResourceRecord | undefined,
@@ -343,7 +343,7 @@ function adoptedRecord(
   return { ...base, ...withoutUndefined({ left: left && { ...left, run: null } }) };
 }
 
-/** The texts among some fields, and nulls. */
+/** Those of the named fields that are strings or null. */
 function textOrNullFields(fields: Fields, ...names: readonly string[]): Fields {
   const has = (name: string): boolean => fields[name] === null || typeof fields[name] === 'string';
   return Object.fromEntries(names.filter(has).map((name) => [name, fields[name] ?? null]));
@@ -364,12 +364,12 @@ function updateRecord(
   const { name = '', field = '' } = kindOf(change.kind).regeneration ?? {};
   const regenerated = textOrNullFields(known, name, field);
   if (outcome.ambiguous) {
-    // A later merge may build on what was asked; every uncertain field is sent again.
+    // A later merge may need the sent values; every uncertain field is sent again.
     const fields = context.readable ? regenerated : { ...known, ...normalizedFields(change) };
     return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(change.expected) };
   }
   if (outcome.status !== 'applied' && outcome.status !== 'not_converged') {
-    // What was done in part is this run's change, and no drift.
+    // A partial change is this run's, so it is no drift.
     const changed = before !== undefined && outcome.after !== undefined && hasChanged(change, outcome.after);
     return changed ? { ...before, ...leftBy(change, outcome.after, context) } : undefined;
   }
@@ -377,11 +377,11 @@ function updateRecord(
     ? declaredSecrets(change)
     : answeredFields(change, outcome.after ?? {}, known);
   const fields = { ...regenerated, ...shown, ...unverifiedFields(change, outcome.unverified, shown) };
-  // A list with a secret is recorded as asked, which is not what this server kept.
+  // A list with a secret is recorded as sent, but the server kept another value.
   const secret = Object.entries(change.expected).flatMap(([name, field]) =>
     holdsSensitive(field) ? [name] : [],
   );
-  // Another profile's server may ignore what it doesn't show.
+  // The server of another profile may ignore fields that it doesn't show.
   const unseen = outcome.otherProfile === undefined ? [] : unverifiedNames(change, outcome.unverified);
   const open = outcome.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
   const uncertain = open.length > 0 ? { uncertain: open } : {};
@@ -402,7 +402,7 @@ function hasChanged({ kind, before = {} }: RequestedChange, after: Fields): bool
   });
 }
 
-/** The object as the server shows it after a run: what differs later is drift. */
+/** The object as the server shows it after a run: later differences are drift. */
 function leftBy(
   change: RequestedChange,
   after: Fields | undefined,
@@ -412,7 +412,7 @@ function leftBy(
   return { left: { run, ...storeFields(shownFields(change, after), hasher) } };
 }
 
-/** The built-in object that replaced a deleted one, if the answer shows that. */
+/** The built-in object that replaced a deleted one, if the answer shows it. */
 function builtInLeft(
   change: RequestedChange,
   after: Fields | undefined,

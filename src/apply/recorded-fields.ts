@@ -23,21 +23,21 @@ import { hideSecrets } from '../secrets/hash.js';
 import { holdsSecretKey } from '../secrets/names.js';
 import type { Outcome } from './attempt-outcome.js';
 
-/** What was asked for one object, as far as the state needs it. */
+/** The parts of a change that the state records. */
 export interface RequestedChange
   extends Pick<Change, 'kind' | 'action'>,
     Pick<ApplyInfo, 'key' | 'expected' | 'managed' | 'lostCreation'> {
   readonly identity: Identity;
-  /** The object as it was known to be. */
+  /** The known fields before the change. */
   readonly before?: Fields;
   readonly generation?: number | undefined;
   /** Changed ends of access. */
   readonly until?: UntilChanges | undefined;
-  /** The id of the deleted object in place of which it is created. */
+  /** The id of the deleted object that it replaces. */
   readonly replaces?: string | undefined;
 }
 
-/** The outcome, as far as the state needs it. */
+/** The parts of an outcome that the state records. */
 export type ObservedOutcome = Pick<
   Outcome,
   'status' | 'ambiguous' | 'after' | 'unverified' | 'otherProfile'
@@ -63,7 +63,7 @@ export function shownFields({ kind, expected, before }: RequestedFields, after: 
   return shown;
 }
 
-/** A map with the values concealed whose keys look secret, since no manifest declares them. */
+/** A map with the values of secret-looking keys concealed, since no manifest declares them as secret. */
 function concealSecretKeys(type: FieldType, got: Value): Value {
   if (type.type !== 'map' || !isMap(got)) return got;
   return mapValues(got, (member, key) =>
@@ -71,7 +71,7 @@ function concealSecretKeys(type: FieldType, got: Value): Value {
   );
 }
 
-/** A shown value with its known secrets concealed; a list with a secret as a whole. */
+/** A shown value with known secrets concealed. A list with a secret is concealed as a whole. */
 function concealKnown(got: Value, known: Value | undefined): Value {
   if (known === undefined || got instanceof Sensitive) return got;
   if (known instanceof Sensitive || (Array.isArray(known) && holdsSensitive(known))) {
@@ -83,7 +83,7 @@ function concealKnown(got: Value, known: Value | undefined): Value {
   );
 }
 
-/** The declared fields with sets sorted, as secret sets are hashed and compared. */
+/** The declared fields with sets sorted: secret sets are hashed in this form. */
 export function normalizedFields({ kind, expected }: RequestedFields): Fields {
   const types = kindOf(kind).fields;
   return mapValues(expected, (field, name) => {
@@ -92,14 +92,14 @@ export function normalizedFields({ kind, expected }: RequestedFields): Fields {
   });
 }
 
-/** The declared secrets, so that a later plan recognizes them on the server after the manifest has changed. */
+/** The declared secrets: with them a later plan recognises the server's value after the manifest has changed. */
 export function declaredSecrets(change: RequestedFields): Fields {
   return Object.fromEntries(
     Object.entries(normalizedFields(change)).filter(([, field]) => holdsSensitive(field)),
   );
 }
 
-/** A value of the server with those parts hidden that are secret in what was asked. */
+/** A value of the server with the declared secrets concealed. */
 export function concealDeclared(type: FieldType, got: Value, asked: Value | undefined): Value {
   if (asked === undefined || !holdsSensitive(asked)) return got;
   if (type.type === 'list' && Array.isArray(got))
@@ -128,7 +128,7 @@ export function unverifiedNames({ expected }: RequestedFields, unverified: reado
   );
 }
 
-/** The sent fields that the answer didn't show: they count as done. */
+/** The sent fields that the answer didn't show; they count as applied. */
 export function unverifiedFields(
   asked: RequestedFields,
   unverified: readonly string[],

@@ -2,7 +2,7 @@ import type { Shard } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
 import type { Action, Change } from '../plan/plan.js';
 
-/** In the order of summaries. */
+/** The statuses, in the order of summaries. */
 export const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'] as const;
 
 /**
@@ -10,11 +10,11 @@ export const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipp
  * - `failed`: the server refused or could not be reached.
  * - `not_converged`: the server accepted it, but keeps another value.
  * - `unknown`: sent, outcome unknown.
- * - `skipped`: not sent, because of something before it.
+ * - `skipped`: not sent; the error says why.
  */
 export type Status = (typeof statuses)[number];
 
-/** What the server showed of objects after their changes. */
+/** The objects that the server showed after their changes. */
 export type Answers = ReadonlyMap<Change, Fields>;
 
 /** The result of one planned change. */
@@ -23,7 +23,7 @@ export interface ChangeResult {
   readonly address: string;
   /** Its name, if it is known and the address doesn't say it. */
   readonly label?: string;
-  /** What was to be done. */
+  /** The planned action. */
   readonly action: Action;
   /** The outcome. */
   readonly status: Status;
@@ -35,9 +35,9 @@ export interface ChangeResult {
   readonly unverified: readonly string[];
   /** What went wrong; null if nothing did. */
   readonly error: string | null;
-  /** The parts of the error that are the object's own values: others may have failed alike but for them. */
+  /** The parts of the error with the object's own values. Without them, equal errors of several objects can be folded. */
   readonly ownValues?: readonly string[];
-  /** What a person should know although the change succeeded. */
+  /** Remarks about a change that succeeded. */
   readonly notes?: readonly string[];
   /** The new DID, after a regeneration. */
   readonly did?: string;
@@ -53,13 +53,13 @@ export interface Result {
   readonly journal?: string;
   /** The result of each change, in the order of the plan. */
   readonly results: readonly ChangeResult[];
-  /** The run that it undid; left out if it followed manifests. */
+  /** The run that it undid; left out for an apply. */
   readonly undoes?: string;
-  /** Whether it was interrupted, so that what is left was not started. */
+  /** Whether it was interrupted, so that the remaining changes were not sent. */
   readonly interrupted: boolean;
 }
 
-/** How many changes ended in each way. */
+/** The number of changes with each status. */
 export function summarizeResult(result: Pick<Result, 'results'>): { readonly [status in Status]: number } {
   const summary = { applied: 0, failed: 0, not_converged: 0, unknown: 0, skipped: 0 };
   for (const { status } of result.results) summary[status] += 1;
@@ -83,7 +83,7 @@ export function countedWords(result: Pick<Result, 'results'>): string[] {
     .map((status) => `${count[status]} ${statusWords(status)}`);
 }
 
-/** Whether a run may have changed something that an undo can put back. */
+/** Whether a run may have changed something that an undo can restore. */
 export function mayBeUndone({ results }: Pick<Result, 'results'>): boolean {
   return results.some(
     ({ status, action }) =>

@@ -21,8 +21,8 @@ import { recordOutcome } from './record.js';
 import type { ObservedOutcome } from './recorded-fields.js';
 
 /**
- * The journals of a state that it doesn't hold: of runs that were killed, and of runs that an older copy of the state, which was put back,
- * doesn't know. With a shard of a split state, only the journals of this shard.
+ * The journals of runs that are not yet in a state: killed runs, and runs after the copy from which the state was restored. With a shard
+ * of a split state, only the journals of this shard.
  */
 export async function unfinishedRuns(
   state: State,
@@ -35,13 +35,13 @@ export async function unfinishedRuns(
   const buffered = new Set(await runs.buffered());
   const isNewestHeld = (name: string): boolean => name === newestSettled(state, name);
   const read = async (name: string): Promise<JournalContent | null> =>
-    // The state holds all of the newest run, so its journal isn't needed.
+    // The newest run is already in the state, so its journal may be unreadable.
     isNewestHeld(name) && !open.has(name) ? await runs.read(name).catch(() => null) : await runs.read(name);
   for (const name of await runs.list()) {
     if (shard !== undefined && !isForShard(name, shard, state, buffered)) continue;
     const held = newestSettled(state, name);
     const later = buffered.has(name) || open.has(name) || held === undefined || name > held;
-    // The newest may have been killed just before its last line.
+    // The newest run may have been killed right before its last line.
     if (later || (name === held && !(await runs.hasEnd(name).catch(() => true)))) names.push(name);
   }
   const contents = (await Promise.all(names.map((name) => read(name)))).filter(
@@ -57,15 +57,15 @@ export async function unfinishedRuns(
 }
 
 /**
- * The name of a state's newest run on its server; undefined if there is none. Throws a ProblemsError (`journal-unreadable`) if a
- * newer journal can't be read, since it may be of the newest run.
+ * The name of a state's newest run on its server; undefined if there is none. Throws a ProblemsError (`journal-unreadable`) if a newer
+ * journal can't be read, since it may belong to the newest run.
  */
 export async function newestRun(runs: RunStore, state: State): Promise<string | undefined> {
   for (const name of (await runs.list()).toReversed()) {
     const content = await runs.read(name).catch((failure: unknown) => {
       throw asNewestFailure(failure);
     });
-    // A run that was killed before its first line sent nothing, and no state knows it.
+    // A run that was killed before its first line sent nothing, and no state records it.
     if (content === null && name === newestSettled(state, name))
       throw asNewestFailure(new ProblemsError([missingFirstLine(name)]));
     if (content !== null && content.run.server === state.server && belongsTo(content.run, state)) return name;
@@ -73,7 +73,7 @@ export async function newestRun(runs: RunStore, state: State): Promise<string | 
   return undefined;
 }
 
-/** Whether a state knows a run, whose journal then had a first line. */
+/** Whether a state records a run. The journal of such a run had a first line. */
 export function knowsRun(state: State | null | undefined, run: string): boolean {
   if (state == null) return false;
   return (
@@ -81,21 +81,21 @@ export function knowsRun(state: State | null | undefined, run: string): boolean 
   );
 }
 
-/** The problem of an empty journal of a run that the state knows. */
+/** The problem of an empty journal of a run that the state records. */
 export function missingFirstLine(run: string): Problem {
   return error(
     'journal-unreadable',
-    `the journal of run ${run} can't be used: its first line is gone`,
+    `the journal of run ${run} can't be used: its first line is missing`,
     [],
     RESTORE_HINT,
   );
 }
 
-/** The failure to read a journal that may be the newest, with what to do about it. */
+/** The failure to read a journal that may be the newest, with a hint. */
 function asNewestFailure(failure: unknown): unknown {
   if (!(failure instanceof ProblemsError)) return failure;
   const hint =
-    'it may be of the newest run: put a good copy back, remove it with idops runs forget, or name the run, idops undo RUN (idops runs lists them)';
+    'it may belong to the newest run: restore a good copy, remove it with idops runs forget, or name the run: idops undo RUN (idops runs lists them)';
   return new ProblemsError(
     failure.problems.map((problem) => ({ ...problem, hint })),
     { cause: failure },
@@ -108,17 +108,17 @@ export interface ResumeOptions {
   readonly concurrency: number;
   readonly runs: RunStore;
   readonly pause?: Pause | undefined;
-  /** Whether a text contains a secret of this run. */
+  /** Whether a text contains a secret of this process. */
   readonly holds?: (text: string) => boolean;
 }
 
-/** What resuming found out about a run that was killed. */
+/** The result of resuming a killed run. */
 export interface Resumed {
   readonly state: State;
   readonly run: string;
   /** A sentence for each request without an answer. */
   readonly findings: readonly string[];
-  /** How many changes have their answers in the journal. */
+  /** How many changes have answers in the journal. */
   readonly settled: number;
   /** The lists that were read, for the plan that follows. */
   readonly read: ReadLists;
@@ -127,8 +127,8 @@ export interface Resumed {
 }
 
 /**
- * Brings the state up to date with a killed run: takes the answers from its journal, and reads back the objects of requests
- * without an answer, if the server can be asked. Throws what the reader throws; nothing is changed then.
+ * Adds a killed run to the state: takes the answers from its journal, and reads back the objects of requests without an answer. Throws
+ * the errors of the reader, and then changes nothing.
  */
 export async function resumeRun(
   content: JournalContent,
@@ -137,7 +137,7 @@ export async function resumeRun(
 ): Promise<Resumed> {
   const { run } = content;
   const journalHasher = new Hasher(run, options.holds);
-  // Hashes are of use only with their salt, which an empty state can adopt.
+  // Hashes can be compared only under one salt, which an empty state can adopt.
   const state = Object.keys(before.resources).length === 0 ? { ...before, salt: run.salt } : before;
   const hasher = new Hasher(state, options.holds);
   const comparable = (fields: Fields): Fields =>
@@ -183,7 +183,7 @@ export async function resumeRun(
         `${sending.address}: ${outcome.sentence}${isRestorable ? '; the next apply that includes it restores it' : ''}${describeUnrestored(entry, outcome, owed, journalHasher)}`,
       );
       const { status, ambiguous, unverified, after } = outcome;
-      const error = status === 'applied' ? null : 'the run ended before there was an answer';
+      const error = status === 'applied' ? null : 'the run ended before the answer';
       additions.push({
         ...withoutAnswer(sending.seq, at, status, error),
         ambiguous,
@@ -208,18 +208,18 @@ export async function resumeRun(
   };
 }
 
-/** Whether a journal has news of an object for its record. */
+/** Whether a journal is newer than the record of an object. */
 function isNews({ run: { run }, late = false }: JournalContent, record: ResourceRecord | undefined): boolean {
   if (record === undefined) return true;
-  // The record of a later run is newer, whatever copy of the state was put back.
+  // The record of a later run is newer, even in a restored copy of the state.
   const isOlder = record.run === null || record.run < run;
   if (!late) return isOlder;
-  // The run was settled without these lines; later runs know better.
+  // The run was settled without these lines, and later runs have newer values.
   if (record.pending_regeneration === run) return true;
   return record.run === run ? record.uncertain !== undefined : isOlder;
 }
 
-/** Milliseconds after which a server has surely finished what it did for a process that is gone. */
+/** Milliseconds after which a server has surely finished a request whose client is gone. */
 const SERVER_DONE = 10_000;
 
 async function readOpen(
@@ -237,7 +237,7 @@ async function readOpen(
   return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
 }
 
-/** What a killed request took away and nothing restores, as the end of a sentence; empty if there is nothing. */
+/** The lost values of a killed request that no apply restores, as the end of a sentence; empty if there are none. */
 function describeUnrestored(
   { sending }: Entry,
   { status, after }: ObservedOutcome,
@@ -252,10 +252,10 @@ function describeUnrestored(
     ([field]) => !Object.hasOwn(pending, field),
   );
   if (gone.length === 0) return '';
-  return `; ${describeLoss(Object.fromEntries(gone))} went missing, and somebody has set that since, so it isn't restored: declare it if it is needed`;
+  return `; ${describeLoss(Object.fromEntries(gone))} is missing, and since it was changed afterwards, idops does not restore it: declare it if it is needed`;
 }
 
-/** The outcome of a request without an answer, also in words. */
+/** The outcome of a request without an answer, with a sentence about it. */
 function readBackOutcome(
   { sending }: Entry,
   live: Live | undefined,
@@ -283,14 +283,14 @@ function readBackOutcome(
   };
 }
 
-/** Fields without hashes of another salt, which can't be compared with anything. */
+/** Fields without hashes of another salt, which can't be compared. */
 function withoutHashes(fields: Fields, hasher: Hasher): Fields {
   const { hashes } = storeFields(fields, hasher);
   const hashed = new Set(Object.keys(hashes).map((pointer) => pointer.split('/')[1]));
   return Object.fromEntries(Object.entries(fields).filter(([field]) => !hashed.has(field)));
 }
 
-/** Whether a shard takes a journal in: before the split all of them; then its own, and those kept here that are of no shard. */
+/** Whether a shard adds a journal to the state: before the split any journal; then its own, and buffered ones that belong to no shard. */
 function isForShard(name: string, shard: Shard, state: State, buffered: ReadonlySet<string>): boolean {
   if (!isSplit(state, shard) || partOf(state, shard).to_end?.includes(name)) return true;
   const part = parsePartName(name);

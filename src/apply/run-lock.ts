@@ -2,13 +2,13 @@ import { hasProblem } from '../base/problems.js';
 import type { Permit } from '../server/exchange.js';
 import type { Lock } from '../state/backend.js';
 
-/** Milliseconds for which a confirmation of the lock is good, by both clocks. */
+/** Milliseconds for which a confirmation of the lock is valid, by both clocks. */
 const CONFIRMATION_LIFETIME = 30_000;
-/** Milliseconds between two beats, and how many mean that this process stood still. */
+/** Milliseconds between two beats, and between two that show that this process was suspended. */
 const HEARTBEAT = 50;
 const STALL = 250;
 
-/** A time by both clocks: the monotonic one stops while a machine sleeps, and the other one can be set. */
+/** A time by two clocks: the monotonic one stops while the machine sleeps, and the wall clock can be set. */
 interface Moment {
   readonly monotonic: number;
   readonly wall: number;
@@ -20,14 +20,14 @@ function isWithin({ monotonic, wall }: Moment, milliseconds: number): boolean {
   return performance.now() - monotonic < milliseconds && Math.abs(Date.now() - wall) < milliseconds;
 }
 
-/** Confirms the lock of a run right before each request: another process may have taken it while this one stood still. */
+/** Confirms the lock of a run right before each request: another process may have taken it while this one was suspended. */
 export class RunLock {
   readonly #lock: Pick<Lock, 'confirm' | 'lease'>;
   readonly #heartbeat: NodeJS.Timeout;
   #lastBeat = moment();
-  /** How often this process stood still. */
+  /** How often this process was suspended. */
   #stalls = 0;
-  /** The last successful confirmation: when it began, and the stops until then. */
+  /** The last successful confirmation: its start, and the number of stalls before it. */
   #confirmed: { readonly began: Moment; readonly stalls: number } | undefined;
   /** Whether the last confirmation got no answer. */
   #unanswered = false;
@@ -53,7 +53,7 @@ export class RunLock {
     await this.#confirming;
   }
 
-  /** Permits a request. If the lock can't be confirmed, a change that is begun is finished within the lease. */
+  /** The permit for a request. If the lock can't be confirmed, a change with an earlier request (`begun`) may finish within the lease. */
   permit(begun: boolean): Permit {
     const isLeased = (): boolean =>
       begun &&
@@ -93,7 +93,7 @@ export class RunLock {
   #checkForStall(): void {
     if (!isWithin(this.#lastBeat, STALL)) {
       this.#stalls += 1;
-      // It began before the process stood still.
+      // A pending confirmation began before the stall.
       this.#confirming = undefined;
     }
     this.#lastBeat = moment();

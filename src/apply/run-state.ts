@@ -5,13 +5,13 @@ import { changedRecords, joinedState, partOf, requireSameState, withPart } from 
 import type { State, StateHead } from '../state/state.js';
 import { type Approval, recordRemaining, recordUse } from './approvals.js';
 
-/** Saves what a run does, beside its journal. */
+/** Saves the progress of a run in the state. */
 export interface RunState {
-  /** Saves the records and that a run begins. */
+  /** Saves the records and the start of a run. */
   begin(resources: State['resources']): Promise<BegunRun>;
-  /** Saves records without a run: there is nothing to send. */
+  /** Saves records without a run, if there is nothing to send. */
   save(resources: State['resources']): Promise<State>;
-  /** Saves what a run did; `whole` if that is all of its journal. `left` are the keys that are left of its approval. */
+  /** Saves the records of a run; `isComplete` if they include its whole journal. `remaining`: the keys not yet applied of its approval. */
   end(
     begun: BegunRun,
     resources: State['resources'],
@@ -32,9 +32,9 @@ export interface RunStateOptions {
   readonly backend: Pick<StateBackend, 'save' | 'merge' | 'runs'>;
   /** The state that the plan was made with. */
   readonly state: State;
-  /** The part of the objects that the run is about; all of them if it is left out. */
+  /** The shard of the run; left out for a run of all objects. */
   readonly shard?: Shard | undefined;
-  /** Identifies the run that all shards do together; left out if each shard does its own. */
+  /** Identifies the run that all shards share; left out if each shard has its own. */
   readonly sharedRun?: string | undefined;
   /** The approval that the run uses; left out if it needs none. */
   readonly approval?: Approval | undefined;
@@ -42,7 +42,7 @@ export interface RunStateOptions {
   readonly keys: readonly string[];
 }
 
-/** Saves the whole state, or what the run's shard changes of it. */
+/** Saves the whole state, or only the changes of a shard. */
 export function runStateOf(options: RunStateOptions): RunState {
   const { shard } = options;
   return shard === undefined ? wholeRunState(options) : shardRunState(options, shard);
@@ -135,7 +135,7 @@ function shardRunState(options: RunStateOptions, own: Shard): RunState {
   };
 }
 
-/** The run that a shard takes part in: the current one with the same key, or a new one. */
+/** The run that a shard joins: the current one with the same key, or a new one. */
 function joinRun(
   head: StateHead,
   own: Shard,
@@ -177,7 +177,7 @@ function runName(now: Date): string {
   return `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z-${randomBytes(3).toString('hex')}`;
 }
 
-/** How many times a shard has begun its part of a run, by the names of journals. */
+/** The number of the shard's last attempt at a run, from the names of journals; 0 if there is none. */
 export function attemptsOf(names: readonly string[], run: string, { index, count }: Shard): number {
   const attempts = names.flatMap((name) => {
     const part = parsePartName(name);

@@ -28,8 +28,8 @@ export function hasRegenerationOf(content: JournalContent, address: string): boo
 }
 
 /**
- * Records in the journal what a person says about a regeneration with an unknown outcome, and in the state if that has the run already.
- * Throws a ProblemsError (`nothing-to-settle`) if the run left none open at that address.
+ * Records a person's answer about a regeneration with an unknown outcome: in the journal, and in the state if the run is already in it.
+ * Throws a ProblemsError (`nothing-to-settle`) if the run left no regeneration open at that address.
  */
 export async function settleRegeneration(options: SettleOptions): Promise<void> {
   const { content, address, done, state, backend } = options;
@@ -39,10 +39,10 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
   const isInState = record?.pending_regeneration === content.run.run;
   if (entry === undefined || !(isInState || (entry.open && !content.ended))) {
     const why = `run ${content.run.run} left no regeneration open at ${address}`;
-    throw problemError('nothing-to-settle', why, 'idops runs show tells what a run did');
+    throw problemError('nothing-to-settle', why, 'idops runs show lists the changes of a run');
   }
   const at = new Date().toISOString();
-  const error = done ? null : `not done, as ${options.by} says`;
+  const error = done ? null : `not done, according to ${options.by}`;
   const answer = withoutAnswer(entry.sending.seq, at, done ? 'applied' : 'failed', error);
   if (!isInState) {
     // The next apply settles the rest of the run.
@@ -51,7 +51,7 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
     return;
   }
   const { pending_regeneration: _, ...known } = record;
-  // Nobody has seen the new DID: the next apply records it.
+  // The new DID is unknown; the next apply records it.
   const settled = done ? { ...known, fields: {}, hashes: {} } : known;
   const { generation } = entry.sending;
   const resources = {

@@ -5,33 +5,33 @@ import { unrecordedField } from '../kinds/lifecycle.js';
 import { placeholderDocument } from '../plan/subjects.js';
 import type { Entry } from './journal-entries.js';
 
-export const SECRET_BEFORE = 'the old value was a secret, which no journal holds';
+export const SECRET_BEFORE = 'the old value was a secret, and journals do not store secrets';
 
-/** Something that an undo leaves as it is, and why. */
+/** Something that an undo doesn't change, and why. */
 export interface Left {
-  /** What names the object, such as `Organization/acme`. */
+  /** The address of the object, such as `Organization/acme`. */
   readonly address: string;
-  /** Its name, if it is known and the address doesn't say it. */
+  /** Its name, if it is known and the address doesn't contain it. */
   readonly label?: string;
-  /** The field; null if it is about the whole object. */
+  /** The field; null for the whole object. */
   readonly path: string | null;
-  /** Why it is left, in one sentence without a full stop. */
+  /** The reason, in one sentence without a full stop. */
   readonly reason: string;
 }
 
-/** A document without what an undo leaves as it is. */
+/** A document without what an undo doesn't change. */
 export interface Adjusted {
   readonly document: Declared;
   readonly left: readonly Left[];
 }
 
-/** A document that creates a deleted object again, if that can be done, and what doesn't come back. */
+/** A document that creates a deleted object again, if that is possible, and what isn't restored. */
 interface Recreated {
   readonly document: Declared | undefined;
   readonly left: readonly { readonly path: string | null; readonly reason: string }[];
 }
 
-/** Members that the run deleted, too, by name alone: they get other ids. */
+/** Fields without the ids of members that the run also deleted: they get new ids, so only names identify them. */
 function withoutDeletedIds(fields: Fields, deleted: ReadonlySet<string>): Fields {
   return mapValues(fields, (value) =>
     Array.isArray(value)
@@ -44,7 +44,7 @@ function withoutDeletedIds(fields: Fields, deleted: ReadonlySet<string>): Fields
   );
 }
 
-/** A document that creates a deleted object again, and what doesn't come back. */
+/** A document that creates a deleted object again, and what isn't restored. */
 export function recreate(
   sending: Entry['sending'],
   kind: Kind,
@@ -57,7 +57,7 @@ export function recreate(
   const before = withoutDeletedIds(given, deleted);
   const unjournalled = unrecordedField(kind);
   if (unjournalled !== undefined) {
-    const reason = `the ${noun} isn't created again, since no journal holds the ${unjournalled}: declare it with "create: true"`;
+    const reason = `the ${noun} isn't created again, since journals do not store the ${unjournalled}: declare it with "create: true"`;
     return { document: undefined, left: [{ path: null, reason }] };
   }
   const restored: Fields = deletion?.fieldsToRestore(before) ?? {};
@@ -82,18 +82,18 @@ export function recreate(
     left: [
       {
         path: null,
-        reason: `the ${noun} is created again${keepsId ? '' : ', with a new id'}; objects outside this plan that had it stay without it`,
+        reason: `the ${noun} is created again${keepsId ? '' : ', with a new id'}; objects outside this plan do not get it back`,
       },
       ...secret.map((path) => ({ path, reason: SECRET_BEFORE })),
     ],
   };
 }
 
-/** What is left if somebody has created a deleted object again: it stays as it is. */
+/** The undo of a deletion if somebody has created the object again: it isn't changed. */
 export function alreadyRecreated(document: Declared, now: Fields): Adjusted {
   const { kind, identity } = document;
   const address = addressOf(kind, identity);
-  // The one with its id stays deleted.
+  // The object with the old id stays deleted.
   const hasOtherId = identity.id !== undefined && now.id !== undefined && now.id !== identity.id;
   return {
     document: { ...document, fields: {}, ...(hasOtherId ? { absent: true } : {}) },
@@ -101,16 +101,16 @@ export function alreadyRecreated(document: Declared, now: Fields): Adjusted {
   };
 }
 
-/** Whether the object that a run created is known by its id, if servers choose it. */
+/** Whether the object that a run created has a known id, if servers choose ids for its kind. */
 export function hasKnownId({ kind, identity }: Declared): boolean {
   const { creation } = kindOf(kind);
   return creation === undefined || creation.acceptsId || identity.id !== undefined;
 }
 
-/** What is left if the run may not have created the object that is there now. */
+/** The undo of a creation if somebody else may have created the object: it isn't deleted. */
 export function unknownCreator(document: Declared): Adjusted {
   const address = addressOf(document.kind, document.identity);
   const reason =
-    "it isn't deleted, since the run didn't learn whether it created it: somebody else may have created it";
+    "it isn't deleted, since the outcome of its creation is unknown: somebody else may have created it";
   return { document: { ...document, absent: false }, left: [{ address, path: null, reason }] };
 }

@@ -28,24 +28,24 @@ import {
   unknownCreator,
 } from './undo-deletion.js';
 
-const UNKNOWN_BEFORE = 'the value before the run was not known';
-const ENDED = 'access that has ended is not given back';
+const UNKNOWN_BEFORE = 'the value before the run is unknown';
+const ENDED = 'access that has ended is not restored';
 const PASSED = 'its end before the run has passed';
 const CHANGED_SINCE = 'it was changed since the run (--force restores it anyway)';
 
 export type { Left };
 
-/** The undo of a run. */
+/** The changes that undo a run. */
 export interface Undo {
-  /** Documents that declare what the run changed as it was before. */
+  /** Documents that declare the values from before the run. */
   readonly declared: readonly Declared[];
   /** What can't be undone. */
   readonly left: readonly Left[];
-  /** Removes from a document what somebody changed since the run. Call it for each document before it is compared. */
+  /** Removes values that were changed since the run. Call it for each document before it is compared. */
   adjust(document: Declared, now: Fields): Adjusted;
 }
 
-/** What decides which ends of access an undo restores. */
+/** Decides which ends of access an undo restores. */
 export interface UndoEnds {
   readonly now: Date;
   /** The present records. */
@@ -60,7 +60,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
   const left: Left[] = [];
   const fieldsAfterRun = new Map<Declared, Fields>();
   const maybeNotCreated = new Set<Declared>();
-  /** What doesn't come back of objects that are created again. */
+  /** What isn't restored of objects that are created again. */
   const unrestored = new Map<Declared, readonly Left[]>();
   const deleted = new Set(
     entries.flatMap(({ sending: { action, identity } }) =>
@@ -72,19 +72,19 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     const { address, action } = entry.sending;
     if (action === 'regenerate' && answered?.status !== 'failed') {
       const { noun = 'value' } = kindOf(entry.sending.kind).regeneration ?? {};
-      left.push({ address, path: null, reason: `a regenerated ${noun} can not be put back` });
+      left.push({ address, path: null, reason: `a regenerated ${noun} can't be restored` });
       continue;
     }
     if (!mayHaveEffect(entry)) continue;
     const undone = undoEntry(entry, hasher, source, { ...ends, force, deleted });
-    // If nothing was done, nothing is left either.
+    // A refused change had no effect, so nothing is left.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
     const reasons = isRefused ? [] : undone.left.map((why) => ({ address, ...why }));
     if (undone.document?.creates === true) unrestored.set(undone.document, reasons);
     else left.push(...reasons);
     if (undone.document === undefined) continue;
     const isMaybeNotCreated = undone.document.absent && !hasKnownId(undone.document);
-    // What has the name of an object that the run didn't create is somebody else's.
+    // The run didn't create it, so an object with that name is somebody else's.
     if (isMaybeNotCreated && isRefused) continue;
     fieldsAfterRun.set(undone.document, undone.after);
     if (isMaybeNotCreated) maybeNotCreated.add(undone.document);
@@ -113,7 +113,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
   };
 }
 
-/** Documents for objects that the server took something from, to give it to the run's object. */
+/** Documents for former holders: the server moved a value from them to the run's object. */
 function formerHolders(
   entries: readonly Entry[],
   hasher: Hasher,
@@ -136,7 +136,7 @@ function formerHolders(
   });
 }
 
-/** What is left if somebody has moved it to a third object since the run: it stays there. */
+/** The undo of a succession if somebody has moved the value to a third object since: it isn't changed. */
 function movedElsewhere(
   document: Declared,
   now: Fields,
@@ -157,14 +157,14 @@ function movedElsewhere(
   };
 }
 
-/** The fields that somebody wrote: none of a built-in object. */
+/** The fields that somebody wrote: none for a built-in object. */
 function writtenFields({ kind }: Declared, now: Fields): Fields {
   return kindOf(kind).deletion?.isBuiltIn(now) === true ? {} : now;
 }
 
 function mayHaveEffect({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return sending.until !== undefined;
-  // A change that failed or has no answer may have been done; if it wasn't, there is no difference to undo.
+  // A failed or unanswered change may have had an effect; if it had none, there is no difference to undo.
   return answered === undefined || answered.status !== 'skipped';
 }
 
@@ -212,7 +212,7 @@ function undoEntry(
     const isDated = [until, until_before, ended].some((dates) => dates?.[name] !== undefined);
     const isSentAlong = isSet && !isByMember && isEqual(type, asked[name] ?? null, was);
     if (isSentAlong && !context.force && matchSets(asElements(was), asElements(became)).removed.length > 0) {
-      // A set that the run was not to change has an element that neither the run nor the time before it knows.
+      // The run sent this set unchanged, and the answer has an element that was not in it.
       left.push({ path: name, reason: CHANGED_SINCE });
       continue;
     }
@@ -238,7 +238,7 @@ function undoEntry(
   return { document: none ? undefined : undoDocument(sending, fields, source, false), after, left };
 }
 
-/** A set before and after the run, and the ends of its members: before the run, as the run changed them, and now. */
+/** A set before and after the run, and the ends of its members: before the run, changed by it, and now. */
 interface ChangedSet {
   readonly was: Value;
   readonly became: Value;
@@ -252,8 +252,8 @@ interface ChangedSet {
 }
 
 /**
- * Gives back the members that the run removed, takes away those that it added, and puts ends back. What has ended is left, and so are the
- * other members of a set of which only single members are managed.
+ * Restores the members that the run removed and the former ends, and removes the members that it added. Access that has ended is not
+ * restored. If only single members are managed, the others aren't changed.
  */
 function undoSet(
   type: FieldType,
@@ -291,7 +291,7 @@ function undoSet(
   return { value: value === undefined && moved.length === 0 ? undefined : whole.map(dated), left };
 }
 
-/** The document without ends of members that the object no longer has: an end alone gives nobody access. */
+/** The document without members that the object no longer has: restoring an end must not grant access. */
 function withoutLostMembers(document: Declared, after: Fields, now: Fields): Declared {
   if (!Object.values(document.fields).some((wished) => isMap(wished) && Array.isArray(wished.add)))
     return document;
@@ -305,7 +305,7 @@ function withoutLostMembers(document: Declared, after: Fields, now: Fields): Dec
   return { ...document, fields };
 }
 
-/** The value that puts a field back; undefined if there is none. */
+/** The value that restores a field; undefined if there is nothing to restore. */
 function undoField(
   type: FieldType,
   path: string,
@@ -314,7 +314,7 @@ function undoField(
   became: Value,
 ): { value: Value | undefined; left: readonly LeftField[] } {
   if (type.type === 'members' && isMap(asked) && isMap(became) && (was === undefined || isMap(was))) {
-    // The answer shows other members, too, which the run didn't touch.
+    // The answer also shows members that the run didn't change.
     const members = Object.entries(asked).map(([member, wish]) => {
       const inner = type.members[member] ?? value;
       return {
@@ -346,7 +346,7 @@ function undoField(
   return { value: type.type === 'set' ? asElements(was) : was, left: [] };
 }
 
-/** An element without the secrets that another one has too: an update keeps what an element leaves out. */
+/** An element without secrets that are equal in another one: an update keeps members that are left out. */
 function withoutEqualSecrets(element: Value, other: Value | undefined): Value {
   if (!isMap(element) || !isMap(other)) return element;
   const kept = Object.entries(element).filter(
@@ -355,7 +355,7 @@ function withoutEqualSecrets(element: Value, other: Value | undefined): Value {
   return Object.fromEntries(kept);
 }
 
-/** The merge patch that leads back: keys as they were, and null for added ones. */
+/** The merge patch that restores a map: former values, and null for added keys. */
 function mapPatch(was: Fields, became: Fields): Value {
   const changed = Object.keys({ ...was, ...became }).filter(
     (key) =>
@@ -376,7 +376,7 @@ function undoDocument(
   return placeholderDocument(kind, Object.fromEntries(parts), { fields, absent, remembered: true }, source);
 }
 
-/** Removes conflicts: values that are neither those after the run nor those before it. */
+/** Removes conflicts: values that differ from those after the run and from those before it. */
 function withoutConflicts(document: Declared, after: Fields, now: Fields): Adjusted {
   const kind = kindOf(document.kind);
   const address = addressOf(document.kind, document.identity);
@@ -399,7 +399,7 @@ function withoutConflicts(document: Declared, after: Fields, now: Fields): Adjus
   return { document: { ...document, absent: false }, left: [{ address, path: null, reason }] };
 }
 
-/** The part of a field's old value to put back, and the paths that somebody changed since. */
+/** The part of a field's old value to restore, and the paths that were changed since the run. */
 function withoutConflict(
   type: FieldType,
   path: string,
@@ -407,7 +407,7 @@ function withoutConflict(
   left: Value,
   present: Value | undefined,
 ): { value: Value | undefined; conflicts: string[] } {
-  // Nobody can have changed what is unknown or absent.
+  // An unknown or absent value can't be a conflict.
   if (present === undefined || isByMember(type, wished)) return { value: wished, conflicts: [] };
   const partwise = type.type === 'map' || type.type === 'members';
   if (partwise && isMap(wished) && isMap(left) && isMap(present)) {

@@ -5,23 +5,23 @@ import { type Comparison, compareField, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
 import type { Change } from '../plan/plan.js';
 
-/** What the server shows, compared with what was asked for. */
+/** The comparison of an answer with the expected values. */
 export interface Verification {
-  /** The fields with another value than asked for, a sentence each. */
+  /** The differences, a sentence each. */
   readonly different: readonly string[];
-  /** The values in these sentences, which other objects may not share. */
+  /** The values in these sentences, which differ between objects. */
   readonly values: readonly string[];
   /** The fields that the server didn't show. */
   readonly unverified: readonly string[];
 }
 
-/** The object before an update, and what the update asked for. */
+/** The object before an update, and the expected values. */
 interface BeforeAndExpected {
   readonly before: Fields;
   readonly expected: Fields;
 }
 
-/** Compares an answer with everything that was declared or sent along. */
+/** Compares an answer with all expected fields. */
 export function verify(kind: Kind, expected: Fields, answer: Fields): Verification {
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
     compareField(kind.fields[field] ?? value, field, asked, answer[field]),
@@ -34,7 +34,7 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
   };
 }
 
-/** A sentence for each scope or role that an answer calls otherwise than the document: the server uses only the id beside the name. */
+/** A sentence for each scope or role with another name in the answer than in the document: the server uses only its id. */
 export function wrongNames({ grants }: Kind, expected: Fields, answer: Fields): string[] {
   if (grants === undefined) return [];
   const keyed = (fields: Fields) =>
@@ -50,7 +50,7 @@ export function wrongNames({ grants }: Kind, expected: Fields, answer: Fields): 
   });
 }
 
-/** The fields that weren't sent, were unknown before and are empty in an answer, in words. */
+/** Those of the fields that weren't sent, were unknown before and are empty in the answer, each with its value. */
 export function emptiedFields(
   fields: readonly string[],
   { before, expected }: BeforeAndExpected,
@@ -68,12 +68,12 @@ function isEmpty(shown: Value): boolean {
   return shown === null || (isMap(shown) && Object.keys(shown).length === 0);
 }
 
-/** The difference between the asked and the shown value, as a sentence. */
+/** The difference between the expected and the shown value, as a sentence. */
 export function describeDifference(part: Comparison): string {
   return `${part.path}: ${describeValues(part)}`;
 }
 
-/** The part of the sentence that holds the object's own values. */
+/** The part of that sentence with the object's own values. */
 export function describeValues({ wanted, got }: Comparison): string {
   return `asked ${shorten(wanted, got)}, the server has ${shorten(got ?? null, wanted)}`;
 }

@@ -460,7 +460,7 @@ describe('apply of a stored plan in a pipeline', () => {
     failing = false;
     await succeeded(at.idops('apply 1.json', pipeline(1)));
     for (const organization of at.sandbox.data.organizations) organization.label = 'by hand';
-    await failed(at.idops('apply 1.json', pipeline(1)), 'everything that was approved was applied');
+    await failed(at.idops('apply 1.json', pipeline(1)), 'all approved changes were already applied');
   });
 });
 

@@ -115,7 +115,7 @@ describe('an approval', () => {
 
   it('ends when everything is applied: making the same change again needs a new one', async () => {
     const { site, sha } = await appliedAndUndoneByHand();
-    const message = 'everything that was approved was applied already';
+    const message = 'all approved changes were already applied';
     const { log } = await failed(applies(site, sha, { attempt: 2 }), message);
     const digest = /Digest: (sha256:\w+)/.exec(log)?.[1];
     expect(log).toContain(`start the workflow by hand with expect-digest ${digest}`);

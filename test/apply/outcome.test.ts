@@ -14,7 +14,7 @@ describe('an object that could not be read', () => {
   it.each(['update', 'delete', 'regenerate', 'adopt'] as const)('leaves the outcome of %s open', (action) => {
     expect(judged('Client', { action }, undefined)).toMatchObject({
       verdict: 'unknown',
-      sentence: 'was sent, and nobody can tell whether it was done',
+      sentence: 'was sent, and its outcome is unknown',
     });
   });
 });
@@ -93,7 +93,7 @@ describe('an update', () => {
     expect(of({ name: 'acme' })).toMatchObject({
       verdict: 'unknown',
       unverified: ['label'],
-      sentence: 'was sent, and nobody can tell whether it was done',
+      sentence: 'was sent, and its outcome is unknown',
     });
   });
 

@@ -102,13 +102,18 @@ describe('undoing an update', () => {
     const unknown = undoRun(journalOf({ ...user, before: {}, expected: { group: 'staff' } }), false);
     expect(unknown).toMatchObject({
       declared: [],
-      left: [{ address: 'User/u', path: 'group', reason: 'the value before the run was not known' }],
+      left: [{ address: 'User/u', path: 'group', reason: 'the value before the run is unknown' }],
     });
     const password = (text: string): Fields => ({ backend: { smtp_password: new Sensitive(text) } });
     const secret = undoRun(journalOf({ ...user, before: password('a'), expected: password('b') }), false);
     expect(secret).toMatchObject({
       declared: [],
-      left: [{ path: 'backend.smtp_password', reason: 'the old value was a secret, which no journal holds' }],
+      left: [
+        {
+          path: 'backend.smtp_password',
+          reason: 'the old value was a secret, and journals do not store secrets',
+        },
+      ],
     });
     const same = journalOf({ ...user, before: password('a'), expected: password('a') });
     expect(undoRun(same, false).left).toEqual([]);
@@ -196,7 +201,7 @@ describe('undoing a change of a template', () => {
   it("reports that it can't restore a deleted secret body", () => {
     const before = { id: '1', txt_content: 'old', html_content: new Sensitive('hidden') };
     const deleted: Told = { ...template, action: 'delete', before, expected: {} };
-    const reason = 'the old value was a secret, which no journal holds';
+    const reason = 'the old value was a secret, and journals do not store secrets';
     expect(undone(deleted, { id: null })).toEqual({
       fields: [{ txt_content: 'old' }],
       left: [{ address: 'EmailTemplate/b/t', path: 'html_content', reason }],

@@ -263,7 +263,9 @@ describe('creation', () => {
       const { at, run } = await unknown('after');
       expect(todo(await at.plan())).toHaveLength(1);
       const { left } = await at.undo(run);
-      expect(left).toEqual([expect.stringContaining("it isn't deleted, since the run didn't learn")]);
+      expect(left).toEqual([
+        expect.stringContaining("it isn't deleted, since the outcome of its creation is unknown"),
+      ]);
       expect(rowsOf(at)).toHaveLength(1);
     });
 

@@ -174,7 +174,7 @@ describe('undo', () => {
     await at.apply(add('2027-01-31'));
     const { run } = await at.apply(remove);
     at.now = after;
-    const left = [`${ada}: access that has ended is not given back`];
+    const left = [`${ada}: access that has ended is not restored`];
     expect(await at.undo(run)).toMatchObject({ said: {}, left });
     expect(organizations(at)).not.toContain('initech');
   });

@@ -109,6 +109,6 @@ test('a killed run reports what was lost and somebody has set since', async () =
     return opened.notes;
   });
   expect(notes.join()).toMatch(
-    /organizations \("acme", "globex"\) went missing, and somebody has set that since/,
+    /organizations \("acme", "globex"\) is missing, and since it was changed afterwards/,
   );
 });

@@ -408,7 +408,7 @@ describe('access that ends', () => {
     expect(todo(await at.plan())).toEqual([]);
     expect(await at.undo(run)).toMatchObject({
       said: {},
-      left: [`${ada}: access that has ended is not given back`],
+      left: [`${ada}: access that has ended is not restored`],
     });
   });
 
@@ -476,7 +476,7 @@ describe('access that ends', () => {
     at.now = after;
     const { run } = await at.apply();
     const undone = await at.undo(run);
-    expect(undone).toMatchObject({ said: {}, left: [`${ada}: access that has ended is not given back`] });
+    expect(undone).toMatchObject({ said: {}, left: [`${ada}: access that has ended is not restored`] });
     expect(undone.plan.warnings).toEqual([]);
     expect(names(at, 'organizations')).toEqual(['acme']);
   });

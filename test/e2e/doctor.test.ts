@@ -183,7 +183,7 @@ describe('idops doctor, journals', () => {
       { status: 'fail', message: expect.stringContaining('line 1 is not JSON') },
       {
         status: 'fail',
-        message: expect.stringContaining('its first line is gone'),
+        message: expect.stringContaining('its first line is missing'),
         hint: expect.any(String),
       },
     ]);

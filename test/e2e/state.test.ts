@@ -148,7 +148,7 @@ describe('idops state rm', () => {
     const before = await altered(at, ({ resources }) => Object.assign(resources[key], { owed }));
     await failed(
       idops(`state rm ${key} --yes`),
-      `error[record-needed]: the record of ${key} is all that knows what run an-earlier-run took away from it`,
+      `error[record-needed]: only the record of ${key} has the values that run an-earlier-run removed from it`,
     );
     expect(await read('.idops/state.json')).toBe(before);
     expect((await idops('state show')).stdout).toContain(

@@ -32,7 +32,7 @@ it('a key pair is rotated once for a greater number, and clients with its key ge
   expect(key()).not.toBe(before);
   expect(client?.public_key).toBe(key());
   expect((await idops('plan --detailed-exitcode')).code).toBe(0);
-  expect((await idops('undo --last --yes')).stderr).toContain('a regenerated key can not be put back');
+  expect((await idops('undo --last --yes')).stderr).toContain("a regenerated key can't be restored");
   await write(document(4));
   await failed(idops('apply --yes'), 'rotation 4 is smaller than the recorded 5');
   const pair = sandbox.data.keyPairs.find(({ id }) => id === ids.secondKey);

@@ -155,7 +155,7 @@ describe('a user with "state: absent"', () => {
     expect(todo(await at.plan({ kind: 'User', id: ids.nobody, state: 'absent' }))).toEqual([]);
     const undone = await at.undo(run);
     expect(undone.plan.changes).toEqual([]);
-    expect(undone.left).toEqual([expect.stringMatching(/no journal holds the password/)]);
+    expect(undone.left).toEqual([expect.stringMatching(/journals do not store the password/)]);
   });
 
   it('is blocked in an LDAP backend', async () => {

@@ -72,8 +72,8 @@ describe('idops runs prune', () => {
     await at.write({ '.idops/state.json': before });
     const older = await at.idops('runs prune --keep 0d --yes');
     expect(older).toMatchObject({ code: 0, stdout: '0 journals removed, 2 kept.\n' });
-    expect(older.stderr).toContain(`Run ${first} is kept: it is the newest that the state holds.`);
-    expect(older.stderr).toContain(`Run ${second} is kept: the state does not hold it yet.`);
+    expect(older.stderr).toContain(`Run ${first} is kept: it is the newest in the state.`);
+    expect(older.stderr).toContain(`Run ${second} is kept: it is not in the state yet.`);
     const path = `.idops/runs/${first}.jsonl`;
     const lines = (await at.read(path)).trimEnd().split('\n');
     await at.write({ [path]: `${lines.slice(0, -1).join('\n')}\n` });
@@ -93,7 +93,7 @@ describe('idops runs prune', () => {
     expect((await at.idops('apply --yes')).code).toBe(0);
     const [open = ''] = await left(at);
     const { stderr } = await at.idops('runs prune --keep-last 0 --yes');
-    expect(stderr).toContain(`Run ${open} is kept: a regeneration in it has no known outcome yet`);
+    expect(stderr).toContain(`Run ${open} is kept: the outcome of a regeneration in it is unknown`);
     expect(await left(at)).toHaveLength(2);
     expect((await at.idops(`runs settle ${open} Client/${ids.portal} --done`)).code).toBe(0);
     expect((await at.idops('runs prune --keep-last 0 --yes')).code).toBe(0);

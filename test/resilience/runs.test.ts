@@ -169,9 +169,9 @@ describe('a journal', () => {
     const { code, stdout, stderr } = await at.idops('runs');
     expect(code).toBe(1);
     expect(stdout.split(/\n(?=\d)/)).toHaveLength(1);
-    expect(stderr).toContain(`the journal of run ${nameOf(second)} can't be used: its first line is gone`);
+    expect(stderr).toContain(`the journal of run ${nameOf(second)} can't be used: its first line is missing`);
     for (const command of ['runs show', 'undo'])
-      expect((await at.idops(`${command} ${nameOf(second)}`)).stderr).toContain('its first line is gone');
+      expect((await at.idops(`${command} ${nameOf(second)}`)).stderr).toContain('its first line is missing');
   });
 
   it.each([

@@ -164,7 +164,7 @@ describe('two states in one folder', () => {
       expect((await at.idops(`runs show ${own}${env}`)).stderr).toBe('');
       const shown = await at.idops(`runs show ${other}${env}`);
       expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(other) });
-      expect(shown.stderr).toContain(`run ${other} is of the state ${file}`);
+      expect(shown.stderr).toContain(`run ${other} belongs to the state ${file}`);
     }
     await rm(join(at.folder, '.idops/a.json'));
     expect((await at.idops('runs')).stdout).toContain(a);

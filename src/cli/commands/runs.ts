@@ -1,6 +1,6 @@
+import { recordsNamed, summarizeRecords } from '../../apply/find-records.js';
 import { findJournals, readRuns, unusableJournals } from '../../apply/find-runs.js';
 import { describeOwner, otherStateTest } from '../../apply/owner.js';
-import { recordsNamed, summarizeRecords } from '../../apply/find-records.js';
 import { hasRegenerationOf, settleRegeneration } from '../../apply/settle-regeneration.js';
 import { escapeText } from '../../base/escape.js';
 import { type Problem, ProblemsError, warning } from '../../base/problems.js';
