@@ -5,7 +5,7 @@ import type { Project } from '../project/index.js';
 import type { ResettableRedactor } from '../secrets/redactor.js';
 import { type Redactor, redactAddress } from '../secrets/redactor.js';
 import { scrubArguments, scrubProblems } from '../secrets/scrub-arguments.js';
-import type { Try } from '../server/call.js';
+import type { AttemptInfo } from '../server/call.js';
 import { type ConnectionOptions, sessionOptionsOf } from '../session/options.js';
 import type { Inputs } from '../session/outputs.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
@@ -84,7 +84,7 @@ export function createContext(
       progress,
       signal,
       redactor,
-      network: { ...given.network, onTry: (made) => output.debug(attemptLine(made)) },
+      network: { ...given.network, onAttempt: (made) => output.debug(attemptLine(made)) },
     };
   };
   const showNotices = (problems: readonly Problem[], notes: readonly string[]): void => {
@@ -165,7 +165,7 @@ function unfinishedText(addresses: readonly string[]): string | null {
 }
 
 /** One attempt of a request, for --debug, without headers and bodies. */
-function attemptLine({ method, path, status, reason, milliseconds, attempt, raw }: Try): string {
+function attemptLine({ method, path, status, reason, milliseconds, attempt, raw }: AttemptInfo): string {
   const outcome = [status ?? 'no answer', ...(reason === null ? [] : [`(${reason})`])].join(' ');
   return `${method} ${path} ${outcome}, ${Math.round(milliseconds)} ms${attempt > 1 ? `, try ${attempt}` : ''}${raw === undefined ? '' : `; the server said: ${raw}`}`;
 }

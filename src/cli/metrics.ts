@@ -5,7 +5,7 @@ import { version } from '../base/version.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Plan } from '../plan/plan.js';
 import { outcomes } from '../report/watch-cycle.js';
-import type { Try } from '../server/call.js';
+import type { AttemptInfo } from '../server/call.js';
 import { type Cycle, type CyclePlan, succeeded } from '../session/watch/cycle.js';
 import type { Health, Verdict } from '../session/watch/health.js';
 import { type HttpResponse, listen } from './listen.js';
@@ -63,7 +63,7 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  countAttempt({ operation, method, status }: Try): void {
+  countAttempt({ operation, method, status }: AttemptInfo): void {
     const answered = status === null ? 'none' : `${Math.floor(status / 100)}xx`;
     this.#requests.inc({ operation: operation ?? 'other', method, status: answered });
   }

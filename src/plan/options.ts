@@ -5,14 +5,14 @@ import type { ReadLists } from '../kinds/references.js';
 import type { Hasher } from '../secrets/hash.js';
 import type { Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import type { Probed } from '../server/recognise.js';
+import type { ProbeResult } from '../server/recognise.js';
 import type { State } from '../state/state.js';
 import type { BodyChecks } from './body-checks.js';
 import type { ObserveOptions } from './observe.js';
 import type { Selection } from './select.js';
 
 /** Finds out the server's profile with a request that needs this scope, which the run needs anyway. */
-export type Recognise = (scope: Scope) => Promise<Probed>;
+export type Recognise = (scope: Scope) => Promise<ProbeResult>;
 
 export interface PlanHeader {
   readonly server: string;

@@ -4,7 +4,7 @@ import type { Live } from '../kinds/kind.js';
 import { betterProfile, mayHarm } from '../kinds/traits.js';
 import { operations } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { adviceFor, type Probed } from '../server/recognise.js';
+import { adviceFor, type ProbeResult } from '../server/recognise.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { BuildOptions } from './options.js';
 import { blockedFor, type Change, type PlanWarning } from './plan.js';
@@ -24,7 +24,8 @@ export async function guardProfile(
   const [request] = changes.find(isUnsafe)?.requests ?? [];
   if (recognise === null || request === undefined) return { changes, warnings: advice };
   const { scope } = operations[request.operation];
-  const probed: Probed = seen === undefined ? await recognise(scope) : { kind: 'recognised', profile: seen };
+  const probed: ProbeResult =
+    seen === undefined ? await recognise(scope) : { kind: 'recognised', profile: seen };
   if (probed.kind === 'unclear') return { changes, warnings: [unsure(profile, probed.status)] };
   if (probed.kind === 'plain' || probed.profile.name === profile.name) return { changes, warnings: [] };
   return {

@@ -6,7 +6,7 @@ import { error, type Place, type Problem, type ProblemCode, refuse } from '../ba
 import { Sensitive, withoutUndefined } from '../base/values.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../server/base-url.js';
 import type { TlsSettings } from '../server/connections.js';
-import { wrongInHeader, wrongInToken } from '../server/credentials.js';
+import { headerFault, tokenProblem } from '../server/credentials.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { isProblem, type ProxyServer, proxyFor } from '../server/proxy.js';
 import type { TokenCommand } from '../server/token-command.js';
@@ -229,7 +229,8 @@ export class ServerSettingsBuilder {
         way: 'token_command',
         argv: auth.token_command,
         cwd: root,
-        passed: this.#passedVariables(auth),
+
+        variables: this.#passedVariables(auth),
       };
     }
     if (auth?.client_credentials !== undefined) return this.#clientCredentials(auth.client_credentials);
@@ -269,7 +270,7 @@ export class ServerSettingsBuilder {
 
   #token(text: string, what: string, places: readonly Place[]): AuthSettings {
     const token = text.trim();
-    const wrong = wrongInToken(token, what, places);
+    const wrong = tokenProblem(token, what, places);
     if (wrong !== null) this.#problems.push(wrong);
     this.#secrets.push(token);
     return { way: 'token', token: new Sensitive(token) };
@@ -306,7 +307,7 @@ export class ServerSettingsBuilder {
   }
 
   #header({ name, value }: NonNullable<Auth['header']>): AuthSettings {
-    const wrong = wrongInHeader(name, value);
+    const wrong = headerFault(name, value);
     if (wrong !== null) {
       const { part, why } = wrong;
       this.#addError(

@@ -20,6 +20,6 @@ export function diagnosisText({ server, checks }: ShownDiagnosis): string {
   return [...start, ...lines, '', end, secretsNote, ''].join('\n');
 }
 
-export function diagnosisJson({ server, configured, fits, checks }: ShownDiagnosis): object {
-  return { format_version: 1, server, profile: configured, fitting_profile: fits, checks };
+export function diagnosisJson({ server, configured, matchingProfile, checks }: ShownDiagnosis): object {
+  return { format_version: 1, server, profile: configured, fitting_profile: matchingProfile, checks };
 }

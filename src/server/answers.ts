@@ -27,33 +27,33 @@ export type Parser<T> = (document: unknown) => Parsed<T>;
 const maxDepth = 100;
 
 /** A member that may be null or absent. */
-const maybe = <S extends z.ZodType>(schema: S) => schema.nullable().exactOptional();
+const optional = <S extends z.ZodType>(schema: S) => schema.nullable().exactOptional();
 
-const text = maybe(z.string());
-const flag = maybe(z.boolean());
+const text = optional(z.string());
+const flag = optional(z.boolean());
 /** `587.0` is an integer too. */
 const integer = z.preprocess(
   (value) => (value instanceof ExactNumber ? plainNumber(value.text) : value),
   z.int32(),
 );
-const int = maybe(integer);
+const int = optional(integer);
 /** An id that later requests use in a path. */
-const identifier = maybe(z.string().refine(isPathParameter, 'an id that no path can carry'));
-const texts = maybe(z.array(z.string()));
+const identifier = optional(z.string().refine(isPathParameter, 'an id that no path can carry'));
+const texts = optional(z.array(z.string()));
 
 /** Not copied, which would lose a member `__proto__`. */
 const anyObject = z.custom<{ [key: string]: Json }>(
-  (value) => isMap(value) && !deeperThan(maxDepth, value),
+  (value) => isMap(value) && !isDeeperThan(maxDepth, value),
   `expected an object, nested ${maxDepth} levels at most`,
 );
-const object = maybe(anyObject);
-const objects = maybe(z.array(anyObject));
+const object = optional(anyObject);
+const objects = optional(z.array(anyObject));
 
-const secret = maybe(z.string().transform((value) => new Sensitive(value)));
+const secret = optional(z.string().transform((value) => new Sensitive(value)));
 
 /** A set by id. A Boruta shows a role twice that both a user and their backend have, with its scopes in two orders. */
 const setOf = <S extends z.ZodType<{ id?: string | null }>>(schema: S) =>
-  maybe(
+  optional(
     z.array(schema).transform((rows) => {
       const byId = new Map(rows.toReversed().map((row) => [row.id, row]));
       return rows.filter((row) => row.id == null || byId.get(row.id) === row);
@@ -69,13 +69,13 @@ const resource = anyObject
     ({ id }) => id == null || (typeof id === 'string' && isPathParameter(id)),
     'an id that no path can carry',
   )
-  .transform((row): Fields => mapValues(row, concealed));
+  .transform((row): Fields => mapValues(row, concealSecrets));
 
 /** A member of an answer, with all secrets in it wrapped. */
-function concealed(member: Json, name = ''): Value {
+function concealSecrets(member: Json, name = ''): Value {
   if (member !== null && isSecretMember(name)) return new Sensitive(member);
-  if (Array.isArray(member)) return member.map((one) => concealed(one));
-  return isMap(member) ? mapValues(member as { [key: string]: Json }, concealed) : member;
+  if (Array.isArray(member)) return member.map((one) => concealSecrets(one));
+  return isMap(member) ? mapValues(member as { [key: string]: Json }, concealSecrets) : member;
 }
 
 const organization = z.object({ id: identifier, name: text, label: text });
@@ -108,7 +108,7 @@ const backend = z.object({
   smtp_password: secret,
   smtp_ssl: flag,
   // Boruta's is a word: always, never or if_available.
-  smtp_tls: maybe(z.union([z.boolean(), z.string()])),
+  smtp_tls: optional(z.union([z.boolean(), z.string()])),
   smtp_port: int,
   features: texts,
 } satisfies { readonly [field in SecretField]: typeof secret } & { readonly [field: string]: z.ZodType });
@@ -123,8 +123,8 @@ const user = z.object({
   blocked: flag,
   group: text,
   authorized_scopes: setOf(z.object({ id: text, name: text, label: text, public: flag })),
-  organizations: maybe(z.array(z.object({ id: text, name: text, label: text, roles }))),
-  backend: maybe(backend),
+  organizations: optional(z.array(z.object({ id: text, name: text, label: text, roles }))),
+  backend: optional(backend),
   // Not documented; a server that shows roles resets them unless they are sent back.
   roles,
 });
@@ -165,25 +165,30 @@ const wholeClient = client.extend({
   response_mode: text,
   trusted_authorities: text,
   trusted_hosts: texts,
-  identity_provider: maybe(z.object({ id: text, name: text })),
+  identity_provider: optional(z.object({ id: text, name: text })),
 });
 
 /** A parser that refuses an answer about another object than the requested one. */
-export function about<T>(asked: { readonly [member: string]: string }, parse: Parser<T>): Parser<T> {
+export function requireObject<T>(
+  expected: { readonly [member: string]: string },
+  parse: Parser<T>,
+): Parser<T> {
   return (document) => {
     const parsed = parse(document);
     if ('wrong' in parsed) return parsed;
     const { value }: { value: unknown } = parsed;
     if (!isMap(value)) return parsed;
-    const other = Object.entries(asked).find(([member, wanted]) => {
+    const mismatch = Object.entries(expected).find(([member, wanted]) => {
       const got = Object.hasOwn(value, member) ? value[member] : undefined;
       return typeof got === 'string' && !sameIdentifier(got, wanted);
     });
-    return other === undefined ? parsed : { wrong: `its ${other[0]} is another one`, reason: 'other-object' };
+    return mismatch === undefined
+      ? parsed
+      : { wrong: `its ${mismatch[0]} is another one`, reason: 'other-object' };
   };
 }
 
-const count = maybe(integer.pipe(z.int32().min(0)));
+const count = optional(integer.pipe(z.int32().min(0)));
 const counts = { page_number: count, page_size: count, total_pages: count, total_entries: count };
 
 export type Organization = z.infer<typeof organization>;
@@ -251,17 +256,17 @@ function dataOf<T>(schema: z.ZodType<T>): Parser<T> {
 function parse<T>(schema: z.ZodType<T>, document: unknown): Parsed<T> {
   const result = schema.safeParse(document);
   if (result.success) return { value: result.data };
-  const shown = result.error.issues.slice(0, 3).map(({ path, message }) => {
+  const shownIssues = result.error.issues.slice(0, 3).map(({ path, message }) => {
     const place = path.length === 0 ? 'the answer' : path.map(String).join('.');
     return `${place}: ${message.replace(/^Invalid input: /, '').replace('ExactNumber', 'number')}`;
   });
-  const more = result.error.issues.length - shown.length;
-  return { wrong: `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}` };
+  const more = result.error.issues.length - shownIssues.length;
+  return { wrong: `${shownIssues.join('; ')}${more > 0 ? `; and ${more} more` : ''}` };
 }
 
-function deeperThan(levels: number, value: unknown): boolean {
+function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return false;
-  return levels === 0 || Object.values(value).some((member) => deeperThan(levels - 1, member));
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
 }
 
 /** Reads the JSON of a body. Never throws; `wrong` is a code. */

@@ -33,24 +33,30 @@ const address = new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/)[^\\\\\\s]*)
  */
 export function checkBaseUrl(text: string, use: AddressUse): BaseUrl | Problem {
   const { allowInsecureHttp, what = 'the base URL', places = [] } = use;
-  const bad = (why: string, hint = 'write it as https://id.example.com'): Problem =>
+  const badAddress = (why: string, hint = 'write it as https://id.example.com'): Problem =>
     error('bad-address', `${what} ${why}`, places, hint);
   if (/^\s*\$[A-Za-z_{(]/.test(text))
-    return bad('is the name of a variable that was not replaced', 'in idops.yaml write ${NAME}, with braces');
+    return badAddress(
+      'is the name of a variable that was not replaced',
+      'in idops.yaml write ${NAME}, with braces',
+    );
   const url = parseUrl(text);
   if (url !== undefined && `${url.username}${url.password}` !== '')
-    return bad(
+    return badAddress(
       'contains a user name or a password',
       'remove everything before the @, and set credentials under server.auth',
     );
   const mark = /[?#]/.exec(text)?.[0];
   if (url !== undefined && mark !== undefined)
-    return bad(`has a ${mark === '?' ? 'query' : 'fragment'}`, `remove everything from the "${mark}" on`);
+    return badAddress(
+      `has a ${mark === '?' ? 'query' : 'fragment'}`,
+      `remove everything from the "${mark}" on`,
+    );
   // URL parsers complete a short IPv4 address.
-  const isFilledUp =
+  const isCompletedIp =
     url !== undefined && /^\d+(\.\d+){3}$/.test(url.hostname) && !text.includes(`//${url.hostname}`);
-  if (url === undefined || !address.test(text) || url.port === '0' || isFilledUp)
-    return bad('is not an http or https address');
+  if (url === undefined || !address.test(text) || url.port === '0' || isCompletedIp)
+    return badAddress('is not an http or https address');
   if (url.protocol === 'http:' && !allowInsecureHttp && !isLoopback(url.hostname)) {
     return error(
       'insecure-http',

@@ -9,7 +9,7 @@ import type { Permit } from './exchange.js';
 import type { FailureFacts } from './failures.js';
 import type { OperationName, Scope } from './operations.js';
 import type { ProxyServer } from './proxy.js';
-import type { Delay, Patience } from './retry.js';
+import type { Delay, RetryBudget } from './retry.js';
 
 /** The answer to a successful request. */
 export interface Answer<T> {
@@ -19,7 +19,7 @@ export interface Answer<T> {
 }
 
 /** What a read before sending again found: the request was done, it wasn't, or somebody changed the object. */
-export type Confirmed<T> = { readonly done: T } | 'not-done' | 'changed';
+export type Confirmation<T> = { readonly done: T } | 'not-done' | 'changed';
 
 /** One request with all its attempts. */
 export interface Call<T> {
@@ -35,15 +35,15 @@ export interface Call<T> {
   /** The value for a 404; by default a 404 is a failure. */
   readonly whenMissing?: T;
   /** The statuses that mean `whenMissing`; by default 404. */
-  readonly missing?: readonly number[];
+  readonly missingStatuses?: readonly number[];
   /** Further statuses after which a retry may help. */
-  readonly passing?: readonly number[];
+  readonly transientStatuses?: readonly number[];
   /** The value for a 204, which has no body; by default it is a failure. */
   readonly whenEmpty?: T;
   /** Called before sending again, to find the outcome of the earlier attempt. */
-  readonly confirm?: () => Promise<Confirmed<T>>;
+  readonly confirm?: () => Promise<Confirmation<T>>;
   /** Called when its turn comes: if false, it isn't sent and the call throws. */
-  readonly wanted?: (() => boolean) | undefined;
+  readonly isWanted?: (() => boolean) | undefined;
   /** The `performance.now()` after which its observation has expired. */
   readonly freshUntil?: number | undefined;
   /** The number of earlier attempts, if the same body must not be sent again. */
@@ -53,7 +53,7 @@ export interface Call<T> {
 }
 
 /** One attempt of a request, without headers and bodies. */
-export interface Try {
+export interface AttemptInfo {
   /** Null for undocumented reads and tokens. */
   readonly operation: OperationName | null;
   readonly method: string;
@@ -85,14 +85,14 @@ export interface NetworkOptions {
   /** Called with the secrets of answers, before anything else uses them. */
   readonly onSecret: OnSecret;
   /** Called after each attempt. */
-  readonly onTry?: (made: Try) => void;
+  readonly onAttempt?: (made: AttemptInfo) => void;
   /** Called before a retry and its pause. */
   readonly onRetry?: (again: Retrying) => void;
   /** If aborted, requests in flight finish and nothing is retried. */
   readonly signal: AbortSignal;
   readonly maxAnswerBytes?: number;
   /** The limit of all pauses of a run, shared by everything that waits. */
-  readonly patience?: Patience;
+  readonly patience?: RetryBudget;
   readonly delay?: Delay;
   readonly random?: () => number;
 }

@@ -6,17 +6,17 @@ import { readJson, secretTextsIn } from './answers.js';
 import type { BaseUrl } from './base-url.js';
 import type { NetworkOptions } from './call.js';
 import type { TlsSettings } from './connections.js';
-import { bearerText, type Token, type TokenSource } from './credentials.js';
-import { type Exchanged, triedOf } from './exchange.js';
-import { briefly, whyNotConnected } from './failures.js';
+import { parseToken, type Token, type TokenSource } from './credentials.js';
+import { type ExchangeOutcome, statusAndReason } from './exchange.js';
+import { shortReason, whyNotConnected } from './failures.js';
 import { messageIn } from './messages.js';
 import type { Scope } from './operations.js';
 import type { ProxyServer } from './proxy.js';
 import {
   defaultRetries,
-  mayPass,
-  type Patience,
+  isTransientFailure,
   pauseBefore,
+  type RetryBudget,
   retryAfterSeconds,
   sleepSeconds,
 } from './retry.js';
@@ -33,7 +33,7 @@ export interface ClientCredentials {
 export interface TokenNetwork extends Omit<NetworkOptions, 'concurrency' | 'rate' | 'maxAnswerBytes'> {
   readonly tls: TlsSettings;
   readonly proxy: ProxyServer | null;
-  readonly patience: Patience;
+  readonly patience: RetryBudget;
   readonly now?: () => number;
 }
 
@@ -56,38 +56,38 @@ export function clientCredentials(
 ): TokenSource {
   return async (needed) => {
     const scopes = client.scopes ?? [...new Set([...initial, ...needed])].sort();
-    const outcome = await ask(client, scopes, network);
+    const outcome = await requestToken(client, scopes, network);
     // Configured scopes are all that this client may have.
     return readToken(client, outcome, client.scopes === null ? new Set(scopes) : null, network);
   };
 }
 
-async function ask(
+async function requestToken(
   client: ClientCredentials,
   scopes: readonly string[],
   network: TokenNetwork,
-): Promise<Exchanged> {
+): Promise<ExchangeOutcome> {
   const { signal, patience, retries = defaultRetries, delay = sleepSeconds, random = Math.random } = network;
   for (let attempt = 1; ; attempt++) {
     const began = performance.now();
-    const outcome = await askOnce(client, scopes, network);
-    network.onTry?.({
+    const outcome = await requestTokenOnce(client, scopes, network);
+    network.onAttempt?.({
       operation: null,
       method: 'POST',
       path: client.address.href,
-      ...triedOf(outcome),
+      ...statusAndReason(outcome),
       milliseconds: performance.now() - began,
       attempt,
     });
-    if (!mayPass(outcome) || attempt > retries || signal.aborted) return outcome;
+    if (!isTransientFailure(outcome) || attempt > retries || signal.aborted) return outcome;
     const retryAfter = outcome.status === null ? null : retryAfterSeconds(outcome.headers);
     const pause = pauseBefore(attempt + 1, retryAfter, random);
     if (!patience.take(pause)) return outcome;
     const { status } = outcome;
     const why =
       status === null
-        ? briefly({ kind: outcome.sent ? 'lost' : 'unreachable', status, reason: outcome.reason })
-        : briefly({ kind: 'refused', status });
+        ? shortReason({ kind: outcome.sent ? 'lost' : 'unreachable', status, reason: outcome.reason })
+        : shortReason({ kind: 'refused', status });
     network.onRetry?.({
       attempt: attempt + 1,
       of: retries + 1,
@@ -99,11 +99,11 @@ async function ask(
   }
 }
 
-async function askOnce(
+async function requestTokenOnce(
   { address, clientId, clientSecret }: ClientCredentials,
   scopes: readonly string[],
   { tls, proxy, timeout, onSecret }: TokenNetwork,
-): Promise<Exchanged> {
+): Promise<ExchangeOutcome> {
   const form = new URLSearchParams({ grant_type: 'client_credentials' });
   if (scopes.length > 0) form.set('scope', scopes.join(' '));
   const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
@@ -136,7 +136,7 @@ function formEncoded(text: string): string {
 
 function readToken(
   { address }: ClientCredentials,
-  outcome: Exchanged,
+  outcome: ExchangeOutcome,
   scopes: ReadonlySet<string> | null,
   network: TokenNetwork,
 ): Token {
@@ -149,15 +149,15 @@ function readToken(
       : `could not be reached: ${whyNotConnected({ reason: outcome.reason, timeout, proxy: proxy?.origin })}`;
     throw problem('token-unavailable', why);
   }
-  const { status, body, broken } = outcome;
-  const document = broken === null ? readJson(body) : { wrong: broken };
+  const { status, body, incompleteReason } = outcome;
+  const document = incompleteReason === null ? readJson(body) : { wrong: incompleteReason };
   if ('value' in document) for (const secret of secretTextsIn(document.value)) onSecret(secret);
   if (status < 200 || status > 299) {
-    const said = 'value' in document ? messageIn(document.value) : null;
-    const text = `answered ${status}${said === null ? '' : `: ${oneLine(redact(said))}`}`;
-    if (mayPass(outcome)) {
-      const asked = retryAfterSeconds(outcome.headers);
-      const wait = asked === null ? '' : `; it asks to wait ${asked} s`;
+    const serverMessage = 'value' in document ? messageIn(document.value) : null;
+    const text = `answered ${status}${serverMessage === null ? '' : `: ${oneLine(redact(serverMessage))}`}`;
+    if (isTransientFailure(outcome)) {
+      const retryAfter = retryAfterSeconds(outcome.headers);
+      const wait = retryAfter === null ? '' : `; it asks to wait ${retryAfter} s`;
       throw problem('token-unavailable', `${text}${wait}`, 'try again later');
     }
     const hint = 'check client_id, client_secret, and the scopes that this client may have';
@@ -174,7 +174,7 @@ function readToken(
     throw problem('token-unavailable', 'gave a token that is not a bearer token');
   }
   return {
-    text: bearerText(access_token, `the token from ${address.href}`),
+    text: parseToken(access_token, `the token from ${address.href}`),
     renewAt: expires_in == null ? null : now() + renewAfter(expires_in) * 1000,
     scopes,
   };

@@ -1,6 +1,6 @@
 import { assign, type Fields, mapValues, reveal, same } from '../base/values.js';
-import { about, answers, type Parser, pages } from './answers.js';
-import type { Answer, Call, Confirmed, TransportOptions } from './call.js';
+import { answers, type Parser, pages, requireObject } from './answers.js';
+import type { Answer, Call, Confirmation, TransportOptions } from './call.js';
 import type { Permit } from './exchange.js';
 import {
   fillPath,
@@ -40,7 +40,7 @@ export interface Connection {
 }
 
 /** The parsers of answers to documented writes; Boruta's others answer with whole objects. */
-const written: { readonly [operation in WriteOperation]?: Parser<Fields> } = {
+const writeParsers: { readonly [operation in WriteOperation]?: Parser<Fields> } = {
   regenerateDid: answers.client,
   updateUser: answers.user,
   updateTemplate: answers.template,
@@ -58,10 +58,10 @@ const written: { readonly [operation in WriteOperation]?: Parser<Fields> } = {
 /** A reader and a writer for a server; sends nothing yet. */
 export function connect(options: TransportOptions): Connection {
   const transport = new Transport(options);
-  return { reader: readerOver(transport), writer: writerOver(transport), close: () => transport.close() };
+  return { reader: createReader(transport), writer: createWriter(transport), close: () => transport.close() };
 }
 
-function readerOver(transport: Transport): Reader {
+function createReader(transport: Transport): Reader {
   const read = async <T>(call: Omit<Call<T>, 'method'>): Promise<T> =>
     (await transport.call(assign(call, { method: 'GET' as const }))).data;
   const documented = (operation: ReadOperation): Pick<Call<unknown>, 'operation' | 'title' | 'scope'> => ({
@@ -70,32 +70,32 @@ function readerOver(transport: Transport): Reader {
     scope: operations[operation].scope,
   });
   return {
-    listOrganizations: async (page, wanted) =>
+    listOrganizations: async (page, isWanted) =>
       read({
         ...documented('listOrganizations'),
         path: `${operationPath('listOrganizations')}?page=${page}`,
         parse: pages.organization,
-        wanted,
+        isWanted,
       }),
-    showTemplate: async (backendId, type, wanted) =>
+    showTemplate: async (backendId, type, isWanted) =>
       read({
         ...documented('showTemplate'),
         path: operationPath('showTemplate', { backend_id: backendId, template_type: type }),
-        parse: about({ backend_id: backendId, type }, answers.template),
+        parse: requireObject({ backend_id: backendId, type }, answers.template),
         whenMissing: null,
-        wanted,
+        isWanted,
       }),
-    showExtra: async ({ title, path, scope }, params, parse, wanted) =>
+    showExtra: async ({ title, path, scope }, params, parse, isWanted) =>
       read({
         operation: null,
         title,
         scope,
         path: fillPath(path, params),
-        parse: aboutOne(path, params, parse),
+        parse: requireParameter(path, params, parse),
         whenMissing: null,
-        wanted,
+        isWanted,
       }),
-    listExtra: async ({ title, path, scope, pageSize }, page, parse, wanted) =>
+    listExtra: async ({ title, path, scope, pageSize }, page, parse, isWanted) =>
       read({
         operation: null,
         title,
@@ -103,29 +103,31 @@ function readerOver(transport: Transport): Reader {
         path: pagePath(path, page, pageSize),
         parse,
         whenMissing: null,
-        missing: [404, 406],
-        wanted,
+        missingStatuses: [404, 406],
+        isWanted,
       }),
   };
 }
 
 function pagePath(path: string, page: number, size: number | undefined): string {
-  const asked = [
+  const query = [
     ...(page === 1 ? [] : [`page=${page}`]),
     ...(size === undefined ? [] : [`page_size=${size}`]),
   ];
-  return asked.length === 0 ? path : `${path}?${asked.join('&')}`;
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
 /** A path that ends with a parameter is for the object with that id. */
-function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Parser<T> {
+function requireParameter<T>(path: string, params: PathParameters, parse: Parser<T>): Parser<T> {
   const [, name = ''] = /\/:([a-z_]+)$/.exec(path) ?? [];
   const { [name]: asked } = params;
   // A template is known by its type.
-  return asked === undefined ? parse : about({ [name === 'template_type' ? 'type' : 'id']: asked }, parse);
+  return asked === undefined
+    ? parse
+    : requireObject({ [name === 'template_type' ? 'type' : 'id']: asked }, parse);
 }
 
-function writerOver(transport: Transport): Writer {
+function createWriter(transport: Transport): Writer {
   return {
     async send({ operation, params, body, beside = {}, confirm }, permit, freshUntil, earlierAttempts) {
       const { title, method, scope, wrapper, outdates }: Operation = operations[operation];
@@ -135,8 +137,8 @@ function writerOver(transport: Transport): Writer {
         method,
         scope,
         path: operationPath(operation, params),
-        parse: about(templateOf(params), written[operation] ?? answers.object),
-        ...(outdates ? { passing: [409] } : {}),
+        parse: requireObject(templateMembers(params), writeParsers[operation] ?? answers.object),
+        ...(outdates ? { transientStatuses: [409] } : {}),
         ...(method === 'DELETE' ? { whenMissing: {}, whenEmpty: {} } : {}),
         freshUntil,
         earlierAttempts,
@@ -146,14 +148,16 @@ function writerOver(transport: Transport): Writer {
       return await transport.call({
         ...call,
         body: { ...mapValues(beside, reveal), [wrapper]: reveal(body) },
-        ...(confirm === undefined ? {} : { confirm: () => lookAgain(body, confirm.from, call, transport) }),
+        ...(confirm === undefined
+          ? {}
+          : { confirm: () => confirmByReading(body, confirm.from, call, transport) }),
       });
     },
   };
 }
 
 /** The members that identify a template in answers. */
-function templateOf(params: PathParameters): { readonly [member: string]: string } {
+function templateMembers(params: PathParameters): { readonly [member: string]: string } {
   const { backend_id, identity_provider_id, template_type } = params;
   if (template_type === undefined) return {};
   return {
@@ -164,12 +168,12 @@ function templateOf(params: PathParameters): { readonly [member: string]: string
 }
 
 /** Reads the path of a write to find whether it was done, or whether somebody else changed the object. */
-async function lookAgain(
+async function confirmByReading(
   body: Fields,
   from: Fields,
   call: Call<Fields>,
   transport: Transport,
-): Promise<Confirmed<Fields>> {
+): Promise<Confirmation<Fields>> {
   const { title, scope, path, parse } = call;
   const { data } = await transport.call({
     operation: null,
@@ -180,10 +184,10 @@ async function lookAgain(
     parse,
     whenMissing: {},
   });
-  const holds = Object.entries(body).every(([field, asked]) => same(asked, data[field] ?? null));
-  if (holds) return { done: data };
-  const isOther = Object.entries(from).some(
+  const isDone = Object.entries(body).every(([field, asked]) => same(asked, data[field] ?? null));
+  if (isDone) return { done: data };
+  const isChanged = Object.entries(from).some(
     ([field, was]) => data[field] !== undefined && !same(was, data[field] ?? null),
   );
-  return isOther ? 'changed' : 'not-done';
+  return isChanged ? 'changed' : 'not-done';
 }

@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { type Sensitive, withoutUndefined } from '../base/values.js';
-import { codeOf, type Exchanged, type ExchangeLimits, exchange } from './exchange.js';
-import { proxyMark } from './failures.js';
+import { codeOf, type ExchangeLimits, type ExchangeOutcome, exchange } from './exchange.js';
+import { proxyPrefix } from './failures.js';
 import type { ProxyServer } from './proxy.js';
 
 /** PEM texts. */
@@ -46,7 +46,7 @@ export async function exchangeOnce(
   to: Route,
   request: Dispatcher.DispatchOptions,
   limits: ExchangeLimits,
-): Promise<Exchanged> {
+): Promise<ExchangeOutcome> {
   const route = openRoute(to, { connections: 'once', seconds: limits.timeout });
   try {
     return await exchange(route, request, limits);
@@ -99,6 +99,6 @@ class ProxyFailure extends Error {
   constructor(code: string) {
     super(`the proxy failed: ${code}`);
     this.name = 'ProxyFailure';
-    this.code = `${proxyMark}${code}`;
+    this.code = `${proxyPrefix}${code}`;
   }
 }

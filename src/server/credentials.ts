@@ -31,17 +31,17 @@ export type TokenSource = (needed: ReadonlySet<Scope>) => Promise<Token>;
 
 /** Credentials of a fixed bearer token. Throws a `ProblemsError` (`bad-token`). */
 export function bearerToken(token: string): Credentials {
-  const wrong = wrongInToken(token, 'the token');
-  if (wrong !== null) throw new ProblemsError([wrong]);
-  return fixed(headerOf({ text: token }));
+  const problem = tokenProblem(token, 'the token');
+  if (problem !== null) throw new ProblemsError([problem]);
+  return fixedCredentials(headerOf({ text: token }));
 }
 
 /** Credentials of a custom header, checked by `wrongInHeader`. */
-export function chosenHeader(name: string, value: string): Credentials {
-  return fixed({ name: name.toLowerCase(), value });
+export function headerCredentials(name: string, value: string): Credentials {
+  return fixedCredentials({ name: name.toLowerCase(), value });
 }
 
-function fixed(credential: Credential): Credentials {
+function fixedCredentials(credential: Credential): Credentials {
   return { current: async () => credential, renew: async () => false };
 }
 
@@ -50,13 +50,13 @@ function fixed(credential: Credential): Credentials {
  * `token-unreadable`, `bad-token`. `shown` is the path for messages.
  */
 export function tokenFile(path: string, shown: string, onSecret: OnSecret): Credentials {
-  return new Renewing(async () => {
+  return new RenewingCredentials(async () => {
     const text = await readFile(path, 'utf8').catch((failure: unknown) => {
       const message = `the token file ${shown} can't be read: ${systemErrorText(failure)}`;
       const hint = 'check --token-file and server.auth.token_file';
       throw problemError('token-unreadable', message, hint);
     });
-    return endless(text, `the token in ${shown}`);
+    return tokenWithoutExpiry(text, `the token in ${shown}`);
   }, onSecret);
 }
 
@@ -68,24 +68,24 @@ export function tokenCommand(
   command: TokenCommand,
   options: Omit<TokenCommandOptions, 'timeout'>,
 ): Credentials {
-  return new Renewing(async () => {
+  return new RenewingCredentials(async () => {
     const text = await runTokenCommand(command, options);
-    return endless(text, `the output of ${basename(command.argv[0] ?? '')}`);
+    return tokenWithoutExpiry(text, `the output of ${basename(command.argv[0] ?? '')}`);
   }, options.onSecret);
 }
 
-function endless(text: string, what: string): Token {
-  return { text: bearerText(text, what), renewAt: null, scopes: null };
+function tokenWithoutExpiry(text: string, what: string): Token {
+  return { text: parseToken(text, what), renewAt: null, scopes: null };
 }
 
 /** Credentials of a source of tokens, shared by concurrent requests. */
-export class Renewing implements Credentials {
+export class RenewingCredentials implements Credentials {
   readonly #source: TokenSource;
   readonly #onSecret: OnSecret;
   readonly #now: () => number;
   readonly #needed = new Set<Scope>();
-  #held: Token | undefined;
-  #coming: Promise<Token> | undefined;
+  #token: Token | undefined;
+  #pendingToken: Promise<Token> | undefined;
 
   constructor(source: TokenSource, onSecret: OnSecret, now: () => number = Date.now) {
     this.#source = source;
@@ -95,40 +95,40 @@ export class Renewing implements Credentials {
 
   async current(scope: Scope): Promise<Credential> {
     this.#needed.add(scope);
-    const held = this.#held;
-    if (held !== undefined && this.#suits(held, scope)) return headerOf(held);
+    const token = this.#token;
+    if (token !== undefined && this.#isUsable(token, scope)) return headerOf(token);
     try {
       return headerOf(await this.#obtain(scope));
     } catch (failure) {
       // The old token may still be valid, and the server's answer tells more.
-      if (held === undefined) throw failure;
-      return headerOf(held);
+      if (token === undefined) throw failure;
+      return headerOf(token);
     }
   }
 
   async renew(refused: Credential, scope: Scope): Promise<boolean> {
-    if (this.#held !== undefined && headerOf(this.#held).value !== refused.value) return true;
+    if (this.#token !== undefined && headerOf(this.#token).value !== refused.value) return true;
     return headerOf(await this.#obtain(scope)).value !== refused.value;
   }
 
-  #suits({ renewAt, scopes }: Token, scope: Scope): boolean {
+  #isUsable({ renewAt, scopes }: Token, scope: Scope): boolean {
     return (scopes?.has(scope) ?? true) && (renewAt === null || this.#now() < renewAt);
   }
 
   async #obtain(scope: Scope): Promise<Token> {
     // A pending token may lack the scope.
-    while (this.#coming !== undefined) {
-      const token = await this.#coming;
-      if (this.#suits(token, scope)) return token;
+    while (this.#pendingToken !== undefined) {
+      const token = await this.#pendingToken;
+      if (this.#isUsable(token, scope)) return token;
     }
-    this.#coming = this.#source(new Set(this.#needed));
+    this.#pendingToken = this.#source(new Set(this.#needed));
     try {
-      const token = await this.#coming;
+      const token = await this.#pendingToken;
       this.#onSecret(token.text);
-      this.#held = token;
+      this.#token = token;
       return token;
     } finally {
-      this.#coming = undefined;
+      this.#pendingToken = undefined;
     }
   }
 }
@@ -138,16 +138,16 @@ function headerOf({ text }: Pick<Token, 'text'>): Credential {
 }
 
 /** A trimmed token. Throws a `ProblemsError` (`bad-token`). */
-export function bearerText(text: string, what: string): string {
+export function parseToken(text: string, what: string): string {
   const token = text.replace(/^\uFEFF/, '').trim();
-  const wrong = wrongInToken(token, what);
-  if (wrong !== null) throw new ProblemsError([wrong]);
+  const problem = tokenProblem(token, what);
+  if (problem !== null) throw new ProblemsError([problem]);
   return token;
 }
 
 /** Never repeats the token: even a broken one may be close to the right one. */
-export function wrongInToken(token: string, what: string, places: readonly Place[] = []): Problem | null {
-  const why = whyNoToken(token);
+export function tokenProblem(token: string, what: string, places: readonly Place[] = []): Problem | null {
+  const why = tokenFault(token);
   if (why === null) return null;
   const hint = isVariable.test(token)
     ? 'in idops.yaml write ${NAME}, with braces; elsewhere use the token itself'
@@ -158,19 +158,19 @@ export function wrongInToken(token: string, what: string, places: readonly Place
 /** `$NAME`, which neither idops nor a shell replaced. */
 const isVariable = /^\$\{?[A-Za-z_]\w*\}?$/;
 
-function whyNoToken(token: string): string | null {
+function tokenFault(token: string): string | null {
   if (isVariable.test(token)) return 'is the name of a variable that was not replaced';
   if (token === '') return 'is empty';
   if (/\s/.test(token)) return 'has white space in it';
   if (/[^\x21-\x7e]/.test(token)) return 'has characters in it that are not visible ASCII';
-  return token.length < minSecretLength ? tooShort : null;
+  return token.length < minSecretLength ? TOO_SHORT : null;
 }
 
 /** It could not be redacted without damaging other words. */
-const tooShort = `has fewer than ${minSecretLength} characters`;
+const TOO_SHORT = `has fewer than ${minSecretLength} characters`;
 
 /** Headers of the transport, and those that idops sets. */
-const takenHeaders: ReadonlySet<string> = new Set([
+const reservedHeaders: ReadonlySet<string> = new Set([
   'accept',
   'connection',
   'content-length',
@@ -188,17 +188,17 @@ const takenHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /** Why a header can't carry the credentials; never repeats the value. */
-export function wrongInHeader(
+export function headerFault(
   name: string,
   value: string,
 ): { readonly part: 'name' | 'value'; readonly why: string } | null {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return { part: 'name', why: 'is not the name of a header' };
-  if (takenHeaders.has(name.toLowerCase()))
+  if (reservedHeaders.has(name.toLowerCase()))
     return { part: 'name', why: 'is a header that carries no credentials' };
   if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
     return { part: 'value', why: 'is empty, or has characters in it that are not visible ASCII' };
   }
   // After the scheme, if there is one.
   const isShort = value.slice(value.indexOf(' ') + 1).length < minSecretLength;
-  return isShort ? { part: 'value', why: tooShort } : null;
+  return isShort ? { part: 'value', why: TOO_SHORT } : null;
 }

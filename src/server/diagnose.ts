@@ -3,12 +3,12 @@ import { type ServerFailure as Failure, faultOf, ServerFailure } from './failure
 import { operations, type Scope } from './operations.js';
 import type { Profile, ProfileName } from './profiles.js';
 import type { Reader } from './reader.js';
-import { anything, nowhere, profileByUnknownPath } from './recognise.js';
+import { parseAnything, profileByUnknownPath, unknownPathRead } from './recognise.js';
 
 export interface Diagnosis {
   readonly checks: readonly Check[];
   /** The profile that fits; null if unknown. */
-  readonly fits: ProfileName | null;
+  readonly matchingProfile: ProfileName | null;
 }
 
 export interface DiagnoseOptions {
@@ -16,7 +16,7 @@ export interface DiagnoseOptions {
   readonly baseUrl: string;
   readonly profile: Profile;
   /** Whether the configuration names the profile. */
-  readonly isWritten: boolean;
+  readonly isConfigured: boolean;
   /** The scopes that the manifests need; a lack of others is only a warning. */
   readonly needed: readonly Scope[];
 }
@@ -24,27 +24,31 @@ export interface DiagnoseOptions {
 const tryLater = "check the server's log, and proxies and gateways in front of it, and try again";
 
 /** A backend that doesn't exist: reading its template shows whether the credentials have the scope. */
-const nobody = '00000000-0000-0000-0000-000000000000';
+const missingId = '00000000-0000-0000-0000-000000000000';
 
 /** Reads that need further scopes of a Boruta. */
 const probes: readonly { readonly path: string; readonly scope: Scope }[] = [
-  { path: `/api/roles/${nobody}`, scope: 'scopes:manage:all' },
+  { path: `/api/roles/${missingId}`, scope: 'scopes:manage:all' },
   { path: '/api/configuration/error-templates/500', scope: 'configuration:manage:all' },
 ];
 
 /** Finds out, with GETs only, what a server is and what the credentials may do. */
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
-  const { reader, baseUrl, profile, isWritten, needed } = options;
-  const organizations = await outcomeOf(() => reader.listOrganizations(1));
-  const reached = reachChecks(baseUrl, organizations.failure);
-  if (reached.some(({ status }) => status === 'fail')) return { checks: reached, fits: null };
+  const { reader, baseUrl, profile, isConfigured, needed } = options;
+  const organizations = await readOutcome(() => reader.listOrganizations(1));
+  const reachability = reachChecks(baseUrl, organizations.failure);
+  if (reachability.some(({ status }) => status === 'fail'))
+    return { checks: reachability, matchingProfile: null };
   if (organizations.failure?.kind === 'unauthorized') {
     const hint = "check that the token is correct and hasn't expired";
-    return { checks: [...reached, failedBy('credentials', organizations.failure, hint)], fits: null };
+    return {
+      checks: [...reachability, failedBy('credentials', organizations.failure, hint)],
+      matchingProfile: null,
+    };
   }
-  const template = await outcomeOf(() => reader.showTemplate(nobody, 'tx_code'));
-  const found = await findProfile(reader);
-  const { keyPairs, fits } = found;
+  const template = await readOutcome(() => reader.showTemplate(missingId, 'tx_code'));
+  const finding = await findProfile(reader);
+  const { keyPairs, matchingProfile } = finding;
   const scopes: Check[] = [
     scopeCheck(operations.listOrganizations.scope, organizations.failure, needed),
     scopeCheck(operations.showTemplate.scope, template.failure, needed),
@@ -58,14 +62,19 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   ];
   for (const { path, scope } of keyPairs === undefined ? [] : probes) {
     if (!needed.includes(scope)) continue;
-    const { failure } = await outcomeOf(() =>
-      reader.showExtra({ title: 'probe', path, scope }, {}, anything),
+    const { failure } = await readOutcome(() =>
+      reader.showExtra({ title: 'probe', path, scope }, {}, parseAnything),
     );
     scopes.push(scopeCheck(scope, failure, needed));
   }
   return {
-    checks: [...reached, ok('credentials', 'accepted'), ...scopes, profileCheck(profile, isWritten, found)],
-    fits,
+    checks: [
+      ...reachability,
+      ok('credentials', 'accepted'),
+      ...scopes,
+      profileCheck(profile, isConfigured, finding),
+    ],
+    matchingProfile,
   };
 }
 
@@ -76,7 +85,7 @@ interface ReadOutcome {
   readonly missing: boolean;
 }
 
-async function outcomeOf(read: () => Promise<unknown>): Promise<ReadOutcome> {
+async function readOutcome(read: () => Promise<unknown>): Promise<ReadOutcome> {
   try {
     return { failure: null, missing: (await read()) === null };
   } catch (failure) {
@@ -120,48 +129,57 @@ function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scop
   if (failure === null || failure.kind === 'refused' || failure.kind === 'not-found')
     return ok(name, 'granted');
   if (failure.kind !== 'forbidden') return warn(name, failure.message, tryLater);
-  const cure = 'use credentials with this scope';
+  const fix = 'use credentials with this scope';
   return needed.includes(scope)
-    ? fail(name, `${failure.message}; the manifests need it`, cure, `server-${failure.kind}`)
-    : warn(name, `${failure.message}; the manifests don't`, `if that changes, ${cure}`);
+    ? fail(name, `${failure.message}; the manifests need it`, fix, `server-${failure.kind}`)
+    : warn(name, `${failure.message}; the manifests don't`, `if that changes, ${fix}`);
 }
 
-interface Found {
+interface ProfileFinding {
   /** The answer of the list of key pairs; undefined if the server has none. */
   readonly keyPairs: ReadOutcome | undefined;
-  readonly fits: ProfileName | null;
+  readonly matchingProfile: ProfileName | null;
   /** Whether the server answers 2xx for an unknown path, so that its answers tell nothing. */
-  readonly answersAll: boolean;
+  readonly answersUnknownPaths: boolean;
 }
 
 /** Recognises the profile by the answer for an unknown path. */
-async function findProfile(reader: Reader): Promise<Found> {
+async function findProfile(reader: Reader): Promise<ProfileFinding> {
   const scope = operations.updateKeyPair.scope;
-  const { failure, missing } = await outcomeOf(() => reader.showExtra(nowhere(scope), {}, anything));
-  const answersAll = failure === null && !missing;
+  const { failure, missing } = await readOutcome(() =>
+    reader.showExtra(unknownPathRead(scope), {}, parseAnything),
+  );
+  const answersUnknownPaths = failure === null && !missing;
   const profile = profileByUnknownPath(failure?.status ?? null);
-  if (profile === undefined) return { keyPairs: undefined, fits: missing ? 'documented' : null, answersAll };
+  if (profile === undefined)
+    return { keyPairs: undefined, matchingProfile: missing ? 'documented' : null, answersUnknownPaths };
   const read = { title: 'list key pairs', path: '/api/key-pairs', scope };
-  const keyPairs = await outcomeOf(() => reader.showExtra(read, {}, anything));
-  return { keyPairs, fits: profile.name, answersAll };
+  const keyPairs = await readOutcome(() => reader.showExtra(read, {}, parseAnything));
+  return { keyPairs, matchingProfile: profile.name, answersUnknownPaths };
 }
 
-function profileCheck({ name }: Profile, isWritten: boolean, { fits, answersAll }: Found): Check {
-  if (fits === name) return ok('profile', `${name} fits this server`);
-  if (fits === null) {
-    const bySelf = isWritten
+function profileCheck(
+  { name }: Profile,
+  isWritten: boolean,
+  { matchingProfile, answersUnknownPaths }: ProfileFinding,
+): Check {
+  if (matchingProfile === name) return ok('profile', `${name} fits this server`);
+  if (matchingProfile === null) {
+    const manualHint = isWritten
       ? `check that "profile: ${name}" under server is right`
       : 'set "profile:" under server: boruta for Boruta, documented for any other';
     return warn(
       'profile',
-      `it is unknown whether ${name} fits${answersAll ? ': the server answers 2xx for a path that no server has' : ''}`,
-      answersAll ? `check base_url: another service may answer there; if it is right, ${bySelf}` : bySelf,
+      `it is unknown whether ${name} fits${answersUnknownPaths ? ': the server answers 2xx for a path that no server has' : ''}`,
+      answersUnknownPaths
+        ? `check base_url: another service may answer there; if it is right, ${manualHint}`
+        : manualHint,
     );
   }
   return fail(
     'profile',
-    `${isWritten ? `${name} is configured` : `no profile is configured, so ${name} is used`}, and the server answers like the profile ${fits}`,
-    `set "profile: ${fits}" under server`,
+    `${isWritten ? `${name} is configured` : `no profile is configured, so ${name} is used`}, and the server answers like the profile ${matchingProfile}`,
+    `set "profile: ${matchingProfile}" under server`,
   );
 }
 

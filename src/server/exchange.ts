@@ -3,13 +3,13 @@ import type { Dispatcher } from 'undici';
 import { assign } from '../base/values.js';
 
 /** The outcome of one attempt. */
-export type Exchanged =
+export type ExchangeOutcome =
   | {
       readonly status: number;
       readonly headers: AnswerHeaders;
       readonly body: Buffer;
       /** Why the body is incomplete: `timeout`, `too-large` or an error code; null if it is complete. */
-      readonly broken: string | null;
+      readonly incompleteReason: string | null;
     }
   | {
       readonly status: null;
@@ -28,7 +28,7 @@ export interface ExchangeLimits {
   readonly permit?: Pick<Permit, 'holds'> | undefined;
 }
 
-const misuses = ['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED'];
+const misuseCodes = ['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED'];
 const maxTimer = 2 ** 31 - 1;
 
 /**
@@ -38,14 +38,14 @@ export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   limits: ExchangeLimits,
-): Promise<Exchanged> {
+): Promise<ExchangeOutcome> {
   return new Promise((resolve, reject) => {
     new Exchange(resolve, reject, limits).start(dispatcher, request);
   });
 }
 
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (outcome: Exchanged) => void;
+  readonly #resolve: (outcome: ExchangeOutcome) => void;
   readonly #reject: (error: Error) => void;
   readonly #limits: ExchangeLimits;
   readonly #timer: NodeJS.Timeout;
@@ -55,7 +55,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(resolve: (outcome: Exchanged) => void, reject: (error: Error) => void, limits: ExchangeLimits) {
+  constructor(
+    resolve: (outcome: ExchangeOutcome) => void,
+    reject: (error: Error) => void,
+    limits: ExchangeLimits,
+  ) {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#limits = limits;
@@ -98,7 +102,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     const code = codeOf(error);
-    if (misuses.includes(code) && this.#finish()) this.#reject(error);
+    if (misuseCodes.includes(code) && this.#finish()) this.#reject(error);
     // Undici's timeout for connecting may fire first.
     else this.#settle(code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : code);
   }
@@ -111,7 +115,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #settle(problem: string | null): void {
     if (!this.#finish()) return;
     if (this.#head !== undefined) {
-      this.#resolve(assign(this.#head, { body: Buffer.concat(this.#chunks), broken: problem }));
+      this.#resolve(assign(this.#head, { body: Buffer.concat(this.#chunks), incompleteReason: problem }));
     } else {
       const sent = this.#controller !== undefined;
       this.#resolve({ status: null, sent, reason: problem ?? 'no answer' });
@@ -132,8 +136,11 @@ export function codeOf(failure: unknown): string {
   return 'code' in failure && typeof failure.code === 'string' ? failure.code : failure.name;
 }
 
-export function triedOf(outcome: Exchanged) {
-  return { status: outcome.status, reason: outcome.status === null ? outcome.reason : outcome.broken };
+export function statusAndReason(outcome: ExchangeOutcome) {
+  return {
+    status: outcome.status,
+    reason: outcome.status === null ? outcome.reason : outcome.incompleteReason,
+  };
 }
 
 /** Headers by lower-case name, with all values. */

@@ -1,12 +1,12 @@
 import { type ConnectionFailure, connectionFailure } from '../base/connection-failure.js';
-import { isRaw, rawInstead } from './messages.js';
+import { internalsNote, showsInternals } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
 
 // An import evaluates every export: 60 ms in Node 26, for its `WebSocket`.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** The prefix of codes of a proxy's failures: `proxy:ECONNREFUSED`, `proxy:407`. */
-export const proxyMark = 'proxy:';
+export const proxyPrefix = 'proxy:';
 
 export const failureKinds = [
   'unauthorized',
@@ -148,16 +148,16 @@ export function kindOfStatus(status: number): FailureKind {
 
 /** The cause of a failed connection, to a proxy too; undefined for other reasons. */
 export function faultOf(reason: string): ConnectionFailure['fault'] | undefined {
-  return connectionFailure(atProxy(reason) ?? reason)?.fault;
+  return connectionFailure(proxyCode(reason) ?? reason)?.fault;
 }
 
 /** The code of a proxy's failure; undefined if it wasn't the proxy. */
-function atProxy(reason: string): string | undefined {
-  return reason.startsWith(proxyMark) ? reason.slice(proxyMark.length) : undefined;
+function proxyCode(reason: string): string | undefined {
+  return reason.startsWith(proxyPrefix) ? reason.slice(proxyPrefix.length) : undefined;
 }
 
 /** What to check if there is no connection. */
-const looks: { readonly [look in NonNullable<ConnectionFailure['check']>]: string } = {
+const hints: { readonly [look in NonNullable<ConnectionFailure['check']>]: string } = {
   authority: 'server.tls.ca_file can name a file with the authority',
   'client-certificate': 'server.tls.client_cert_file names one',
   clock: "is this machine's clock right?",
@@ -168,14 +168,14 @@ const looks: { readonly [look in NonNullable<ConnectionFailure['check']>]: strin
 
 function describe(facts: FailureFacts): string {
   const { title, method, path, attempts, outOfPatience, changed } = facts;
-  const tries = attempts > 1 ? ` (after ${attempts} tries)` : '';
-  const patience = outOfPatience === true ? ' (not retried: this run has waited long enough)' : '';
-  const other = changed === true ? ' (not retried: somebody changed it meanwhile)' : '';
-  return `${title}: ${method} ${path} ${sentence(facts)}${tries}${patience}${other}`;
+  const attemptsNote = attempts > 1 ? ` (after ${attempts} tries)` : '';
+  const budgetNote = outOfPatience === true ? ' (not retried: this run has waited long enough)' : '';
+  const changedNote = changed === true ? ' (not retried: somebody changed it meanwhile)' : '';
+  return `${title}: ${method} ${path} ${sentence(facts)}${attemptsNote}${budgetNote}${changedNote}`;
 }
 
 /** Why an attempt failed, in a few words. */
-export function briefly({
+export function shortReason({
   kind,
   status,
   reason,
@@ -197,26 +197,28 @@ function sentence(facts: FailureFacts): string {
     return `answered ${status} with ${whyUnusable(reason, detail)}${said}`;
   }
   const said = serverMessage === null ? '' : `: ${shownMessage(serverMessage)}`;
-  const answered = `${briefly(facts)}${said}`;
+  const answered = `${shortReason(facts)}${said}`;
   switch (kind) {
     case 'unauthorized':
-      return `${then(answered, "check that the token is correct and hasn't expired.")} It needs the scope ${scope}${detail === null ? '' : ` (${detail})`}`;
+      return `${continueSentence(answered, "check that the token is correct and hasn't expired.")} It needs the scope ${scope}${detail === null ? '' : ` (${detail})`}`;
     case 'forbidden':
-      return then(answered, `it needs the scope ${scope}`);
+      return continueSentence(answered, `it needs the scope ${scope}`);
     case 'redirect':
       return `${answered}, a redirect${detail === null ? '' : ` to ${detail}`} that is not followed; is base_url right?`;
     default:
-      return retryAfter === null ? answered : then(answered, `the server asks to wait ${retryAfter} s`);
+      return retryAfter === null
+        ? answered
+        : continueSentence(answered, `the server asks to wait ${retryAfter} s`);
   }
 }
 
 /** The server's message, unless it is raw internals. */
 function shownMessage(message: string): string {
-  return isRaw(message) ? rawInstead : message;
+  return showsInternals(message) ? internalsNote : message;
 }
 
 /** Continues a sentence, or begins a new one if the server's message ended it. */
-function then(said: string, more: string): string {
+function continueSentence(said: string, more: string): string {
   if (!/[.!?]$/.test(said)) return `${said}; ${more}`;
   return `${said} ${more.charAt(0).toUpperCase()}${more.slice(1)}`;
 }
@@ -224,7 +226,7 @@ function then(said: string, more: string): string {
 /** Why there is no connection, to continue a sentence. */
 export function whyNotConnected(facts: Pick<FailureFacts, 'reason' | 'timeout' | 'proxy'>): string {
   const reason = facts.reason ?? '';
-  const code = atProxy(reason);
+  const code = proxyCode(reason);
   if (code === undefined) return whyUnreachable(facts.timeout, reason);
   const proxy = facts.proxy ?? 'the proxy';
   if (code === '407') return `the proxy ${proxy} wants a user name and a password (407)`;
@@ -236,7 +238,7 @@ function whyUnreachable(timeout: number, code: string): string {
   if (isTimeout(code)) return `it did not answer within ${timeout} s`;
   const found = connectionFailure(code);
   if (found === undefined) return code;
-  return `${found.why} (${code})${found.check === undefined ? '' : `; ${looks[found.check]}`}`;
+  return `${found.why} (${code})${found.check === undefined ? '' : `; ${hints[found.check]}`}`;
 }
 
 function whyLost({ method, reason, timeout }: FailureFacts): string {

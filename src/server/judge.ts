@@ -1,56 +1,60 @@
 import { parseUrl } from '../base/parse-url.js';
 import { type Parsed, type Parser, readJson, secretTextsIn } from './answers.js';
 import type { Call, TransportOptions } from './call.js';
-import { type Exchanged, firstHeader } from './exchange.js';
+import { type ExchangeOutcome, firstHeader } from './exchange.js';
 import { type FailureFacts, kindOfStatus } from './failures.js';
 import { messageIn } from './messages.js';
 import { errorMembers } from './recognise.js';
-import { mayPass, retryAfterSeconds } from './retry.js';
+import { isTransientFailure, retryAfterSeconds } from './retry.js';
 
 /** What was wrong with an attempt. */
-export type Trouble = Pick<FailureFacts, 'kind' | 'status'> &
+export type ProblemFacts = Pick<FailureFacts, 'kind' | 'status'> &
   Partial<Pick<FailureFacts, 'serverMessage' | 'reason' | 'detail' | 'retryAfter' | 'members'>>;
 
 /** The verdict on an attempt. */
-export type TryVerdict<T> =
+export type AttemptVerdict<T> =
   | { readonly value: T; readonly status: number }
   | {
-      readonly problem: Trouble;
+      readonly problem: ProblemFacts;
       /** Whether it may have reached the server. */
       readonly sent: boolean;
       /** Whether a retry may help. */
-      readonly passing: boolean;
+      readonly isTransient: boolean;
     };
 
 /** Statuses of an overloaded server: an exhausted database pool is a 500, a gateway's limit a 503. */
-const crowdedStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+const overloadStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /** Whether fewer concurrent requests may help. */
-export function isCrowded<T>(verdict: TryVerdict<T>): boolean {
+export function isOverloaded<T>(verdict: AttemptVerdict<T>): boolean {
   if ('value' in verdict) return false;
   const { kind, status } = verdict.problem;
-  const cut = kind === 'lost' || (kind === 'answer' && verdict.passing);
-  return cut || (status !== null && crowdedStatuses.has(status));
+  const isCutOff = kind === 'lost' || (kind === 'answer' && verdict.isTransient);
+  return isCutOff || (status !== null && overloadStatuses.has(status));
 }
 
 /** What judging needs of a transport. */
 type JudgeOptions = Pick<TransportOptions, 'baseUrl' | 'onSecret'>;
 
 /** Judges an attempt of a call. */
-export function judge<T>(call: Call<T>, outcome: Exchanged, options: JudgeOptions): TryVerdict<T> {
-  const passing = mayPass(outcome);
+export function judgeResponse<T>(
+  call: Call<T>,
+  outcome: ExchangeOutcome,
+  options: JudgeOptions,
+): AttemptVerdict<T> {
+  const isTransient = isTransientFailure(outcome);
   if (outcome.status === null) {
     const { sent, reason } = outcome;
-    return { problem: { kind: sent ? 'lost' : 'unreachable', status: null, reason }, sent, passing };
+    return { problem: { kind: sent ? 'lost' : 'unreachable', status: null, reason }, sent, isTransient };
   }
-  const { status, headers, body, broken } = outcome;
-  if (call.whenMissing !== undefined && (call.missing ?? [404]).includes(status)) {
+  const { status, headers, body, incompleteReason } = outcome;
+  if (call.whenMissing !== undefined && (call.missingStatuses ?? [404]).includes(status)) {
     return { value: call.whenMissing, status };
   }
   if (status === 204 && call.whenEmpty !== undefined) return { value: call.whenEmpty, status };
   if (status >= 200 && status < 300) return judgeBody(call.parse, outcome, options);
-  const document = broken === null ? read(body, options) : { wrong: broken };
-  const problem: Trouble = {
+  const document = incompleteReason === null ? read(body, options) : { wrong: incompleteReason };
+  const problem: ProblemFacts = {
     kind: kindOfStatus(status),
     status,
     serverMessage: 'value' in document ? messageIn(document.value) : null,
@@ -58,20 +62,25 @@ export function judge<T>(call: Call<T>, outcome: Exchanged, options: JudgeOption
     detail: status < 400 ? redirectTarget(firstHeader(headers, 'location'), options.baseUrl.href) : null,
     retryAfter: retryAfterSeconds(headers),
   };
-  return { problem, sent: true, passing: passing || call.passing?.includes(status) === true };
+  return {
+    problem,
+    sent: true,
+    isTransient: isTransient || call.transientStatuses?.includes(status) === true,
+  };
 }
 
 function judgeBody<T>(
   parse: Parser<T>,
-  { status, headers, body, broken }: Extract<Exchanged, { readonly status: number }>,
+  { status, headers, body, incompleteReason }: Extract<ExchangeOutcome, { readonly status: number }>,
   options: JudgeOptions,
-): TryVerdict<T> {
-  const unusable = (facts: Partial<Trouble>, passing = false): TryVerdict<T> => ({
+): AttemptVerdict<T> {
+  const unusable = (facts: Partial<ProblemFacts>, isTransient = false): AttemptVerdict<T> => ({
     problem: { kind: 'answer', status, ...facts },
     sent: true,
-    passing,
+    isTransient,
   });
-  if (broken !== null) return unusable({ reason: broken }, broken !== 'too-large');
+  if (incompleteReason !== null)
+    return unusable({ reason: incompleteReason }, incompleteReason !== 'too-large');
   const document = body.length === 0 ? { wrong: 'empty' } : read(body, options);
   if ('wrong' in document) {
     return unusable({ reason: document.wrong, detail: firstHeader(headers, 'content-type') ?? null });

@@ -13,17 +13,17 @@ export function messageIn(body: unknown): string | null {
     (candidate) => typeof candidate === 'string' && candidate.trim() !== '',
   );
   const error = isMap(body.error) ? messageIn(body.error) : null;
-  const said = main?.toString() ?? error ?? '';
+  const message = main?.toString() ?? error ?? '';
   const code = typeof body.code === 'string' ? body.code : '';
-  const more = flatten(body.errors, '', maxDepth).filter((part) => !repeats(`${said} ${code}`, part));
-  if (more.length === 0) return said || null;
-  return [...(said === '' ? [] : [said]), more.join('; ')].join(': ');
+  const details = flatten(body.errors, '', maxDepth).filter((part) => !repeats(`${message} ${code}`, part));
+  if (details.length === 0) return message || null;
+  return [...(message === '' ? [] : [message]), details.join('; ')].join(': ');
 }
 
 /** Whether a part only repeats the words before it, apart from its field, as in `resource: is unauthorized`. */
 function repeats(before: string, part: string): boolean {
-  const said = new Set(['is', ...words(before)]);
-  return words(part.replace(/^[\w.]+: /, '')).every((word) => said.has(word));
+  const knownWords = new Set(['is', ...words(before)]);
+  return words(part.replace(/^[\w.]+: /, '')).every((word) => knownWords.has(word));
 }
 
 function words(text: string): string[] {
@@ -35,11 +35,11 @@ const internals =
   /\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
 
 /** Whether a message is raw internals of the server. */
-export function isRaw(message: string): boolean {
+export function showsInternals(message: string): boolean {
   return internals.test(message);
 }
 
-export const rawInstead = 'its message is raw internals of the server, which --debug shows';
+export const internalsNote = 'its message is raw internals of the server, which --debug shows';
 
 function flatten(errors: Value | undefined, path: string, depth: number): string[] {
   const label = path === '' ? '' : `${path}: `;

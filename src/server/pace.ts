@@ -1,6 +1,6 @@
 export interface PaceOptions {
   /** Maximum of requests in flight. */
-  readonly most: number;
+  readonly maxInFlight: number;
   /** Maximum of requests a second; undefined for no limit. */
   readonly rate: number | undefined;
   /** Waits, or less if the run is interrupted. */
@@ -24,12 +24,12 @@ export class Pace {
   #window: number;
   #running = 0;
   #era = 0;
-  #held: Promise<unknown> = Promise.resolve();
+  #hold: Promise<unknown> = Promise.resolve();
   #nextStart = Number.NEGATIVE_INFINITY;
 
   constructor(options: PaceOptions) {
     this.#options = options;
-    this.#window = options.most;
+    this.#window = options.maxInFlight;
   }
 
   /** The present maximum of requests in flight. */
@@ -41,9 +41,9 @@ export class Pace {
   async begin(): Promise<Slot> {
     if (this.#running < this.width && this.#waiting.length === 0) this.#running += 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    for (let held: unknown; held !== this.#held; ) {
-      held = this.#held;
-      await this.#held;
+    for (let hold: unknown; hold !== this.#hold; ) {
+      hold = this.#hold;
+      await this.#hold;
     }
     await this.#inRate();
     return { era: this.#era };
@@ -52,7 +52,7 @@ export class Pace {
   /** Ends a slot; `crowded` if the server seems overloaded. */
   end(slot: Slot, outcome: 'fine' | 'crowded' | 'other'): void {
     this.#running -= 1;
-    if (outcome === 'fine') this.#window = Math.min(this.#options.most, this.#window + 1 / this.width);
+    if (outcome === 'fine') this.#window = Math.min(this.#options.maxInFlight, this.#window + 1 / this.width);
     // Requests that were in flight together count once.
     if (outcome === 'crowded' && slot.era === this.#era) {
       this.#window = Math.max(1, this.#window / 2);
@@ -69,7 +69,7 @@ export class Pace {
   /** Starts nothing for that long; resolves after it, or if the run is interrupted. */
   async hold(seconds: number): Promise<void> {
     const pause = this.#options.delay(seconds);
-    this.#held = Promise.all([this.#held, pause]);
+    this.#hold = Promise.all([this.#hold, pause]);
     await pause;
   }
 

@@ -32,9 +32,9 @@ export function isProblem(found: ProxyServer | Problem | null): found is Problem
 }
 
 function setting(variables: ProcessVariables, name: string): { name: string; value: string } | undefined {
-  for (const writing of [name, name.toUpperCase()]) {
-    const value = Object.hasOwn(variables, writing) ? variables[writing]?.trim() : undefined;
-    if (value) return { name: writing, value };
+  for (const spelling of [name, name.toUpperCase()]) {
+    const value = Object.hasOwn(variables, spelling) ? variables[spelling]?.trim() : undefined;
+    if (value) return { name: spelling, value };
   }
   return undefined;
 }
@@ -54,18 +54,18 @@ function isExempt(host: string, port: string, variables: ProcessVariables): bool
 
 /** Never repeats the text, which may contain a password. */
 function readProxy(text: string, variable: string): ProxyServer | Problem {
-  const bad = (why: string): Problem =>
+  const badProxy = (why: string): Problem =>
     error('bad-proxy', `the proxy in ${variable} ${why}`, [], 'write it as http://proxy.example.com:3128');
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = parseUrl(address);
-  if (url === undefined || url.hostname === '') return bad('is not an address');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return bad('is neither http nor https');
+  if (url === undefined || url.hostname === '') return badProxy('is not an address');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return badProxy('is neither http nor https');
   let authorization: Sensitive | null = null;
   try {
     const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
     if (pair !== ':') authorization = new Sensitive(`Basic ${Buffer.from(pair).toString('base64')}`);
   } catch {
-    return bad('has a user name or a password with invalid percent-encoding');
+    return badProxy('has a user name or a password with invalid percent-encoding');
   }
   return { origin: url.origin, variable, authorization };
 }

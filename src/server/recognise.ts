@@ -36,7 +36,7 @@ export function otherProfiles(used: Profile): Profile[] {
 }
 
 /** What the answer for an unknown path tells. */
-export type Probed =
+export type ProbeResult =
   /** The answer is this profile's. */
   | { readonly kind: 'recognised'; readonly profile: Profile }
   /** A 404, as documented. */
@@ -44,10 +44,10 @@ export type Probed =
   /** Anything else, which tells nothing. */
   | { readonly kind: 'unclear'; readonly status: number | null };
 
-export const anything: Parser<unknown> = (document) => ({ value: document });
+export const parseAnything: Parser<unknown> = (document) => ({ value: document });
 
 /** A GET of an unknown path; routers answer it before they check credentials. */
-export function nowhere(scope: Scope): ExtraRead {
+export function unknownPathRead(scope: Scope): ExtraRead {
   return { title: 'ask for a path that no server has', path: '/api/idops-doctor', scope };
 }
 
@@ -59,9 +59,9 @@ export function profileByUnknownPath(status: number | null): Profile | undefined
 /**
  * Recognises a profile with one GET. Throws a `ServerFailure` if there was no answer, or the server failed.
  */
-export async function probe(reader: Reader, scope: Scope): Promise<Probed> {
+export async function probe(reader: Reader, scope: Scope): Promise<ProbeResult> {
   try {
-    const answer = await reader.showExtra(nowhere(scope), {}, anything);
+    const answer = await reader.showExtra(unknownPathRead(scope), {}, parseAnything);
     return answer === null ? { kind: 'plain' } : { kind: 'unclear', status: 200 };
   } catch (failure) {
     if (!(failure instanceof ServerFailure)) throw failure;

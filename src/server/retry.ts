@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AnswerHeaders, type Exchanged, firstHeader } from './exchange.js';
-import { faultOf, proxyMark } from './failures.js';
+import { type AnswerHeaders, type ExchangeOutcome, firstHeader } from './exchange.js';
+import { faultOf, proxyPrefix } from './failures.js';
 
 /** Four attempts in all. */
 export const defaultRetries = 3;
@@ -10,9 +10,9 @@ const longestPause = 60;
 const firstPause = 1;
 const longestOwnPause = 30;
 /** Maximum of seconds that a run waits for retries without a good answer. */
-export const defaultPatience = 300;
+export const defaultRetryBudget = 300;
 /** Seconds that a good answer gives back. */
-const relief = 1;
+const refund = 1;
 
 const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 
@@ -25,16 +25,16 @@ export function seconds(): number {
 export type Delay = (seconds: number, signal: AbortSignal) => Promise<void>;
 
 /** Whether a retry may help. */
-export function mayPass(outcome: Exchanged): boolean {
-  const needsPerson = (reason: string) => faultOf(reason) === 'certificate' || reason === `${proxyMark}407`;
+export function isTransientFailure(outcome: ExchangeOutcome): boolean {
+  const needsPerson = (reason: string) => faultOf(reason) === 'certificate' || reason === `${proxyPrefix}407`;
   if (outcome.status === null) return outcome.sent || !needsPerson(outcome.reason);
   return retriedStatuses.has(outcome.status);
 }
 
 /** The pause before an attempt: what the server asks for, otherwise exponential with full jitter. */
-export function pauseBefore(nextTry: number, retryAfter: number | null, random: () => number): number {
+export function pauseBefore(nextAttempt: number, retryAfter: number | null, random: () => number): number {
   return retryAfter === null
-    ? random() * Math.min(firstPause * 2 ** (nextTry - 2), longestOwnPause)
+    ? random() * Math.min(firstPause * 2 ** (nextAttempt - 2), longestOwnPause)
     : Math.min(retryAfter, longestPause);
 }
 
@@ -43,13 +43,13 @@ export function pauseBefore(nextTry: number, retryAfter: number | null, random: 
  */
 export function retryAfterSeconds(headers: AnswerHeaders): number | null {
   const waits = (headers.get('retry-after') ?? []).flatMap((value) => {
-    const wait = waitOf(value.trim(), headers);
+    const wait = waitSeconds(value.trim(), headers);
     return wait === null ? [] : [wait];
   });
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-function waitOf(value: string, headers: AnswerHeaders): number | null {
+function waitSeconds(value: string, headers: AnswerHeaders): number | null {
   if (/^\d{1,9}$/.test(value)) return Number(value);
   const until = httpDate(value);
   if (until === null) return null;
@@ -67,15 +67,15 @@ function httpDate(text: string): number | null {
  * How long a run still waits for retries. Concurrent pauses count once; good answers give some back, so that a long run on a flaky
  * server ends, and a short one on a dead server does too.
  */
-export class Patience {
-  readonly #most: number;
+export class RetryBudget {
+  readonly #limit: number;
   readonly #now: () => number;
   #left: number;
-  #paidUntil = Number.NEGATIVE_INFINITY;
+  #chargedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(most = defaultPatience, now = seconds) {
-    this.#most = most;
-    this.#left = most;
+  constructor(limit = defaultRetryBudget, now = seconds) {
+    this.#limit = limit;
+    this.#left = limit;
     this.#now = now;
   }
 
@@ -83,15 +83,15 @@ export class Patience {
   take(seconds: number): boolean {
     const now = this.#now();
     const end = now + seconds;
-    const cost = Math.max(0, end - Math.max(now, this.#paidUntil));
+    const cost = Math.max(0, end - Math.max(now, this.#chargedUntil));
     if (cost > this.#left) return false;
     this.#left -= cost;
-    this.#paidUntil = Math.max(end, this.#paidUntil);
+    this.#chargedUntil = Math.max(end, this.#chargedUntil);
     return true;
   }
 
   answered(): void {
-    this.#left = Math.min(this.#most, this.#left + relief);
+    this.#left = Math.min(this.#limit, this.#left + refund);
   }
 }
 

@@ -10,7 +10,7 @@ export interface TokenCommand {
   readonly argv: readonly string[];
   readonly cwd: string;
   /** Process variables beside those that programs need to run. */
-  readonly passed: { readonly [name: string]: string };
+  readonly variables: { readonly [name: string]: string };
 }
 
 export interface TokenCommandOptions {
@@ -32,36 +32,36 @@ const maxBytes = 2 ** 20;
  * (`token-command-failed`) with its standard error.
  */
 export async function runTokenCommand(
-  { argv, cwd, passed }: TokenCommand,
+  { argv, cwd, variables }: TokenCommand,
   options: TokenCommandOptions,
 ): Promise<string> {
   const { redact, onSecret } = options;
   const [program = '', ...args] = argv;
   // It may echo them.
-  for (const value of Object.values(passed)) onSecret(value, 'declared');
-  const env = { ...neededVariables(process.env), ...passed };
-  const { stdout, stderr, why } = await run(program, args, { cwd, env }, options);
+  for (const value of Object.values(variables)) onSecret(value, 'declared');
+  const env = { ...neededVariables(process.env), ...variables };
+  const { stdout, stderr, failureReason } = await run(program, args, { cwd, env }, options);
   // If it failed too, since its standard error may repeat it.
   onSecret(stdout.trim());
-  if (why === null) return stdout;
-  const said = oneLine(redact(stderr));
+  if (failureReason === null) return stdout;
+  const output = oneLine(redact(stderr));
   throw problemError(
     'token-command-failed',
-    `the token command ${basename(program)} ${why}${said === '' ? '' : `: ${said}`}`,
+    `the token command ${basename(program)} ${failureReason}${output === '' ? '' : `: ${output}`}`,
     'server.auth.token_command must print the token and exit with 0',
   );
 }
 
-interface Ran {
+interface CommandOutcome {
   readonly stdout: string;
   readonly stderr: string;
   /** Why it failed; null if it didn't. */
-  readonly why: string | null;
+  readonly failureReason: string | null;
 }
 
 /** What programs need to run, find their settings and choose a language. */
-const needed = /^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
-const neededOnWindows =
+const neededNames = /^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
+const neededNamesOnWindows =
   /^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 
 /** The variables that every token command gets, without credentials of idops and of a workflow. */
@@ -71,7 +71,7 @@ export function neededVariables(
 ): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(variables).filter(
-      ([name]) => needed.test(name) || (platform === 'win32' && neededOnWindows.test(name)),
+      ([name]) => neededNames.test(name) || (platform === 'win32' && neededNamesOnWindows.test(name)),
     ),
   );
 }
@@ -79,27 +79,27 @@ export function neededVariables(
 function run(
   program: string,
   args: readonly string[],
-  where: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  place: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
   { timeout = defaultTimeout, grace = defaultGrace, signal }: TokenCommandOptions,
-): Promise<Ran> {
+): Promise<CommandOutcome> {
   return new Promise((resolve) => {
     const limits = { timeout: timeout * 1000, killSignal: 'SIGKILL', maxBuffer: maxBytes } as const;
     const timers: NodeJS.Timeout[] = [];
-    const soon = (act: () => void): void => void timers.push(setTimeout(act, grace * 1000));
-    const end = (ran: Ran): void => {
+    const afterGrace = (act: () => void): void => void timers.push(setTimeout(act, grace * 1000));
+    const end = (ran: CommandOutcome): void => {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener('abort', interrupt);
       resolve(ran);
     };
     const started = () =>
-      execFile(program, args, { ...where, ...limits }, (failure, stdout, stderr) => {
-        const why = signal?.aborted ? 'was interrupted' : failure && whyFailed(failure, timeout);
-        end({ stdout, stderr, why });
+      execFile(program, args, { ...place, ...limits }, (failure, stdout, stderr) => {
+        const failureReason = signal?.aborted ? 'was interrupted' : failure && whyFailed(failure, timeout);
+        end({ stdout, stderr, failureReason });
       });
     let child: ChildProcess | undefined;
     const interrupt = (): void => {
       child?.kill('SIGTERM');
-      soon(() => child?.kill('SIGKILL'));
+      afterGrace(() => child?.kill('SIGKILL'));
     };
     signal?.addEventListener('abort', interrupt);
     try {
@@ -107,7 +107,7 @@ function run(
       child.stdin?.end();
       // A child of the program may keep the pipes open.
       child.on('exit', () =>
-        soon(() => {
+        afterGrace(() => {
           child?.stdout?.destroy();
           child?.stderr?.destroy();
         }),
@@ -115,7 +115,7 @@ function run(
       if (signal?.aborted) interrupt();
     } catch (failure) {
       // Some failures are thrown, others reported to the callback.
-      end({ stdout: '', stderr: '', why: whyNotStarted((failure as NodeJS.ErrnoException).code) });
+      end({ stdout: '', stderr: '', failureReason: whyNotStarted((failure as NodeJS.ErrnoException).code) });
     }
   });
 }

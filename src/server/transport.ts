@@ -7,26 +7,26 @@ import { mask } from '../secrets/redactor.js';
 import type { Answer, Call, TransportOptions } from './call.js';
 import type { Route } from './connections.js';
 import type { Credential } from './credentials.js';
-import { exchange, triedOf } from './exchange.js';
-import { briefly, Expired, type FailureFacts, leavesOpen, ServerFailure, Withheld } from './failures.js';
-import { isCrowded, judge, type Trouble, type TryVerdict } from './judge.js';
-import { isRaw } from './messages.js';
+import { exchange, statusAndReason } from './exchange.js';
+import { Expired, type FailureFacts, leavesOpen, ServerFailure, shortReason, Withheld } from './failures.js';
+import { type AttemptVerdict, isOverloaded, judgeResponse, type ProblemFacts } from './judge.js';
+import { showsInternals } from './messages.js';
 import type { Scope } from './operations.js';
 import { Pace } from './pace.js';
-import { defaultRetries, Patience, pauseBefore, seconds, sleepSeconds } from './retry.js';
+import { defaultRetries, pauseBefore, RetryBudget, seconds, sleepSeconds } from './retry.js';
 
 const defaultMaxAnswerBytes = 64 * 2 ** 20;
 
 /** How often a permit is confirmed if it no longer holds when the request is about to be sent. */
 const CONFIRMATIONS = 10;
 
-interface Tried<T> {
-  readonly verdict: TryVerdict<T>;
+interface Attempted<T> {
+  readonly verdict: AttemptVerdict<T>;
   readonly credential: Credential;
 }
 
 /** Why nothing was sent; `withheld` is why the permit could not be confirmed. */
-type NotTried = 'expired' | 'unwanted' | { readonly withheld: unknown };
+type NotAttempted = 'expired' | 'unwanted' | { readonly withheld: unknown };
 
 /** Sends requests to one server, and follows no redirect. */
 export class Transport {
@@ -34,7 +34,7 @@ export class Transport {
   readonly #route: Route;
   #pool: Promise<Dispatcher> | undefined;
   readonly #pace: Pace;
-  readonly #patience: Patience;
+  readonly #retryBudget: RetryBudget;
   readonly #delay: (seconds: number) => Promise<void>;
   readonly #closing = new AbortController();
 
@@ -47,8 +47,8 @@ export class Transport {
     // Every pause listens to it, which is no leak.
     setMaxListeners(0, ending);
     this.#delay = (time) => delay(time, ending);
-    this.#patience = patience ?? new Patience();
-    this.#pace = new Pace({ most: concurrency, rate, delay: this.#delay, now: seconds });
+    this.#retryBudget = patience ?? new RetryBudget();
+    this.#pace = new Pace({ maxInFlight: concurrency, rate, delay: this.#delay, now: seconds });
     this.#route = { origin: baseUrl.origin, tls, proxy };
   }
 
@@ -62,11 +62,11 @@ export class Transport {
     let repeats = before;
     let last: ServerFailure | undefined;
     for (let attempts = before + 1; ; attempts++) {
-      const tried = await this.#inTurn(call, attempts);
-      if (tried === 'expired') throw new Expired(last);
-      if (tried === 'unwanted') throw new Error('the request is no longer wanted');
-      if ('withheld' in tried) throw new Withheld(last, tried.withheld);
-      const { verdict, credential } = tried;
+      const attempted = await this.#attemptInTurn(call, attempts);
+      if (attempted === 'expired') throw new Expired(last);
+      if (attempted === 'unwanted') throw new Error('the request is no longer wanted');
+      if ('withheld' in attempted) throw new Withheld(last, attempted.withheld);
+      const { verdict, credential } = attempted;
       if ('value' in verdict) return { status: verdict.status, attempts, data: verdict.value };
       sent ||= verdict.sent;
       const { problem } = verdict;
@@ -75,8 +75,8 @@ export class Transport {
         this.#failure(call, { ...problem, ...earlier, ...more }, { sent, attempts, credential });
       doubt ||= leavesOpen({ ...problem, method: call.method, sent: verdict.sent });
       // A POST is only repeated if it never left.
-      const once = call.method === 'POST' && sent;
-      if (problem.kind === 'unauthorized' && !once && !renewed && !signal.aborted) {
+      const mustNotRepeat = call.method === 'POST' && sent;
+      if (problem.kind === 'unauthorized' && !mustNotRepeat && !renewed && !signal.aborted) {
         renewed = true;
         const renewal = await this.#renew(credential, call.scope);
         if (renewal === true) continue;
@@ -84,21 +84,21 @@ export class Transport {
       }
       repeats += 1;
       const pause = pauseBefore(repeats + 1, problem.retryAfter ?? null, this.#options.random ?? Math.random);
-      const again = verdict.passing && !once && repeats <= retries && !signal.aborted;
+      const willRetry = verdict.isTransient && !mustNotRepeat && repeats <= retries && !signal.aborted;
       // The server wants fewer requests: hold the others too, even if this one is given up.
-      const others = isCrowded(verdict) && problem.retryAfter != null;
-      const waits = (again || others) && this.#patience.take(pause);
-      if (!again || !waits) {
-        if (waits) void this.#pace.hold(pause);
-        throw fail(again ? { outOfPatience: true } : {});
+      const mustHoldOthers = isOverloaded(verdict) && problem.retryAfter != null;
+      const hasBudget = (willRetry || mustHoldOthers) && this.#retryBudget.take(pause);
+      if (!willRetry || !hasBudget) {
+        if (hasBudget) void this.#pace.hold(pause);
+        throw fail(willRetry ? { outOfPatience: true } : {});
       }
       this.#options.onRetry?.({
         attempt: attempts + 1,
         of: attempts + 1 + retries - repeats,
-        why: briefly(problem),
+        why: shortReason(problem),
         ...(problem.retryAfter == null ? {} : { wait: pause }),
       });
-      if (others || problem.status === 429) await this.#pace.hold(pause);
+      if (mustHoldOthers || problem.status === 429) await this.#pace.hold(pause);
       else await this.#delay(pause);
       if (signal.aborted) throw fail();
       last = fail();
@@ -119,30 +119,34 @@ export class Transport {
   }
 
   /** Makes one attempt when its turn comes, with fresh credentials. */
-  async #inTurn<T>(call: Call<T>, attempt: number): Promise<Tried<T> | NotTried> {
-    const turn = await this.#pace.begin();
+  async #attemptInTurn<T>(call: Call<T>, attempt: number): Promise<Attempted<T> | NotAttempted> {
+    const slot = await this.#pace.begin();
     let outcome: 'fine' | 'crowded' | 'other' = 'other';
     try {
       if (isExpired(call)) return 'expired';
-      if (call.wanted?.() === false) return 'unwanted';
+      if (call.isWanted?.() === false) return 'unwanted';
       const credential = await this.#options.credentials.current(call.scope);
       // Getting the token may have taken long.
-      if (call.wanted?.() === false) return 'unwanted';
-      const tried = await this.#permitted(call, credential, attempt);
-      if (typeof tried === 'string' || 'withheld' in tried) return tried;
-      const { verdict } = tried;
+      if (call.isWanted?.() === false) return 'unwanted';
+      const attempted = await this.#attemptPermitted(call, credential, attempt);
+      if (typeof attempted === 'string' || 'withheld' in attempted) return attempted;
+      const { verdict } = attempted;
       if ('value' in verdict) {
         outcome = 'fine';
-        this.#patience.answered();
-      } else if (isCrowded(verdict)) outcome = 'crowded';
-      return tried;
+        this.#retryBudget.answered();
+      } else if (isOverloaded(verdict)) outcome = 'crowded';
+      return attempted;
     } finally {
-      this.#pace.end(turn, outcome);
+      this.#pace.end(slot, outcome);
     }
   }
 
   /** Makes one attempt with a permit that holds when the request leaves. */
-  async #permitted<T>(call: Call<T>, credential: Credential, attempt: number): Promise<Tried<T> | NotTried> {
+  async #attemptPermitted<T>(
+    call: Call<T>,
+    credential: Credential,
+    attempt: number,
+  ): Promise<Attempted<T> | NotAttempted> {
     for (let round = 1; round <= CONFIRMATIONS; round += 1) {
       try {
         await call.permit?.confirm();
@@ -150,16 +154,20 @@ export class Transport {
         return { withheld: failure };
       }
       if (isExpired(call)) return 'expired';
-      const tried = await this.#try(call, credential, attempt);
-      if (tried !== 'withheld') return tried;
+      const attempted = await this.#attempt(call, credential, attempt);
+      if (attempted !== 'withheld') return attempted;
     }
     return {
       withheld: new Error(`the permit expired before the request could be sent, ${CONFIRMATIONS} times`),
     };
   }
 
-  async #try<T>(call: Call<T>, credential: Credential, attempt: number): Promise<Tried<T> | 'withheld'> {
-    const { timeout, maxAnswerBytes = defaultMaxAnswerBytes, onTry } = this.#options;
+  async #attempt<T>(
+    call: Call<T>,
+    credential: Credential,
+    attempt: number,
+  ): Promise<Attempted<T> | 'withheld'> {
+    const { timeout, maxAnswerBytes = defaultMaxAnswerBytes, onAttempt } = this.#options;
     const limits = { timeout, maxBytes: maxAnswerBytes, permit: call.permit };
     const request = this.#request(call, credential);
     const began = performance.now();
@@ -167,23 +175,25 @@ export class Transport {
     const outcome =
       call.method === 'POST'
         ? await (await connections()).exchangeOnce(this.#route, request, limits)
-        : await exchange(await this.#opened(), request, limits);
+        : await exchange(await this.#openPool(), request, limits);
     if (outcome.status === null && outcome.reason === 'withheld') return 'withheld';
-    const verdict = judge(call, outcome, this.#options);
-    const said = 'problem' in verdict ? verdict.problem.serverMessage : null;
-    onTry?.({
+    const verdict = judgeResponse(call, outcome, this.#options);
+    const serverMessage = 'problem' in verdict ? verdict.problem.serverMessage : null;
+    onAttempt?.({
       operation: call.operation,
       method: call.method,
       path: call.path,
-      ...triedOf(outcome),
+      ...statusAndReason(outcome),
       milliseconds: performance.now() - began,
       attempt,
-      ...(said != null && isRaw(said) ? { raw: this.#cleaner(credential)(said) } : {}),
+      ...(serverMessage != null && showsInternals(serverMessage)
+        ? { raw: this.#redactorFor(credential)(serverMessage) }
+        : {}),
     });
     return { verdict, credential };
   }
 
-  #opened(): Promise<Dispatcher> {
+  #openPool(): Promise<Dispatcher> {
     const { concurrency, timeout } = this.#options;
     // Nothing would close a pool that is opened now.
     this.#closing.signal.throwIfAborted();
@@ -221,13 +231,13 @@ export class Transport {
 
   #failure(
     call: Call<unknown>,
-    problem: Trouble & Partial<FailureFacts>,
+    problem: ProblemFacts & Partial<FailureFacts>,
     { sent, attempts, credential }: { sent: boolean; attempts: number; credential: Credential },
   ): ServerFailure {
     const { baseUrl, timeout, proxy } = this.#options;
     const { serverMessage, detail, reason, retryAfter, members, doubt, outOfPatience, changed } = problem;
-    const strip = this.#stripper(credential);
-    const clean = this.#cleaner(credential);
+    const maskCredential = this.#credentialMasker(credential);
+    const redact = this.#redactorFor(credential);
     return new ServerFailure({
       // An earlier attempt may have succeeded, which `unreachable` would deny.
       kind: problem.kind === 'unreachable' && sent ? 'lost' : problem.kind,
@@ -235,33 +245,33 @@ export class Transport {
       title: call.title,
       method: call.method,
       // It contains nothing of the server, so declared secrets in it are coincidence.
-      path: oneLine(strip(call.path)),
+      path: oneLine(maskCredential(call.path)),
       scope: call.scope,
       origin: baseUrl.origin,
       status: problem.status,
-      serverMessage: serverMessage == null ? null : clean(serverMessage) || null,
+      serverMessage: serverMessage == null ? null : redact(serverMessage) || null,
       attempts,
       retryAfter: retryAfter ?? null,
       sent,
       reason: reason ?? null,
-      detail: detail == null ? null : clean(detail),
+      detail: detail == null ? null : redact(detail),
       timeout,
       proxy: proxy?.origin,
       doubt,
       changed,
       outOfPatience,
-      members: members?.map(clean),
+      members: members?.map(redact),
     });
   }
 
   /** Puts the server's words on one line, redacted. */
-  #cleaner(credential: Credential): (text: string) => string {
-    const strip = this.#stripper(credential);
+  #redactorFor(credential: Credential): (text: string) => string {
+    const strip = this.#credentialMasker(credential);
     return (text) => oneLine(this.#options.redact(strip(text)));
   }
 
   /** Servers echo tokens in error messages, plain or URL-encoded. */
-  #stripper({ value }: Credential): (text: string) => string {
+  #credentialMasker({ value }: Credential): (text: string) => string {
     const token = value.slice(value.indexOf(' ') + 1);
     const echoes = [...new Set([value, token, encodeURIComponent(token)])].filter(Boolean);
     return (text) => echoes.reduce((rest, echo) => rest.replaceAll(echo, mask), text);

@@ -8,14 +8,14 @@ import { clientCredentials } from '../server/client-credentials.js';
 import {
   bearerToken,
   type Credentials,
-  chosenHeader,
-  Renewing,
+  headerCredentials,
+  RenewingCredentials,
   tokenCommand,
   tokenFile,
 } from '../server/credentials.js';
 import type { Scope } from '../server/operations.js';
 import type { Reader } from '../server/reader.js';
-import { Patience } from '../server/retry.js';
+import { RetryBudget } from '../server/retry.js';
 
 /** Seconds that one request may take. */
 export const DEFAULT_TIMEOUT = 30;
@@ -49,7 +49,7 @@ export function openConnection(
     redact: redactor.redactEcho,
     onSecret: redactor.add,
     signal,
-    patience: new Patience(),
+    patience: new RetryBudget(),
     ...network,
   };
   return connect({
@@ -79,7 +79,7 @@ export async function withReader<T>(
 function credentialsOf(
   { auth, tls }: ServerSettings,
   scopes: readonly Scope[],
-  options: SendingOptions & { readonly patience: Patience },
+  options: SendingOptions & { readonly patience: RetryBudget },
 ): Credentials {
   const { redact, onSecret, signal } = options;
   switch (auth.way) {
@@ -90,9 +90,9 @@ function credentialsOf(
     case 'token_command':
       return tokenCommand(auth, { redact, onSecret, signal });
     case 'header':
-      return chosenHeader(auth.name, String(auth.value.reveal()));
+      return headerCredentials(auth.name, String(auth.value.reveal()));
     case 'client_credentials':
-      return new Renewing(
+      return new RenewingCredentials(
         clientCredentials({ ...auth, clientSecret: String(auth.clientSecret.reveal()) }, scopes, {
           ...options,
           tls,

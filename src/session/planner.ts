@@ -23,7 +23,7 @@ import { labelPlan } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
-import { type Probed, probe } from '../server/recognise.js';
+import { type ProbeResult, probe } from '../server/recognise.js';
 import type { State } from '../state/state.js';
 import { type StoredOptions, storedPlanText } from './plan-file.js';
 import type { PlanOptions, Session, UndoPlan, WritingCommand } from './session.js';
@@ -62,7 +62,7 @@ export class Planner {
   /** The plans that may be applied: none that was begun before an apply ended. */
   #applicable = new WeakMap<Plan, PlanRecipe>();
   readonly #storedOptions = new WeakMap<Plan, StoredOptions>();
-  #probe: Promise<Probed> | undefined;
+  #probe: Promise<ProbeResult> | undefined;
 
   /** `read` are the lists that were read to settle killed runs. */
   constructor(options: PlannerOptions, state: State, read: ReadLists | undefined) {

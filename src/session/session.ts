@@ -41,7 +41,7 @@ export interface SessionOptions extends ServerOverrides {
   /** Why something is applied, for the journal of the run. */
   readonly message?: string | undefined;
   /** How requests are paced, retried and logged. */
-  readonly network?: Partial<Pick<SendingOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
+  readonly network?: Partial<Pick<SendingOptions, 'rate' | 'retries' | 'onAttempt' | 'delay' | 'random'>>;
   /** The settings of `safety`; by default those of the configuration. */
   readonly safety?: Safety;
   /** Whether the command asks the approvers that `safety` names, so that a protected object can be changed. */

@@ -9,7 +9,7 @@ import { noReplan, type Replan } from '../../src/plan/replan.js';
 import type { Organization, Template } from '../../src/server/answers.js';
 import { type Expired, type FailureFacts, ServerFailure, type Withheld } from '../../src/server/failures.js';
 import { operationPath, operations, type WriteRequest } from '../../src/server/operations.js';
-import type { Probed } from '../../src/server/recognise.js';
+import type { ProbeResult } from '../../src/server/recognise.js';
 import { documented } from '../plan/fixtures.js';
 import { planOf } from '../report/plans.js';
 
@@ -28,7 +28,7 @@ export interface Rig {
   readonly signal?: AbortSignal;
   readonly replan?: Replan;
   readonly notBefore?: number;
-  readonly probed?: Probed;
+  readonly probed?: ProbeResult;
   /** Called before a line is written; what it throws is what the disk says. */
   readonly disk?: (line: string) => void | Promise<void>;
 }

@@ -27,7 +27,7 @@ async function examine(at: Site, address = at.sandbox.url, token = at.sandbox.to
   };
   const { profile } = server;
   return await withReader(server, [], options, (reader) =>
-    diagnose({ reader, baseUrl: address, profile, isWritten: true, needed: scopes }),
+    diagnose({ reader, baseUrl: address, profile, isConfigured: true, needed: scopes }),
   );
 }
 
@@ -59,7 +59,7 @@ describe('which profile fits', () => {
   test.each(fits)('%j', async (options, name, marked) => {
     const at = await site(options);
     const diagnosis = await examine(at);
-    expect(diagnosis.fits).toBe(name);
+    expect(diagnosis.matchingProfile).toBe(name);
     expect(marks(diagnosis)).toEqual({ ...fine, ...marked });
     expect(at.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe('which profile fits', () => {
   test('without the scope for key pairs, an unknown path identifies it', async () => {
     const at = await site({ tokens: { secret: ['users:manage:all', 'identity-providers:manage:all'] } });
     const diagnosis = await examine(at);
-    expect(diagnosis.fits).toBe('boruta');
+    expect(diagnosis.matchingProfile).toBe('boruta');
     expect(marks(diagnosis)).toEqual({ ...fine, 'scope clients:manage:all': 'fail' });
   });
 });
@@ -106,8 +106,8 @@ describe('an address without a fitting server', () => {
       response.end('{"data":[]}');
     });
     const at = await site();
-    const { checks, fits } = await examine(at, await listening(server));
-    expect(fits).toBeNull();
+    const { checks, matchingProfile } = await examine(at, await listening(server));
+    expect(matchingProfile).toBeNull();
     expect(checks).toContainEqual({
       name: 'profile',
       status: 'warn',

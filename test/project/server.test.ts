@@ -91,8 +91,8 @@ describe('the ways to authenticate', () => {
   test('a command gets the variables that it lists, if they are set', async () => {
     const server = '  auth: {token_command: [x], pass_env: [HANDED_ON, NOT_SET]}\n';
     const { auth } = await settings(server, { HANDED_ON: 'abc', OTHER: 'def' });
-    expect(auth).toMatchObject({ way: 'token_command', passed: { HANDED_ON: 'abc' } });
-    expect(auth.way === 'token_command' && Object.keys(auth.passed)).toEqual(['HANDED_ON']);
+    expect(auth).toMatchObject({ way: 'token_command', variables: { HANDED_ON: 'abc' } });
+    expect(auth.way === 'token_command' && Object.keys(auth.variables)).toEqual(['HANDED_ON']);
   });
 
   test('IDOPS_TOKEN overrides all of them', async () => {

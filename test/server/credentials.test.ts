@@ -7,12 +7,12 @@ import { createRedactor } from '../../src/secrets/redactor.js';
 import {
   bearerToken,
   type Credentials,
-  chosenHeader,
-  Renewing,
+  headerCredentials,
+  headerFault,
+  RenewingCredentials,
   type Token,
   tokenCommand,
   tokenFile,
-  wrongInHeader,
 } from '../../src/server/credentials.js';
 import type { Scope } from '../../src/server/operations.js';
 import { neededVariables, runTokenCommand } from '../../src/server/token-command.js';
@@ -64,7 +64,7 @@ describe('a bearer token', () => {
 describe('a chosen header', () => {
   test('is sent unchanged', async () => {
     const value = 'abc defg';
-    expect(await chosenHeader('X-Api-Key', value).current(scope)).toEqual({ name: 'x-api-key', value });
+    expect(await headerCredentials('X-Api-Key', value).current(scope)).toEqual({ name: 'x-api-key', value });
   });
 
   test.each([
@@ -81,7 +81,7 @@ describe('a chosen header', () => {
     ['X-Api-Key', ' abc', 'value'],
     ['X-Api-Key', 'é', 'value'],
   ])('%j with %j: the invalid part is %j', (name, value, part) => {
-    expect(wrongInHeader(name, value)?.part ?? null).toBe(part);
+    expect(headerFault(name, value)?.part ?? null).toBe(part);
   });
 });
 
@@ -142,7 +142,7 @@ describe('a token command', () => {
   const node = (code: string, ...args: string[]) => ({
     argv: [process.execPath, '-e', code, ...args],
     cwd: folder,
-    passed: {},
+    variables: {},
   });
   const guard = { redact: (text: string) => text.replaceAll('hunter2', '***'), onSecret: () => {} };
 
@@ -190,10 +190,9 @@ describe('a token command', () => {
     ['is not there', ['/nowhere/at-all'], 'the token command at-all was not found'],
     ['may not be run', ['/etc/passwd'], 'the token command passwd may not be run by this user'],
   ])('that %s is reported', async (_, argv, message) => {
-    expect(await problemOf(() => runTokenCommand({ argv, cwd: folder, passed: {} }, guard))).toMatchObject({
-      code: 'token-command-failed',
-      message,
-    });
+    expect(await problemOf(() => runTokenCommand({ argv, cwd: folder, variables: {} }, guard))).toMatchObject(
+      { code: 'token-command-failed', message },
+    );
   });
 
   test('gets only the variables that programs need and the listed ones', async () => {
@@ -203,7 +202,7 @@ describe('a token command', () => {
     vi.stubEnv('MARKED_SECRET', 'hunter3');
     vi.stubEnv('LC_TIME', 'C');
     try {
-      const command = { ...node(print), passed: { HANDED_ON: 'x' } };
+      const command = { ...node(print), variables: { HANDED_ON: 'x' } };
       const names = (await runTokenCommand(command, guard)).split('|');
       expect(names).toEqual(expect.arrayContaining(['HANDED_ON', 'LC_TIME', 'PATH']));
       expect(names).not.toContain('IDOPS_TOKEN');
@@ -223,7 +222,7 @@ describe('a token command', () => {
     const redactor = createRedactor();
     const command = {
       ...node('console.error(process.env.HANDED_ON); process.exit(1)'),
-      passed: { HANDED_ON: 'hunter2' },
+      variables: { HANDED_ON: 'hunter2' },
     };
     const problem = await problemOf(() =>
       runTokenCommand(command, { redact: redactor.redactEcho, onSecret: redactor.add }),
@@ -291,7 +290,7 @@ describe('credentials that are renewed', () => {
       if (next === undefined || next instanceof Error) throw next ?? new Error('no more tokens');
       return next;
     };
-    return { credentials: new Renewing(source, () => {}, now), asked };
+    return { credentials: new RenewingCredentials(source, () => {}, now), asked };
   }
   const token = (text: string, more: Partial<Token> = {}): Token => ({
     text,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { Pace, type PaceOptions } from '../../src/server/pace.js';
-import { Patience } from '../../src/server/retry.js';
+import { RetryBudget } from '../../src/server/retry.js';
 import { failureOf, json, regenerate, rename, serve, use } from './serving.js';
 
 function paced(options: Partial<PaceOptions> = {}) {
   const pauses: number[] = [];
   let time = 0;
   const pace = new Pace({
-    most: 8,
+    maxInFlight: 8,
     rate: undefined,
     now: () => time,
     delay: async (seconds) => {
@@ -31,7 +31,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 describe('the pace of requests', () => {
   test('starts requests in order, up to the limit', async () => {
-    const { pace } = paced({ most: 2 });
+    const { pace } = paced({ maxInFlight: 2 });
     const first = await pace.begin();
     await pace.begin();
     const third = pace.begin();
@@ -99,7 +99,7 @@ describe('the pace of requests', () => {
 describe('the patience of a run', () => {
   test('is used up by waiting; simultaneous waits count once', () => {
     let now = 0;
-    const patience = new Patience(10, () => now);
+    const patience = new RetryBudget(10, () => now);
     expect([patience.take(6), patience.take(4), patience.take(6)]).toEqual([true, true, true]);
     now = 3;
     expect(patience.take(7)).toBe(true);
@@ -111,7 +111,7 @@ describe('the patience of a run', () => {
 
   test('recovers with successes, up to the limit', () => {
     let now = 0;
-    const patience = new Patience(10, () => now);
+    const patience = new RetryBudget(10, () => now);
     expect(patience.take(10)).toBe(true);
     now = 20;
     for (let answers = 0; answers < 3; answers += 1) patience.answered();
@@ -159,7 +159,7 @@ describe('a connection', () => {
 
   test('stops trying if the run has waited long enough, and reports it', async () => {
     const { origin, received } = await serve((response) => response.writeHead(503).end());
-    const patience = new Patience(1, () => 0);
+    const patience = new RetryBudget(1, () => 0);
     const { writer } = use(origin, { patience, random: () => 0.9 });
     const failure = await failureOf(writer.send(rename));
     expect(failure).toMatchObject({ status: 503, attempts: 2, outOfPatience: true });

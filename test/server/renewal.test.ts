@@ -3,9 +3,9 @@ import type { Retrying } from '../../src/base/progress.js';
 import { createRedactor } from '../../src/secrets/redactor.js';
 import { checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { clientCredentials, type TokenNetwork } from '../../src/server/client-credentials.js';
-import { type Credentials, Renewing, type Token } from '../../src/server/credentials.js';
+import { type Credentials, RenewingCredentials, type Token } from '../../src/server/credentials.js';
 import type { Scope } from '../../src/server/operations.js';
-import { defaultPatience, Patience } from '../../src/server/retry.js';
+import { defaultRetryBudget, RetryBudget } from '../../src/server/retry.js';
 import { failureOf, json, problemOf, regenerate, rename, serve, use } from './serving.js';
 
 function tokens(...texts: string[]): Credentials & { readonly asked: () => number } {
@@ -15,7 +15,7 @@ function tokens(...texts: string[]): Credentials & { readonly asked: () => numbe
     asked += 1;
     return { text, renewAt: null, scopes: null };
   };
-  const { current, renew } = bound(new Renewing(source, () => {}));
+  const { current, renew } = bound(new RenewingCredentials(source, () => {}));
   return { current, renew, asked: () => asked };
 }
 
@@ -64,7 +64,7 @@ describe('a 401', () => {
       first = false;
       return { text: 'old', renewAt: null, scopes: null };
     };
-    const { writer } = use(origin, { credentials: new Renewing(source, () => {}) });
+    const { writer } = use(origin, { credentials: new RenewingCredentials(source, () => {}) });
     expect((await failureOf(writer.send(rename))).message).toContain(
       '(it could not be renewed: the token file secrets/token does not exist)',
     );
@@ -112,7 +112,7 @@ describe('client credentials', () => {
         pauses.push(seconds);
       },
       random: () => 0.5,
-      patience: new Patience(defaultPatience, () => 0),
+      patience: new RetryBudget(defaultRetryBudget, () => 0),
       now: () => 1_000_000,
       ...options,
     });

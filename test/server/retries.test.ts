@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { Patience, sleepSeconds } from '../../src/server/retry.js';
+import { RetryBudget, sleepSeconds } from '../../src/server/retry.js';
 import { afterwards } from '../cleanups.js';
 import { failureOf, json, rename, serve, use } from './serving.js';
 
@@ -49,7 +49,7 @@ describe('the configured number of tries', () => {
     const { reader, pauses } = use(origin, {
       retries: 8,
       random: () => 1,
-      patience: new Patience(1000, () => 0),
+      patience: new RetryBudget(1000, () => 0),
     });
     expect(await failureOf(reader.listOrganizations(1))).toMatchObject({ attempts: 9 });
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
@@ -119,11 +119,11 @@ describe('the pause before the next try', () => {
     process.on('warning', note);
     let answered = 0;
     // When all wait for their next try.
-    const onTry = (): void => {
+    const onAttempt = (): void => {
       answered += 1;
       if (answered === 20) setImmediate(() => stop.abort());
     };
-    const { reader } = use(origin, { signal: stop.signal, delay: sleepSeconds, concurrency: 20, onTry });
+    const { reader } = use(origin, { signal: stop.signal, delay: sleepSeconds, concurrency: 20, onAttempt });
     const failures = await Promise.all(
       Array.from({ length: 20 }, (_, index) => failureOf(reader.listOrganizations(index + 1))),
     );

@@ -121,12 +121,12 @@ function cycleSessionOptions(
     },
     end: (how) => progress?.end(how),
   };
-  const onTry: (typeof network)['onTry'] = (made) => {
+  const onAttempt: (typeof network)['onAttempt'] = (made) => {
     health.progress();
     serving?.metrics.countAttempt(made);
-    network.onTry?.(made);
+    network.onAttempt?.(made);
   };
-  return { ...given, signal, progress: counting, network: { ...network, onTry } };
+  return { ...given, signal, progress: counting, network: { ...network, onAttempt } };
 }
 
 /** Why a cycle failed, for health checks: only codes and counts, since anybody may read them. */

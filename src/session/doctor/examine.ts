@@ -33,7 +33,7 @@ export async function examine(
     }
   };
   const project = await attempt(load);
-  if (project === undefined) return { server: null, configured: null, fits: null, checks };
+  if (project === undefined) return { server: null, configured: null, matchingProfile: null, checks };
   const server = await attempt(() => project.server(options));
   const serverDiagnosis = server && (await attempt(() => checkServer(project, server, options)));
   checks.push(...(serverDiagnosis?.checks ?? []));
@@ -45,7 +45,8 @@ export async function examine(
   return {
     server: baseUrl,
     configured: server?.profile.name ?? null,
-    fits: serverDiagnosis?.fits ?? null,
+
+    matchingProfile: serverDiagnosis?.matchingProfile ?? null,
     checks,
   };
 }
@@ -56,16 +57,16 @@ async function checkServer(
   options: ExamineOptions,
 ): Promise<Diagnosis> {
   const { redactor, signal } = options;
-  const { profile, baseUrl, profileWritten: isWritten } = server;
+  const { profile, baseUrl, profileWritten: isConfigured } = server;
   const loaded = await loadManifests(project, { lenient: true, profile, signal });
   registerSecrets(loaded, redactor.add);
   const { declared, problems } = loaded;
   const needed = scopesOf(declared, profile);
-  const { checks, fits } = await withReader(server, declared, options, (reader) =>
-    diagnose({ reader, baseUrl, profile, isWritten, needed }),
+  const { checks, matchingProfile } = await withReader(server, declared, options, (reader) =>
+    diagnose({ reader, baseUrl, profile, isConfigured, needed }),
   );
   return {
-    fits,
+    matchingProfile,
     checks: [
       ok('configuration', `${project.file} is fine`),
       manifestsCheck(problems),

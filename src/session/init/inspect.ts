@@ -53,10 +53,16 @@ export async function inspectServer(
   }).build();
   return await withReader(server, [], { ...options, concurrency }, async (reader) => {
     const { baseUrl, profile: usual } = server;
-    const { fits } = await diagnose({ reader, baseUrl, profile: usual, isWritten: false, needed: [] });
-    const nothing = { fits, fresh: null, problems: [], record: async () => [] };
+    const { matchingProfile } = await diagnose({
+      reader,
+      baseUrl,
+      profile: usual,
+      isConfigured: false,
+      needed: [],
+    });
+    const nothing = { fits: matchingProfile, fresh: null, problems: [], record: async () => [] };
     if (!pulls || signal.aborted) return nothing;
-    const { [profile ?? fits ?? usual.name]: own = usual } = profiles;
+    const { [profile ?? matchingProfile ?? usual.name]: own = usual } = profiles;
     try {
       const wishes = { ...wishesOf({ by }), known: [], hasCredential: credentialTest(redactor.holds) };
       const look = { reader, profile: own, concurrency, progress, signal, lists: {} };
