@@ -12,7 +12,7 @@ import {
 } from '../base/values.js';
 import { isSecretMember, type SecretField } from '../secrets/names.js';
 
-/** The value of an answer, or what is wrong with it, without repeating any of it. */
+/** The value of an answer, or what is wrong with it, without a quotation. */
 export type Parsed<T> =
   | { readonly value: T }
   | {
@@ -51,7 +51,7 @@ const objects = optional(z.array(anyObject));
 
 const secret = optional(z.string().transform((value) => new Sensitive(value)));
 
-/** A set by id. A Boruta shows a role twice that both a user and their backend have, with its scopes in two orders. */
+/** A set by id. Boruta shows a role twice if both a user and their backend have it, with its scopes in two orders. */
 const setOf = <S extends z.ZodType<{ id?: string | null }>>(schema: S) =>
   optional(
     z.array(schema).transform((rows) => {
@@ -63,7 +63,7 @@ const setOf = <S extends z.ZodType<{ id?: string | null }>>(schema: S) =>
 const namedScopes = setOf(z.object({ id: text, name: text, public: flag }));
 const roles = setOf(z.object({ id: text, name: text, scopes: namedScopes }));
 
-/** An object of a resource that is not documented: kinds take what they know. */
+/** An object of an undocumented resource: kinds pick the fields that they know. */
 const resource = anyObject
   .refine(
     ({ id }) => id == null || (typeof id === 'string' && isPathParameter(id)),
@@ -125,7 +125,7 @@ const user = z.object({
   authorized_scopes: setOf(z.object({ id: text, name: text, label: text, public: flag })),
   organizations: optional(z.array(z.object({ id: text, name: text, label: text, roles }))),
   backend: optional(backend),
-  // Not documented; a server that shows roles resets them unless they are sent back.
+  // Undocumented. A server that shows roles resets them unless they are sent back.
   roles,
 });
 
@@ -133,10 +133,10 @@ const template = z.object({ id: text, txt_content: text, html_content: text, typ
 
 const keyPair = z.object({ id: identifier, public_key: text, is_default: flag });
 
-/** What a regeneration needs of a client; its secret and keys are dropped here. */
+/** The fields of a client that a regeneration needs, without its secret and keys. */
 const client = z.object({ id: identifier, name: text, did: text });
 
-/** Keys are dropped here. */
+/** All fields of a client without its keys. */
 const wholeClient = client.extend({
   secret,
   public_client_id: text,
@@ -168,7 +168,7 @@ const wholeClient = client.extend({
   identity_provider: optional(z.object({ id: text, name: text })),
 });
 
-/** A parser that refuses an answer about another object than the requested one. */
+/** A parser that refuses an answer about an object with other ids than expected. */
 export function requireObject<T>(
   expected: { readonly [member: string]: string },
   parse: Parser<T>,

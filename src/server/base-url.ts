@@ -1,7 +1,7 @@
 import { parseUrl } from '../base/parse-url.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 
-/** The checked address of a server, before the paths of operations. */
+/** The checked address of a server. */
 export interface BaseUrl {
   /** The address without a trailing slash, as plans and the state name the server. */
   readonly href: string;
@@ -13,7 +13,7 @@ export interface BaseUrl {
 
 export interface AddressUse {
   readonly allowInsecureHttp: boolean;
-  /** For messages; by default `the base URL`. */
+  /** The subject of messages; by default `the base URL`. */
   readonly what?: string;
   readonly places?: readonly Place[];
 }
@@ -24,7 +24,7 @@ export function isBaseUrl(checked: BaseUrl | Problem): checked is BaseUrl {
 
 const label = '(?!-)[\\p{L}\\p{N}_-]+(?<!-)';
 const host = `(?:${label}(?:\\.${label})*\\.?|\\[[\\da-f:.]+\\])`;
-/** Strict, since URL parsers turn much else into another host. */
+/** Strict, since URL parsers accept many spellings of other hosts. */
 const address = new RegExp(`^https?://${host}(?::\\d{1,5})?(?:/(?!/)[^\\\\\\s]*)?$`, 'iu');
 
 /**
@@ -52,7 +52,7 @@ export function checkBaseUrl(text: string, use: AddressUse): BaseUrl | Problem {
       `has a ${mark === '?' ? 'query' : 'fragment'}`,
       `remove everything from the "${mark}" on`,
     );
-  // URL parsers complete a short IPv4 address.
+  // URL parsers complete a short IPv4 address, such as 10.1.
   const isCompletedIp =
     url !== undefined && /^\d+(\.\d+){3}$/.test(url.hostname) && !text.includes(`//${url.hostname}`);
   if (url === undefined || !address.test(text) || url.port === '0' || isCompletedIp)

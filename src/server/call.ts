@@ -18,7 +18,7 @@ export interface Answer<T> {
   readonly data: T;
 }
 
-/** What a read before sending again found: the request was done, it wasn't, or somebody changed the object. */
+/** The result of a read before a retry: the request was done, it wasn't, or somebody changed the object. */
 export type Confirmation<T> = { readonly done: T } | 'not-done' | 'changed';
 
 /** One request with all its attempts. */
@@ -36,15 +36,15 @@ export interface Call<T> {
   readonly whenMissing?: T;
   /** The statuses that mean `whenMissing`; by default 404. */
   readonly missingStatuses?: readonly number[];
-  /** Further statuses after which a retry may help. */
+  /** Further statuses that are retried. */
   readonly transientStatuses?: readonly number[];
   /** The value for a 204, which has no body; by default it is a failure. */
   readonly whenEmpty?: T;
-  /** Called before sending again, to find the outcome of the earlier attempt. */
+  /** Called before a retry, to find the outcome of the earlier attempt. */
   readonly confirm?: () => Promise<Confirmation<T>>;
-  /** Called when its turn comes: if false, it isn't sent and the call throws. */
+  /** Called right before sending: if false, nothing is sent and the call throws. */
   readonly isWanted?: (() => boolean) | undefined;
-  /** The `performance.now()` after which its observation has expired. */
+  /** The time of `performance.now()` at which its observation expires. */
   readonly freshUntil?: number | undefined;
   /** The number of earlier attempts, if the same body must not be sent again. */
   readonly earlierAttempts?: number | undefined;
@@ -80,7 +80,7 @@ export interface NetworkOptions {
   readonly timeout: number;
   readonly tls?: TlsSettings;
   readonly proxy?: ProxyServer | null;
-  /** Redacts the server's words before they go into a message. */
+  /** Redacts the server's text for messages. */
   readonly redact: (text: string) => string;
   /** Called with the secrets of answers, before anything else uses them. */
   readonly onSecret: OnSecret;
@@ -91,7 +91,7 @@ export interface NetworkOptions {
   /** If aborted, requests in flight finish and nothing is retried. */
   readonly signal: AbortSignal;
   readonly maxAnswerBytes?: number;
-  /** The limit of all pauses of a run, shared by everything that waits. */
+  /** The limit of all pauses of a run, shared by all requests. */
   readonly patience?: RetryBudget;
   readonly delay?: Delay;
   readonly random?: () => number;

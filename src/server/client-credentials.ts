@@ -26,7 +26,7 @@ export interface ClientCredentials {
   readonly address: BaseUrl;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The scopes to request; null for those that are needed. */
+  /** The scopes to request; null for those that the operations need. */
   readonly scopes: readonly string[] | null;
 }
 
@@ -57,7 +57,7 @@ export function clientCredentials(
   return async (needed) => {
     const scopes = client.scopes ?? [...new Set([...initial, ...needed])].sort();
     const outcome = await requestToken(client, scopes, network);
-    // Configured scopes are all that this client may have.
+    // A client with configured scopes can't get others.
     return readToken(client, outcome, client.scopes === null ? new Set(scopes) : null, network);
   };
 }
@@ -108,7 +108,7 @@ async function requestTokenOnce(
   if (scopes.length > 0) form.set('scope', scopes.join(' '));
   const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
   const basic = Buffer.from(pair).toString('base64');
-  // A server may echo them.
+  // A server may echo these in a message.
   for (const secret of [basic, pair, `${clientId}:${clientSecret}`]) onSecret(secret);
   const { exchangeOnce } = await import('./connections.js');
   return await exchangeOnce(
@@ -180,7 +180,7 @@ function readToken(
   };
 }
 
-/** Before its expiry, since clocks differ and requests take time. */
+/** Seconds until a renewal: before the expiry, since clocks differ and requests take time. */
 function renewAfter(lifetime: number): number {
   return Math.max(lifetime - 30, lifetime / 2);
 }

@@ -18,10 +18,10 @@ import { Transport } from './transport.js';
 /** Changes the server. */
 export interface Writer {
   /**
-   * Sends a request of the plan; the only place that reveals secrets. Returns the object as the server shows it now; a DELETE that
-   * finds nothing returns 404 and no fields. Sends nothing unless the permit is confirmed, right before each attempt, nor after
-   * `freshUntil`, a time of `performance.now()`. With `earlierAttempts` it makes only one: the caller reads
-   * the object again before the next. Throws a `ServerFailure`, an `Expired` or a `Withheld`.
+   * Sends a request of the plan; only this reveals secrets. Returns the object in the answer; a DELETE that finds nothing returns 404
+   * and no fields. Confirms the permit right before each attempt, and sends nothing without it, nor after `freshUntil`, a time of
+   * `performance.now()`. With `earlierAttempts` it makes only one attempt: the caller reads the object again before the next. Throws a
+   * `ServerFailure`, an `Expired` or a `Withheld`.
    */
   send(
     request: WriteRequest,
@@ -31,7 +31,7 @@ export interface Writer {
   ): Promise<Answer<Fields>>;
 }
 
-/** Code that gets only the reader can't write. */
+/** A connection to a server. Code that gets only the reader can't write. */
 export interface Connection {
   readonly reader: Reader;
   readonly writer: Writer;
@@ -39,7 +39,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** The parsers of answers to documented writes; Boruta's others answer with whole objects. */
+/** The parsers of answers to writes; all other writes are answered with whole objects. */
 const writeParsers: { readonly [operation in WriteOperation]?: Parser<Fields> } = {
   regenerateDid: answers.client,
   updateUser: answers.user,
@@ -117,11 +117,11 @@ function pagePath(path: string, page: number, size: number | undefined): string 
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
-/** A path that ends with a parameter is for the object with that id. */
+/** A parser that refuses another object than the one with the id at the end of the path, if there is one. */
 function requireParameter<T>(path: string, params: PathParameters, parse: Parser<T>): Parser<T> {
   const [, name = ''] = /\/:([a-z_]+)$/.exec(path) ?? [];
   const { [name]: asked } = params;
-  // A template is known by its type.
+  // Templates have types instead of ids.
   return asked === undefined
     ? parse
     : requireObject({ [name === 'template_type' ? 'type' : 'id']: asked }, parse);
@@ -167,7 +167,7 @@ function templateMembers(params: PathParameters): { readonly [member: string]: s
   };
 }
 
-/** Reads the path of a write to find whether it was done, or whether somebody else changed the object. */
+/** Reads the path of a write to find out whether it was done, or whether somebody else changed the object. */
 async function confirmByReading(
   body: Fields,
   from: Fields,

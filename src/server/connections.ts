@@ -70,7 +70,7 @@ function tlsOptions({ ca, clientCert, clientKey }: TlsSettings) {
 type TunnelOptions = Omit<Dispatcher.ConnectOptions, 'origin'>;
 type TunnelCallback = (failure: Error | null, data: Dispatcher.ConnectData) => void;
 
-/** Connections to a proxy; their failures are marked, unlike those of the server behind it. */
+/** Connections to a proxy. Their failures have a prefix, to distinguish them from those of the server behind it. */
 class Tunnels extends Pool {
   override connect(options: TunnelOptions): Promise<Dispatcher.ConnectData>;
   override connect(options: TunnelOptions, callback: TunnelCallback): void;

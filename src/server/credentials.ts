@@ -13,17 +13,17 @@ export interface Credential {
 }
 
 export interface Credentials {
-  /** The header for a request that requires a scope, before each attempt. Throws a `ProblemsError` if there was never one. */
+  /** The header for a request that requires a scope; called before each attempt. Throws a `ProblemsError` if there was never one. */
   current(scope: Scope): Promise<Credential>;
-  /** Called after a 401: whether there is another header than the refused one. Throws a `ProblemsError` if it can't be renewed. */
+  /** Called after a 401. Returns whether there is a new header. Throws a `ProblemsError` if it can't be renewed. */
   renew(refused: Credential, scope: Scope): Promise<boolean>;
 }
 
 export interface Token {
   readonly text: string;
-  /** When to renew it, as `Date.now()`; null for when the server refuses it. */
+  /** When to renew it, a time of `Date.now()`; null if only after the server refuses it. */
   readonly renewAt: number | null;
-  /** The requested scopes; null if the source takes none. */
+  /** The requested scopes; null if the source doesn't use scopes. */
   readonly scopes: ReadonlySet<string> | null;
 }
 
@@ -100,7 +100,7 @@ export class RenewingCredentials implements Credentials {
     try {
       return headerOf(await this.#obtain(scope));
     } catch (failure) {
-      // The old token may still be valid, and the server's answer tells more.
+      // The old token may still be valid, and the server's answer is a better error.
       if (token === undefined) throw failure;
       return headerOf(token);
     }
@@ -145,7 +145,7 @@ export function parseToken(text: string, what: string): string {
   return token;
 }
 
-/** Never repeats the token: even a broken one may be close to the right one. */
+/** The problem with a token; null if it is usable. Never quotes the token: even a broken one may be close to the right one. */
 export function tokenProblem(token: string, what: string, places: readonly Place[] = []): Problem | null {
   const why = tokenFault(token);
   if (why === null) return null;
@@ -155,21 +155,21 @@ export function tokenProblem(token: string, what: string, places: readonly Place
   return error('bad-token', `${what} ${why}`, places, hint);
 }
 
-/** `$NAME`, which neither idops nor a shell replaced. */
+/** `$NAME`, which was not replaced. */
 const isVariable = /^\$\{?[A-Za-z_]\w*\}?$/;
 
 function tokenFault(token: string): string | null {
   if (isVariable.test(token)) return 'is the name of a variable that was not replaced';
   if (token === '') return 'is empty';
-  if (/\s/.test(token)) return 'has white space in it';
-  if (/[^\x21-\x7e]/.test(token)) return 'has characters in it that are not visible ASCII';
+  if (/\s/.test(token)) return 'contains white space';
+  if (/[^\x21-\x7e]/.test(token)) return 'contains characters that are not visible ASCII';
   return token.length < minSecretLength ? TOO_SHORT : null;
 }
 
-/** It could not be redacted without damaging other words. */
+/** Redacting a shorter token would damage other text. */
 const TOO_SHORT = `has fewer than ${minSecretLength} characters`;
 
-/** Headers of the transport, and those that idops sets. */
+/** Headers that the transport or idops sets. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   'accept',
   'connection',
@@ -187,7 +187,7 @@ const reservedHeaders: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Why a header can't carry the credentials; never repeats the value. */
+/** Why a header can't carry the credentials; null if it can. Never quotes the value. */
 export function headerFault(
   name: string,
   value: string,
@@ -196,7 +196,7 @@ export function headerFault(
   if (reservedHeaders.has(name.toLowerCase()))
     return { part: 'name', why: 'is a header that carries no credentials' };
   if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
-    return { part: 'value', why: 'is empty, or has characters in it that are not visible ASCII' };
+    return { part: 'value', why: 'is empty, or contains characters that are not visible ASCII' };
   }
   // After the scheme, if there is one.
   const isShort = value.slice(value.indexOf(' ') + 1).length < minSecretLength;

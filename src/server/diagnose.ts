@@ -7,7 +7,7 @@ import { parseAnything, profileByUnknownPath, unknownPathRead } from './recognis
 
 export interface Diagnosis {
   readonly checks: readonly Check[];
-  /** The profile that fits; null if unknown. */
+  /** The profile of the server; null if unknown. */
   readonly matchingProfile: ProfileName | null;
 }
 
@@ -23,16 +23,16 @@ export interface DiagnoseOptions {
 
 const tryLater = "check the server's log, and proxies and gateways in front of it, and try again";
 
-/** A backend that doesn't exist: reading its template shows whether the credentials have the scope. */
+/** The id of a backend that doesn't exist: reading its template shows whether the credentials have the scope. */
 const missingId = '00000000-0000-0000-0000-000000000000';
 
-/** Reads that need further scopes of a Boruta. */
+/** Reads that need further scopes of Boruta. */
 const probes: readonly { readonly path: string; readonly scope: Scope }[] = [
   { path: `/api/roles/${missingId}`, scope: 'scopes:manage:all' },
   { path: '/api/configuration/error-templates/500', scope: 'configuration:manage:all' },
 ];
 
-/** Finds out, with GETs only, what a server is and what the credentials may do. */
+/** Checks a server and the credentials, with GETs only. */
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   const { reader, baseUrl, profile, isConfigured, needed } = options;
   const organizations = await readOutcome(() => reader.listOrganizations(1));
@@ -125,7 +125,7 @@ function failedBy(name: string, failure: Failure, hint: string): Check {
 
 function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scope[]): Check {
   const name = `scope ${scope}`;
-  // The server accepted the credentials, whatever else is wrong with the request.
+  // These answers come after the check of the credentials.
   if (failure === null || failure.kind === 'refused' || failure.kind === 'not-found')
     return ok(name, 'granted');
   if (failure.kind !== 'forbidden') return warn(name, failure.message, tryLater);
@@ -139,7 +139,7 @@ interface ProfileFinding {
   /** The answer of the list of key pairs; undefined if the server has none. */
   readonly keyPairs: ReadOutcome | undefined;
   readonly matchingProfile: ProfileName | null;
-  /** Whether the server answers 2xx for an unknown path, so that its answers tell nothing. */
+  /** Whether the server answers 2xx for an unknown path, so that its answers prove nothing. */
   readonly answersUnknownPaths: boolean;
 }
 
@@ -166,13 +166,13 @@ function profileCheck(
   if (matchingProfile === name) return ok('profile', `${name} fits this server`);
   if (matchingProfile === null) {
     const manualHint = isWritten
-      ? `check that "profile: ${name}" under server is right`
+      ? `check that "profile: ${name}" under server is correct`
       : 'set "profile:" under server: boruta for Boruta, documented for any other';
     return warn(
       'profile',
-      `it is unknown whether ${name} fits${answersUnknownPaths ? ': the server answers 2xx for a path that no server has' : ''}`,
+      `it is unknown whether ${name} fits${answersUnknownPaths ? ': the server answers 2xx for an unknown path' : ''}`,
       answersUnknownPaths
-        ? `check base_url: another service may answer there; if it is right, ${manualHint}`
+        ? `check base_url: another service may answer there; if it is correct, ${manualHint}`
         : manualHint,
     );
   }

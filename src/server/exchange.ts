@@ -20,11 +20,11 @@ export type ExchangeOutcome =
     };
 
 export interface ExchangeLimits {
-  /** Seconds in all. */
+  /** Seconds for the whole exchange. */
   readonly timeout: number;
-  /** Of the answer's body. */
+  /** Maximum size of the answer's body. */
   readonly maxBytes: number;
-  /** Must hold when the request is sent; otherwise the reason is `withheld`. */
+  /** Must hold when the request is sent; otherwise nothing is sent, and the reason is `withheld`. */
   readonly permit?: Pick<Permit, 'holds'> | undefined;
 }
 
@@ -32,7 +32,7 @@ const misuseCodes = ['UND_ERR_INVALID_ARG', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED
 const maxTimer = 2 ** 31 - 1;
 
 /**
- * Sends a request once and collects the answer. Failures of the connection are outcomes; only a misuse of undici is thrown.
+ * Sends a request once and collects the answer. Connection failures are outcomes; only a misuse of undici is thrown.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -67,11 +67,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   start(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): void {
-    // One timer for the whole request; those of undici count from the last byte.
+    // One timer covers the whole request; those of undici count from the last byte.
     dispatcher.dispatch(assign(request, { headersTimeout: 0, bodyTimeout: 0 }), this);
   }
 
-  /** Called when there is a connection, just before undici writes to it: from here on the request may have been sent. */
+  /** Called right before undici writes to a connection: from here on the request may have been sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Never send twice, nor after the timeout.
     if (this.#settled || this.#controller !== undefined) {
@@ -143,7 +143,7 @@ export function statusAndReason(outcome: ExchangeOutcome) {
   };
 }
 
-/** Headers by lower-case name, with all values. */
+/** All values of each header, by lower-case name. */
 export type AnswerHeaders = ReadonlyMap<string, readonly string[]>;
 
 function answerHeaders(headers: IncomingHttpHeaders): AnswerHeaders {
@@ -161,6 +161,6 @@ export function firstHeader(headers: AnswerHeaders, name: string): string | unde
 export interface Permit {
   /** Throws if it is lost or can't be confirmed. */
   confirm(): Promise<void>;
-  /** Whether it still holds, without asking. */
+  /** Whether it still holds, without confirming it. */
   holds(): boolean;
 }

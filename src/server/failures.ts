@@ -61,10 +61,10 @@ export interface FailureFacts {
   readonly sent: boolean;
   /**
    * Why there was no usable answer: an error code such as `ECONNREFUSED`, or `timeout`, `too-large`, `empty`, `not-utf-8`,
-   * `not-json`, `wrong-type`; null if the status tells everything. Failures of a proxy begin with `proxy:`.
+   * `not-json`, `wrong-type`; null if the status says enough. Failures of a proxy begin with `proxy:`.
    */
   readonly reason: string | null;
-  /** What is wrong in an answer, its content type, or the target of a redirect. */
+  /** What is wrong in an answer, or its content type, or the target of a redirect. */
   readonly detail: string | null;
   /** The members of an error answer (`errors.resource` for a nested one), by which profiles are recognised. */
   readonly members?: readonly string[] | undefined;
@@ -74,15 +74,15 @@ export interface FailureFacts {
   readonly proxy?: string | undefined;
   /** Whether an earlier attempt may have succeeded. */
   readonly doubt?: boolean | undefined;
-  /** Not retried, since the run has waited long enough. */
+  /** Whether it was not retried because the run's limit for pauses is used up. */
   readonly outOfPatience?: boolean | undefined;
-  /** Not retried, since somebody changed the object meanwhile. */
+  /** Whether it was not retried because somebody changed the object meanwhile. */
   readonly changed?: boolean | undefined;
 }
 
 const FactsError = Error as unknown as new (message: string) => Error & FailureFacts;
 
-/** A failed request. Callers decide by its fields; the message is for people. */
+/** A failed request. Callers use its fields; the message is for people. */
 export class ServerFailure extends FactsError {
   /** Whether the request may have been carried out. */
   readonly open: boolean;
@@ -113,7 +113,7 @@ export function leavesOpen({
   return kind === 'lost' || kind === 'server-error' || kind === 'answer';
 }
 
-/** A write that was not sent (again), since its observation expired. */
+/** A write that was not sent or not repeated, since its observation expired. */
 export class Expired extends Error {
   /** The failure of the last attempt, if any. */
   readonly failure: ServerFailure | undefined;
@@ -125,7 +125,7 @@ export class Expired extends Error {
   }
 }
 
-/** A write that was not sent (again), since its permit could not be confirmed; `cause` says why. */
+/** A write that was not sent or not repeated, since its permit could not be confirmed; `cause` says why. */
 export class Withheld extends Error {
   /** The failure of the last attempt, if any. */
   readonly failure: ServerFailure | undefined;
@@ -156,20 +156,20 @@ function proxyCode(reason: string): string | undefined {
   return reason.startsWith(proxyPrefix) ? reason.slice(proxyPrefix.length) : undefined;
 }
 
-/** What to check if there is no connection. */
+/** What to check if a connection failed. */
 const hints: { readonly [look in NonNullable<ConnectionFailure['check']>]: string } = {
   authority: 'server.tls.ca_file can name a file with the authority',
   'client-certificate': 'server.tls.client_cert_file names one',
-  clock: "is this machine's clock right?",
-  host: 'is the address right?',
+  clock: "is this machine's clock correct?",
+  host: 'is the address correct?',
   network: 'is there a network?',
-  port: 'does the server run, and is the port right?',
+  port: 'is the server running, and is the port correct?',
 };
 
 function describe(facts: FailureFacts): string {
   const { title, method, path, attempts, outOfPatience, changed } = facts;
   const attemptsNote = attempts > 1 ? ` (after ${attempts} tries)` : '';
-  const budgetNote = outOfPatience === true ? ' (not retried: this run has waited long enough)' : '';
+  const budgetNote = outOfPatience === true ? ' (not retried: this run has waited too long already)' : '';
   const changedNote = changed === true ? ' (not retried: somebody changed it meanwhile)' : '';
   return `${title}: ${method} ${path} ${sentence(facts)}${attemptsNote}${budgetNote}${changedNote}`;
 }
@@ -204,7 +204,7 @@ function sentence(facts: FailureFacts): string {
     case 'forbidden':
       return continueSentence(answered, `it needs the scope ${scope}`);
     case 'redirect':
-      return `${answered}, a redirect${detail === null ? '' : ` to ${detail}`} that is not followed; is base_url right?`;
+      return `${answered}, a redirect${detail === null ? '' : ` to ${detail}`} that is not followed; is base_url correct?`;
     default:
       return retryAfter === null
         ? answered
@@ -217,7 +217,7 @@ function shownMessage(message: string): string {
   return showsInternals(message) ? internalsNote : message;
 }
 
-/** Continues a sentence, or begins a new one if the server's message ended it. */
+/** Continues a sentence, or starts a new one if the server's message ended it. */
 function continueSentence(said: string, more: string): string {
   if (!/[.!?]$/.test(said)) return `${said}; ${more}`;
   return `${said} ${more.charAt(0).toUpperCase()}${more.slice(1)}`;
@@ -229,7 +229,7 @@ export function whyNotConnected(facts: Pick<FailureFacts, 'reason' | 'timeout' |
   const code = proxyCode(reason);
   if (code === undefined) return whyUnreachable(facts.timeout, reason);
   const proxy = facts.proxy ?? 'the proxy';
-  if (code === '407') return `the proxy ${proxy} wants a user name and a password (407)`;
+  if (code === '407') return `the proxy ${proxy} requires a user name and a password (407)`;
   if (/^\d{3}$/.test(code)) return `the proxy ${proxy} refuses to connect to it (${code})`;
   return `there is no connection to the proxy ${proxy}: ${whyUnreachable(facts.timeout, code)}`;
 }
@@ -246,8 +246,9 @@ function whyLost({ method, reason, timeout }: FailureFacts): string {
   const doubt = method === 'GET' ? '' : '; outcome unknown';
   if (isTimeout(code)) return `got no answer within ${timeout} s${doubt}`;
   if (faultOf(code) === 'tls') return `lost its connection: ${whyUnreachable(timeout, code)}${doubt}`;
-  if (code.startsWith('HPE_')) return `got an answer that is not HTTP (${code}); is base_url right?${doubt}`;
-  return `lost its connection before there was an answer (${code})${doubt}`;
+  if (code.startsWith('HPE_'))
+    return `got an answer that is not HTTP (${code}); is base_url correct?${doubt}`;
+  return `lost its connection before the answer (${code})${doubt}`;
 }
 
 function whyUnusable(reason: string | null, detail: string | null): string {
@@ -255,7 +256,7 @@ function whyUnusable(reason: string | null, detail: string | null): string {
     case 'empty':
       return 'no body';
     case 'not-json':
-      return `a body that is not JSON${detail === null ? '' : ` (${detail})`}; is base_url right?`;
+      return `a body that is not JSON${detail === null ? '' : ` (${detail})`}; is base_url correct?`;
     case 'not-utf-8':
       return 'text that is not UTF-8';
     case 'too-large':

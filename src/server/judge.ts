@@ -7,7 +7,7 @@ import { messageIn } from './messages.js';
 import { errorMembers } from './recognise.js';
 import { isTransientFailure, retryAfterSeconds } from './retry.js';
 
-/** What was wrong with an attempt. */
+/** What went wrong in an attempt. */
 export type ProblemFacts = Pick<FailureFacts, 'kind' | 'status'> &
   Partial<Pick<FailureFacts, 'serverMessage' | 'reason' | 'detail' | 'retryAfter' | 'members'>>;
 
@@ -33,10 +33,10 @@ export function isOverloaded<T>(verdict: AttemptVerdict<T>): boolean {
   return isCutOff || (status !== null && overloadStatuses.has(status));
 }
 
-/** What judging needs of a transport. */
+/** The options of a transport that judging needs. */
 type JudgeOptions = Pick<TransportOptions, 'baseUrl' | 'onSecret'>;
 
-/** Judges an attempt of a call. */
+/** Judges the outcome of an attempt. */
 export function judgeResponse<T>(
   call: Call<T>,
   outcome: ExchangeOutcome,

@@ -3,8 +3,8 @@ import { isMap, type Value } from '../base/values.js';
 const maxDepth = 6;
 
 /**
- * The message in the JSON of an error answer: both documented shapes, `{errors: {field: [...]}}` and `{code, message}`, alone or
- * together, and common ones of other servers and gateways. It may have line breaks. Null if there is none.
+ * The message in the JSON of an error answer; null if there is none. Knows both documented shapes, `{errors: {field: [...]}}` and
+ * `{code, message}`, also together, and common ones of other servers and gateways. It may have line breaks.
  */
 export function messageIn(body: unknown): string | null {
   if (typeof body === 'string') return body.trim() === '' ? null : body;
@@ -20,7 +20,7 @@ export function messageIn(body: unknown): string | null {
   return [...(message === '' ? [] : [message]), details.join('; ')].join(': ');
 }
 
-/** Whether a part only repeats the words before it, apart from its field, as in `resource: is unauthorized`. */
+/** Whether a part only repeats earlier words, except for its field, as in `resource: is unauthorized`. */
 function repeats(before: string, part: string): boolean {
   const knownWords = new Set(['is', ...words(before)]);
   return words(part.replace(/^[\w.]+: /, '')).every((word) => knownWords.has(word));
@@ -30,11 +30,11 @@ function words(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Code, exceptions and queries of a server that shows its internals instead of a message. */
+/** Elixir code, exceptions and queries that a server sends instead of a message. */
 const internals =
   /\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
 
-/** Whether a message is raw internals of the server. */
+/** Whether a message shows raw internals of the server. */
 export function showsInternals(message: string): boolean {
   return internals.test(message);
 }

@@ -1,7 +1,7 @@
 import { isPathParameter } from '../base/identifiers.js';
 import type { Fields } from '../base/values.js';
 
-/** Each operation requires one; the documented ones one of the first three. */
+/** The scope that an operation requires; documented operations require one of the first three. */
 export type Scope =
   | 'clients:manage:all'
   | 'users:manage:all'
@@ -17,7 +17,7 @@ export interface Operation {
   readonly scope: Scope;
   /** The member that wraps a request body. */
   readonly wrapper?: string;
-  /** A 409 means that the server's copy was outdated. It drops the copy, so the request is sent again. */
+  /** Whether a 409 means that the server's cache was outdated. It drops the cache, so a retry succeeds. */
   readonly outdates?: true;
 }
 
@@ -83,7 +83,7 @@ type Writes<N extends string> = {
   };
 };
 
-/** How a resource of Boruta is written: `Scope` by `createScope`, `updateScope` and `deleteScope`. */
+/** The writes of a Boruta resource: for `Scope`, `createScope`, `updateScope` and `deleteScope`. */
 function writesOf<N extends string>(
   name: N,
   noun: string,
@@ -194,7 +194,7 @@ const boruta = {
   },
 } as const satisfies Record<string, Operation>;
 
-/** The documented operations, and those that only Boruta has. */
+/** The documented operations, and those of Boruta. */
 export const operations = { ...documented, ...boruta };
 
 /** The name of one of the operations of the API. */
@@ -202,7 +202,7 @@ export type OperationName = keyof typeof operations;
 export type ReadOperation = 'showTemplate' | 'listOrganizations';
 export type WriteOperation = Exclude<OperationName, ReadOperation>;
 
-/** A write of a plan: everything that will be sent. */
+/** A write of a plan, with everything that will be sent. */
 export interface WriteRequest {
   /** The operation. */
   readonly operation: WriteOperation;
@@ -210,11 +210,11 @@ export interface WriteRequest {
   readonly params: PathParameters;
   /** The resource without its wrapper; absent for an operation without a body. */
   readonly body?: Fields;
-  /** Members of the body beside the wrapper. */
+  /** Members of the body outside the wrapper. */
   readonly beside?: Fields;
-  /** Repeating it would undo it, so a read must show that it wasn't done before it is sent again. */
+  /** For a request whose repetition would undo it: before a retry, a read must show that it wasn't done. */
   readonly confirm?: {
-    /** The object if it wasn't done; otherwise somebody changed it. */
+    /** The object before the request. If a read shows other values, somebody changed it. */
     readonly from: Fields;
   };
 }
@@ -246,7 +246,7 @@ export function fillPath(path: string, params: PathParameters): string {
   });
 }
 
-/** The write of a method and a path, without its body; undefined if it isn't one of the API. */
+/** The write with a method and a path, without its body; undefined if the API has none. */
 export function requestOf(method: string, path: string): WriteRequest | undefined {
   for (const [operation, { method: own, path: pattern }] of Object.entries(operations)) {
     const names = [...pattern.matchAll(/:([a-z_]+)/g)].map(([, name = '']) => name);
@@ -268,7 +268,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** An undocumented GET that a profile names. */
+/** An undocumented GET of a profile. */
 export interface ExtraRead {
   /** For messages: `show a user`. */
   readonly title: string;

@@ -9,14 +9,14 @@ export interface PaceOptions {
   readonly now: () => number;
 }
 
-/** The slot of one request, from `begin` to `end`. */
+/** The slot of one request, from `begin` to `end`. Each reduction of the limit starts a new era. */
 export interface Slot {
   readonly era: number;
 }
 
 /**
- * Decides when a request may start. If the server is overloaded, halves the number in flight, down to one, and starts nothing for as
- * long as it asks; each round of good answers adds one.
+ * Decides when a request may start. If the server is overloaded, halves the limit of requests in flight, down to one, and starts none
+ * for the time that the server asks; each round of good answers raises the limit by one.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -66,7 +66,7 @@ export class Pace {
     }
   }
 
-  /** Starts nothing for that long; resolves after it, or if the run is interrupted. */
+  /** Starts no request for some seconds; resolves after them, or if the run is interrupted. */
   async hold(seconds: number): Promise<void> {
     const pause = this.#options.delay(seconds);
     this.#hold = Promise.all([this.#hold, pause]);

@@ -1,14 +1,14 @@
-/** The kind of server: as documented, or Boruta. */
+/** The type of the server: as documented, or Boruta. */
 export type ProfileName = 'documented' | 'boruta';
 
-/** Differences between servers; those of a kind are in its traits. */
+/** The differences of a server. Those that concern one kind are in its traits. */
 export interface Profile {
   readonly name: ProfileName;
   /** Whether objects can be created and deleted. */
   readonly creates: boolean;
   /** Null if unknown. */
   readonly limits: ServerLimits | null;
-  /** How its answers tell it from others. */
+  /** How to recognise it by its answers; null if that is impossible. */
   readonly signs: Signs | null;
 }
 
@@ -34,7 +34,7 @@ const boruta: Profile = {
   signs: {
     errors: [
       { members: ['code', 'message', 'errors'] },
-      // 500 is not documented.
+      // The documented API has no 500.
       { members: ['code', 'message'], status: 500 },
     ],
     unknownPath: 406,

@@ -8,7 +8,7 @@ export interface ProxyServer {
   readonly origin: string;
   /** The process variable that names it. */
   readonly variable: string;
-  /** `Proxy-Authorization` */
+  /** The value of `Proxy-Authorization`. */
   readonly authorization: Sensitive | null;
 }
 
@@ -52,7 +52,7 @@ function isExempt(host: string, port: string, variables: ProcessVariables): bool
   });
 }
 
-/** Never repeats the text, which may contain a password. */
+/** Parses a proxy address. Problems never quote the text, which may contain a password. */
 function readProxy(text: string, variable: string): ProxyServer | Problem {
   const badProxy = (why: string): Problem =>
     error('bad-proxy', `the proxy in ${variable} ${why}`, [], 'write it as http://proxy.example.com:3128');

@@ -2,7 +2,7 @@ import type { Organization, Page, Parser, Template } from './answers.js';
 import type { ExtraRead, PathParameters } from './operations.js';
 
 /**
- * Reads the server, and can't write. Methods throw a `ServerFailure`, or an Error if `isWanted` returns false when their turn comes.
+ * Reads the server, and can't write. Methods throw a `ServerFailure`, or an Error if `isWanted` returns false right before sending.
  */
 export interface Reader {
   /** A page, counted from 1. */

@@ -5,7 +5,7 @@ import type { ExtraRead, Scope } from './operations.js';
 import { type Profile, profiles } from './profiles.js';
 import type { Reader } from './reader.js';
 
-/** Another profile whose error answers look like this. */
+/** Another profile with error answers like this one; undefined if there is none. */
 export function betterProfileByError(
   used: Profile,
   { status, members = [] }: Pick<FailureFacts, 'status' | 'members'>,
@@ -30,34 +30,34 @@ export function errorMembers(document: unknown): string[] {
   return [...Object.keys(document), ...inner.map((member) => `errors.${member}`)];
 }
 
-/** The other profiles that can be recognised. */
+/** The other profiles that answers can reveal. */
 export function otherProfiles(used: Profile): Profile[] {
   return Object.values(profiles).filter(({ name, signs }) => name !== used.name && signs !== null);
 }
 
-/** What the answer for an unknown path tells. */
+/** The result of a GET of an unknown path. */
 export type ProbeResult =
-  /** The answer is this profile's. */
+  /** The answer reveals this profile. */
   | { readonly kind: 'recognised'; readonly profile: Profile }
   /** A 404, as documented. */
   | { readonly kind: 'plain' }
-  /** Anything else, which tells nothing. */
+  /** Any other answer, which reveals nothing. */
   | { readonly kind: 'unclear'; readonly status: number | null };
 
 export const parseAnything: Parser<unknown> = (document) => ({ value: document });
 
 /** A GET of an unknown path; routers answer it before they check credentials. */
 export function unknownPathRead(scope: Scope): ExtraRead {
-  return { title: 'ask for a path that no server has', path: '/api/idops-doctor', scope };
+  return { title: 'get an unknown path', path: '/api/idops-doctor', scope };
 }
 
-/** The profile whose servers answer an unknown path with this status. */
+/** The profile of servers that answer an unknown path with this status. */
 export function profileByUnknownPath(status: number | null): Profile | undefined {
   return Object.values(profiles).find(({ signs }) => signs !== null && signs.unknownPath === status);
 }
 
 /**
- * Recognises a profile with one GET. Throws a `ServerFailure` if there was no answer, or the server failed.
+ * Recognises a profile with one GET. Throws a `ServerFailure` if there was no answer, or a 5xx.
  */
 export async function probe(reader: Reader, scope: Scope): Promise<ProbeResult> {
   try {

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnswerHeaders, type ExchangeOutcome, firstHeader } from './exchange.js';
 import { faultOf, proxyPrefix } from './failures.js';
 
-/** Four attempts in all. */
+/** Retries of a request: four attempts in all. */
 export const defaultRetries = 3;
-/** Maximum of seconds that a server may ask to wait. */
+/** Maximum of seconds for a pause that the server asks for. */
 const longestPause = 60;
 /** Seconds of the first pause; each later one is twice as long, up to the longest. */
 const firstPause = 1;
 const longestOwnPause = 30;
 /** Maximum of seconds that a run waits for retries without a good answer. */
 export const defaultRetryBudget = 300;
-/** Seconds that a good answer gives back. */
+/** Seconds that a good answer adds to the budget. */
 const refund = 1;
 
 const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
@@ -31,16 +31,14 @@ export function isTransientFailure(outcome: ExchangeOutcome): boolean {
   return retriedStatuses.has(outcome.status);
 }
 
-/** The pause before an attempt: what the server asks for, otherwise exponential with full jitter. */
+/** Seconds before an attempt: as the server asks, otherwise exponential with full jitter. */
 export function pauseBefore(nextAttempt: number, retryAfter: number | null, random: () => number): number {
   return retryAfter === null
     ? random() * Math.min(firstPause * 2 ** (nextAttempt - 2), longestOwnPause)
     : Math.min(retryAfter, longestPause);
 }
 
-/**
- * The longest `Retry-After`, in either form. A date counts from the server's `Date`, since clocks differ; a past one is ignored.
- */
+/** Seconds of the longest `Retry-After`. A date is relative to the server's `Date`, since clocks differ; a past one is ignored. */
 export function retryAfterSeconds(headers: AnswerHeaders): number | null {
   const waits = (headers.get('retry-after') ?? []).flatMap((value) => {
     const wait = waitSeconds(value.trim(), headers);
@@ -64,8 +62,8 @@ function httpDate(text: string): number | null {
 }
 
 /**
- * How long a run still waits for retries. Concurrent pauses count once; good answers give some back, so that a long run on a flaky
- * server ends, and a short one on a dead server does too.
+ * The seconds that a run may still wait for retries. Concurrent pauses count once. Good answers add some, so that a long run on a flaky
+ * server continues, and a run on a dead server ends soon.
  */
 export class RetryBudget {
   readonly #limit: number;
@@ -79,7 +77,7 @@ export class RetryBudget {
     this.#now = now;
   }
 
-  /** Takes a pause; false if not enough is left. */
+  /** Takes seconds for a pause; false if not enough are left. */
   take(seconds: number): boolean {
     const now = this.#now();
     const end = now + seconds;

@@ -9,7 +9,7 @@ export interface TokenCommand {
   /** The program and its arguments, run without a shell. */
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** Process variables beside those that programs need to run. */
+  /** Process variables in addition to those that programs need to run. */
   readonly variables: { readonly [name: string]: string };
 }
 
@@ -18,7 +18,7 @@ export interface TokenCommandOptions {
   readonly onSecret: OnSecret;
   /** In seconds. */
   readonly timeout?: number;
-  /** Seconds for output after the program's end, and for its end after a SIGTERM. */
+  /** Seconds for output after the program ends, and for its end after SIGTERM. */
   readonly grace?: number;
   readonly signal?: AbortSignal;
 }
@@ -28,8 +28,8 @@ const defaultGrace = 1;
 const maxBytes = 2 ** 20;
 
 /**
- * Runs a program and returns its output. Messages never show its arguments, which may be secret. Throws a `ProblemsError`
- * (`token-command-failed`) with its standard error.
+ * Runs a program and returns its standard output. Throws a `ProblemsError` (`token-command-failed`) with its standard error. Messages
+ * never show its arguments, which may be secret.
  */
 export async function runTokenCommand(
   { argv, cwd, variables }: TokenCommand,
@@ -37,11 +37,11 @@ export async function runTokenCommand(
 ): Promise<string> {
   const { redact, onSecret } = options;
   const [program = '', ...args] = argv;
-  // It may echo them.
+  // The program may echo them.
   for (const value of Object.values(variables)) onSecret(value, 'declared');
   const env = { ...neededVariables(process.env), ...variables };
   const { stdout, stderr, failureReason } = await run(program, args, { cwd, env }, options);
-  // If it failed too, since its standard error may repeat it.
+  // After a failure too, since standard error may repeat the token.
   onSecret(stdout.trim());
   if (failureReason === null) return stdout;
   const output = oneLine(redact(stderr));
@@ -59,12 +59,12 @@ interface CommandOutcome {
   readonly failureReason: string | null;
 }
 
-/** What programs need to run, find their settings and choose a language. */
+/** The variables with which programs run, find their settings and choose a language. */
 const neededNames = /^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
 const neededNamesOnWindows =
   /^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 
-/** The variables that every token command gets, without credentials of idops and of a workflow. */
+/** The variables that every token command gets: no credentials of idops or of a workflow. */
 export function neededVariables(
   variables: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,

@@ -17,7 +17,7 @@ import { defaultRetries, pauseBefore, RetryBudget, seconds, sleepSeconds } from 
 
 const defaultMaxAnswerBytes = 64 * 2 ** 20;
 
-/** How often a permit is confirmed if it no longer holds when the request is about to be sent. */
+/** How often a permit is confirmed if it expires before the request is sent. */
 const CONFIRMATIONS = 10;
 
 interface Attempted<T> {
@@ -25,7 +25,7 @@ interface Attempted<T> {
   readonly credential: Credential;
 }
 
-/** Why nothing was sent; `withheld` is why the permit could not be confirmed. */
+/** Why nothing was sent; `withheld` is the error of the permit. */
 type NotAttempted = 'expired' | 'unwanted' | { readonly withheld: unknown };
 
 /** Sends requests to one server, and follows no redirect. */
@@ -42,9 +42,9 @@ export class Transport {
     const { baseUrl, concurrency, rate, tls = {}, proxy = null, signal } = options;
     const { delay = sleepSeconds, patience } = options;
     this.#options = options;
-    // Pauses must not keep the process alive after closing.
+    // A pause must not keep the process running after closing.
     const ending = AbortSignal.any([signal, this.#closing.signal]);
-    // Every pause listens to it, which is no leak.
+    // Every pause adds a listener; this is not a leak.
     setMaxListeners(0, ending);
     this.#delay = (time) => delay(time, ending);
     this.#retryBudget = patience ?? new RetryBudget();
@@ -74,7 +74,7 @@ export class Transport {
       const fail = (more: Partial<FailureFacts> = {}): ServerFailure =>
         this.#failure(call, { ...problem, ...earlier, ...more }, { sent, attempts, credential });
       doubt ||= leavesOpen({ ...problem, method: call.method, sent: verdict.sent });
-      // A POST is only repeated if it never left.
+      // A POST is only repeated if it was never sent.
       const mustNotRepeat = call.method === 'POST' && sent;
       if (problem.kind === 'unauthorized' && !mustNotRepeat && !renewed && !signal.aborted) {
         renewed = true;
@@ -85,7 +85,7 @@ export class Transport {
       repeats += 1;
       const pause = pauseBefore(repeats + 1, problem.retryAfter ?? null, this.#options.random ?? Math.random);
       const willRetry = verdict.isTransient && !mustNotRepeat && repeats <= retries && !signal.aborted;
-      // The server wants fewer requests: hold the others too, even if this one is given up.
+      // The server asks for fewer requests: delay the others too, even if this one is not retried.
       const mustHoldOthers = isOverloaded(verdict) && problem.retryAfter != null;
       const hasBudget = (willRetry || mustHoldOthers) && this.#retryBudget.take(pause);
       if (!willRetry || !hasBudget) {
@@ -118,7 +118,7 @@ export class Transport {
     await (await this.#pool)?.destroy();
   }
 
-  /** Makes one attempt when its turn comes, with fresh credentials. */
+  /** Makes one attempt when a slot is free, with current credentials. */
   async #attemptInTurn<T>(call: Call<T>, attempt: number): Promise<Attempted<T> | NotAttempted> {
     const slot = await this.#pace.begin();
     let outcome: 'fine' | 'crowded' | 'other' = 'other';
@@ -141,7 +141,7 @@ export class Transport {
     }
   }
 
-  /** Makes one attempt with a permit that holds when the request leaves. */
+  /** Makes one attempt with a permit that holds when the request is sent. */
   async #attemptPermitted<T>(
     call: Call<T>,
     credential: Credential,
@@ -171,7 +171,7 @@ export class Transport {
     const limits = { timeout, maxBytes: maxAnswerBytes, permit: call.permit };
     const request = this.#request(call, credential);
     const began = performance.now();
-    // The server may close a kept-alive connection just when it is used, which would leave the outcome of a POST unknown.
+    // The server may close a kept-alive connection at the moment of a request, which would leave the outcome of a POST unknown.
     const outcome =
       call.method === 'POST'
         ? await (await connections()).exchangeOnce(this.#route, request, limits)
@@ -195,7 +195,7 @@ export class Transport {
 
   #openPool(): Promise<Dispatcher> {
     const { concurrency, timeout } = this.#options;
-    // Nothing would close a pool that is opened now.
+    // A pool that is opened after closing would never be closed.
     this.#closing.signal.throwIfAborted();
     this.#pool ??= connections().then(({ openRoute }) =>
       openRoute(this.#route, { connections: concurrency, seconds: timeout }),
@@ -244,7 +244,7 @@ export class Transport {
       operation: call.operation,
       title: call.title,
       method: call.method,
-      // It contains nothing of the server, so declared secrets in it are coincidence.
+      // A path contains no text of the server, so a declared secret in it is a coincidence.
       path: oneLine(maskCredential(call.path)),
       scope: call.scope,
       origin: baseUrl.origin,
@@ -264,13 +264,13 @@ export class Transport {
     });
   }
 
-  /** Puts the server's words on one line, redacted. */
+  /** Redacts text of the server and puts it on one line. */
   #redactorFor(credential: Credential): (text: string) => string {
     const strip = this.#credentialMasker(credential);
     return (text) => oneLine(this.#options.redact(strip(text)));
   }
 
-  /** Servers echo tokens in error messages, plain or URL-encoded. */
+  /** Masks the token, which servers echo in error messages, plain or URL-encoded. */
   #credentialMasker({ value }: Credential): (text: string) => string {
     const token = value.slice(value.indexOf(' ') + 1);
     const echoes = [...new Set([value, token, encodeURIComponent(token)])].filter(Boolean);

@@ -111,7 +111,7 @@ describe('an address without a fitting server', () => {
     expect(checks).toContainEqual({
       name: 'profile',
       status: 'warn',
-      message: expect.stringContaining('answers 2xx for a path that no server has'),
+      message: expect.stringContaining('answers 2xx for an unknown path'),
       hint: expect.stringContaining('base_url'),
     });
     expect(checks.filter(({ status, hint }) => status !== 'ok' && hint === null)).toEqual([]);

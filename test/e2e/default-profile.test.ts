@@ -94,7 +94,7 @@ describe('a server section without a profile', () => {
     const intercept = ({ path }: SandboxRequest): Intercept | undefined =>
       path === '/api/idops-doctor' ? { kind: 'answer', status: 500, body: {} } : undefined;
     const { idops, writes } = await project(all(user), { intercept });
-    await failed(idops('apply --yes'), 'ask for a path that no server has');
+    await failed(idops('apply --yes'), 'get an unknown path');
     expect(writes()).toEqual([]);
   });
 });

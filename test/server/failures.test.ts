@@ -133,7 +133,7 @@ describe('a 2xx response', () => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>');
     });
     expect((await failureOf(use(origin).reader.listOrganizations(1))).message).toBe(
-      'list organizations: GET /api/organizations?page=1 answered 200 with a body that is not JSON (text/html; charset=utf-8); is base_url right?',
+      'list organizations: GET /api/organizations?page=1 answered 200 with a body that is not JSON (text/html; charset=utf-8); is base_url correct?',
     );
   });
 
@@ -333,7 +333,7 @@ describe('no connection', () => {
     const told = { kind: 'unreachable', status: null, reason: 'ECONNREFUSED', attempts: 4, sent: false };
     expect(failure).toMatchObject(told);
     expect(failure.message).toBe(
-      `regenerate the DID of a client: POST /api/clients/c1/regenerate_did got no connection to ${origin}: the connection was refused (ECONNREFUSED); does the server run, and is the port right? (after 4 tries)`,
+      `regenerate the DID of a client: POST /api/clients/c1/regenerate_did got no connection to ${origin}: the connection was refused (ECONNREFUSED); is the server running, and is the port correct? (after 4 tries)`,
     );
     expect(pauses).toEqual([0.5, 1, 2]);
   });

@@ -163,7 +163,7 @@ describe('a connection', () => {
     const { writer } = use(origin, { patience, random: () => 0.9 });
     const failure = await failureOf(writer.send(rename));
     expect(failure).toMatchObject({ status: 503, attempts: 2, outOfPatience: true });
-    expect(failure.message).toMatch(/not retried: this run has waited long enough/);
+    expect(failure.message).toMatch(/not retried: this run has waited too long already/);
     expect(received).toHaveLength(2);
   });
 

@@ -131,7 +131,7 @@ describe('through a proxy', () => {
   });
 
   test.each([
-    [407, 'wants a user name and a password (407)', 1],
+    [407, 'requires a user name and a password (407)', 1],
     [403, 'refuses to connect to it (403)', 4],
     [502, 'refuses to connect to it (502)', 4],
     [0, 'there is no connection to the proxy', 4],
