@@ -229,7 +229,6 @@ export class ServerSettingsBuilder {
         way: 'token_command',
         argv: auth.token_command,
         cwd: root,
-
         variables: this.#passedVariables(auth),
       };
     }

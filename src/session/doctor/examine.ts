@@ -45,7 +45,6 @@ export async function examine(
   return {
     server: baseUrl,
     configured: server?.profile.name ?? null,
-
     matchingProfile: serverDiagnosis?.matchingProfile ?? null,
     checks,
   };
