@@ -85,8 +85,8 @@ function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: In
   const now = live.fields;
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
     byMember.includes(field)
-      ? compareField(kind, field, ...changedMembers(asked, before[field], now[field]))
-      : compareField(kind, field, asked, before[field], now[field]),
+      ? compareParts(kind, field, ...changedMembers(asked, before[field], now[field]))
+      : compareParts(kind, field, asked, before[field], now[field]),
   );
   const lost = kind.lostFields?.({ before, asked: expected, now }) ?? {};
   const different = parts.filter(({ part }) => part.verdict === 'different');
@@ -143,7 +143,7 @@ function changedMembers(
   return [pickMembers(asked, added), among(before), among(now)];
 }
 
-function compareField(
+function compareParts(
   kind: Kind,
   field: string,
   asked: Value,
