@@ -26,7 +26,14 @@ import {
 import type { Recorder } from './journal-recorder.js';
 import { intentOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
-import { emptiedFields, otherCreation, otherObjectError, type Verification, verify, wrongNames } from './verify.js';
+import {
+  emptiedFields,
+  otherCreation,
+  otherObjectError,
+  type Verification,
+  verify,
+  wrongNames,
+} from './verify.js';
 
 export interface SendOptions {
   readonly reader: Reader;

@@ -91,7 +91,7 @@ export function otherCreation({ identity, plannedId }: Change['apply'], answer: 
     return `the answer is about another object: ${JSON.stringify(name ?? username)}`;
   if (identity.id === undefined && plannedId !== undefined && typeof answer.id !== 'string')
     return 'the answer shows no id of the new object';
-  return otherObject(identity, answer);
+  return otherObjectError(identity, answer);
 }
 
 /** The problem with an answer about another object; undefined if it is about this one. */
