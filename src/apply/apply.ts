@@ -12,7 +12,7 @@ import {
   type Journal,
   type Origin,
   type RunLine,
-  withoutAnswer,
+  unansweredLine,
 } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { writeHint } from '../state/write-errors.js';
@@ -190,7 +190,7 @@ async function endRun(
   const result = { run: begun.run, ...part, results, interrupted: signal.aborted };
   const state = { ...begun.state, resources };
   const hintUnlessBuffered = (hint: string): string =>
-    journal.kept === null ? hint : bufferHint(name, journal.kept);
+    journal.bufferFolder === null ? hint : bufferHint(name, journal.bufferFolder);
   const endedEarly = (failure: unknown): Problem[] => {
     if (failure === undefined) return restoresLeftOut(plan);
     const hint = hintUnlessBuffered('the journal has all requests, and the next apply reads it');
@@ -244,7 +244,7 @@ async function settleCreations(
     const { seq, expected } = entry.sending;
     const at = new Date().toISOString();
     const after = { ...expected, fields: { ...expected.fields, id } };
-    const found = { ...withoutAnswer(seq, at, 'applied', null), after, notes: [`found by run ${by}`] };
+    const found = { ...unansweredLine(seq, at, 'applied', null), after, notes: [`found by run ${by}`] };
     await completeJournal(runs, content, [found], { interrupted: false, by });
   }
 }

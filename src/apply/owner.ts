@@ -1,5 +1,5 @@
 import { type ProblemsError, problemError } from '../base/problems.js';
-import type { StateBackend, StateName } from '../state/backend.js';
+import type { StateBackend, StateIdentity } from '../state/backend.js';
 import type { RunLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 
@@ -10,13 +10,13 @@ export interface StateLocation {
 }
 
 /** Whether a run belongs to a state. */
-export function belongsTo({ state }: RunLine, known: StateName): boolean {
+export function belongsTo({ state }: RunLine, known: StateIdentity): boolean {
   return state.lineage === known.lineage;
 }
 
 /** Returns a test for runs of other states in the same place. Runs of a lost state that had this place before don't count as such. */
 export async function otherStateTest(
-  state: StateName | undefined,
+  state: StateIdentity | undefined,
   location: StateLocation,
 ): Promise<(run: RunLine) => boolean> {
   const neighbours = await location.backend.neighbours();

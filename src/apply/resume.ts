@@ -10,7 +10,7 @@ import { withSlowHashes } from '../secrets/slow-hash.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { RunStore } from '../state/backend.js';
-import { type AnsweredLine, type JournalContent, RESTORE_HINT, withoutAnswer } from '../state/journal.js';
+import { type AnsweredLine, type JournalContent, RESTORE_HINT, unansweredLine } from '../state/journal.js';
 import { awaitsEnd, isSplit, newestSettled, openRuns, partOf, withSettled } from '../state/shards.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { completeJournal, type Entry, entriesOf } from './journal-entries.js';
@@ -185,7 +185,7 @@ export async function resumeRun(
       const { status, ambiguous, unverified, after } = outcome;
       const error = status === 'applied' ? null : 'the run ended before the answer';
       additions.push({
-        ...withoutAnswer(sending.seq, at, status, error),
+        ...unansweredLine(sending.seq, at, status, error),
         ambiguous,
         after: after === undefined ? null : storeFields(after, journalHasher),
         unverified: [...unverified],

@@ -1,7 +1,7 @@
 import { objectKey } from '../base/identifiers.js';
 import { problemError } from '../base/problems.js';
 import type { StateBackend } from '../state/backend.js';
-import { type JournalContent, withoutAnswer } from '../state/journal.js';
+import { type JournalContent, unansweredLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { completeJournal, type Entry, entriesOf } from './journal-entries.js';
 
@@ -43,7 +43,7 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
   }
   const at = new Date().toISOString();
   const error = done ? null : `not done, according to ${options.by}`;
-  const answer = withoutAnswer(entry.sending.seq, at, done ? 'applied' : 'failed', error);
+  const answer = unansweredLine(entry.sending.seq, at, done ? 'applied' : 'failed', error);
   if (!isInState) {
     // The next apply settles the rest of the run.
     const journal = await backend.runs.reopen(content);

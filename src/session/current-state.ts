@@ -5,7 +5,7 @@ import { problemError } from '../base/problems.js';
 import { parsePartName, type Shard, sameShard, shardText } from '../base/shard.js';
 import type { ReadLists } from '../kinds/references.js';
 import type { Lock } from '../state/backend.js';
-import { describeRun, isRunning, type JournalContent, stillRunning } from '../state/journal.js';
+import { describeRun, isRunning, type JournalContent, runningError } from '../state/journal.js';
 import {
   awaitsEnd,
   changedRecords,
@@ -134,7 +134,7 @@ class StateLoader {
       if (running === undefined) return { state, found, splitFor };
       // Another shard may have split the state meanwhile, and begun.
       if (splitFor === undefined || isUnchanged(await this.#home.backend.saved(), state))
-        throw stillRunning(running.run);
+        throw runningError(running.run);
     }
   }
 

@@ -28,9 +28,9 @@ export interface LockStatus {
   /** Whether the holder's process runs, as far as this machine can tell. */
   readonly fate: ProcessStatus;
   /** Why it has ended, as a clause about its holder; null if it has not. */
-  readonly end: string | null;
+  readonly endReason: string | null;
   /** Why this machine can't tell whether it has ended; null if it can. */
-  readonly elsewhere: string | null;
+  readonly unknownReason: string | null;
   /** Whether its holder is another process of this host that surely runs. */
   readonly inUse: boolean;
 }
@@ -41,7 +41,7 @@ export interface FoundLock extends LockStatus {
   /** Its place, in messages. */
   readonly place: string;
   /** Removes it; false if it was changed since, for instance renewed. */
-  drop(): Promise<boolean>;
+  removeIfUnchanged(): Promise<boolean>;
 }
 
 export interface Removable {
@@ -70,9 +70,9 @@ export interface Merge {
 }
 
 /** What identifies a state. */
-export type StateName = Pick<State, 'lineage' | 'salt'>;
+export type StateIdentity = Pick<State, 'lineage' | 'salt'>;
 
-export type Use = 'read' | 'write';
+export type AccessMode = 'read' | 'write';
 
 /** The journals of runs; several states may have theirs in one place. */
 export interface RunStore {
@@ -121,9 +121,9 @@ export interface StateBackend {
    */
   merge(change: Merge): Promise<StateHead>;
   /** Undefined if there is no state that can be read. */
-  identity(): Promise<StateName | undefined>;
+  identity(): Promise<StateIdentity | undefined>;
   /** The other states that have their runs in the same place. */
-  neighbours(): Promise<StateName[]>;
+  neighbours(): Promise<StateIdentity[]>;
   /**
    * Takes the lock of the whole or of a shard, also from a process that is surely gone. Throws a ProblemsError (`locked`) that names who
    * holds it, or `not-writable`.
@@ -136,5 +136,5 @@ export interface StateBackend {
   /** The locks that may be removed; null if there are none. Throws a ProblemsError (`locked`) if the holders of all surely run. */
   removable(): Promise<Removable | null>;
   /** Throws a ProblemsError (`state-tracked`) if the state may come from a commit. */
-  check(use: Use): Promise<void>;
+  check(mode: AccessMode): Promise<void>;
 }

@@ -42,25 +42,25 @@ export function describeHolder(holder: Holder | null): string {
 }
 
 /** A clause about a holder whose process is gone. */
-export const GONE = 'which is gone';
+export const PROCESS_GONE = 'which is gone';
 
 /** The status of a lock, from its holder. `fate` overrides what the process alone tells, and `end` says why the lock has ended then. */
-export function lockStatus(holder: Holder | null, fate?: ProcessStatus, end: string = GONE): LockStatus {
+export function lockStatus(holder: Holder | null, fate?: ProcessStatus, end: string = PROCESS_GONE): LockStatus {
   const ofProcess = holder === null ? 'unknown' : processStatus(holder);
-  const became = (holder === null ? undefined : fate) ?? ofProcess;
-  const isUnknown = holder !== null && became === 'unknown';
+  const current = (holder === null ? undefined : fate) ?? ofProcess;
+  const isUnknown = holder !== null && current === 'unknown';
   return {
     holder: describeHolder(holder),
     readable: holder !== null,
-    fate: became,
-    end: became === 'gone' ? end : null,
-    elsewhere: isUnknown ? whyUnknown(holder) : null,
+    fate: current,
+    endReason: current === 'gone' ? end : null,
+    unknownReason: isUnknown ? whyUnknown(holder) : null,
     inUse: ofProcess === 'alive' && holder?.pid !== process.pid,
   };
 }
 
-export function takeoverNote({ holder, end }: Pick<LockStatus, 'holder' | 'end'>): string {
-  return `took over the lock of ${holder}${end === null ? '' : `, ${end}`}`;
+export function takeoverNote({ holder, endReason }: Pick<LockStatus, 'holder' | 'endReason'>): string {
+  return `took over the lock of ${holder}${endReason === null ? '' : `, ${endReason}`}`;
 }
 
 /** Why this machine can't tell whether a holder runs. */
@@ -72,14 +72,14 @@ function whyUnknown(holder: Holder): string {
 }
 
 export function lockedError(
-  { holder, elsewhere }: Pick<LockStatus, 'holder' | 'elsewhere'>,
+  { holder, unknownReason }: Pick<LockStatus, 'holder' | 'unknownReason'>,
   place: string,
   what = 'the state is locked',
 ): ProblemsError {
   const hint =
-    elsewhere === null
+    unknownReason === null
       ? 'wait until it has ended; if that process is surely gone, use idops runs unlock'
-      : `that process ${elsewhere}, so this machine can't tell whether it still runs: make sure that it doesn't, then use idops runs unlock`;
+      : `that process ${unknownReason}, so this machine can't tell whether it still runs: make sure that it doesn't, then use idops runs unlock`;
   return problemError('locked', `${what}: ${holder} (${place})`, hint);
 }
 

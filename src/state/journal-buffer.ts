@@ -7,7 +7,7 @@ import {
   type JournalContent,
   type JournalLine,
   type RunLine,
-  withoutAnswer,
+  unansweredLine,
 } from './journal.js';
 
 /**
@@ -30,10 +30,10 @@ function bufferedRuns(base: RunStore, folder: string): RunStore {
     return here.lines.filter((line) => !known.has(stringifyJson(line)));
   };
   const read = async (run: string): Promise<JournalContent | null> => {
-    const there = await base.read(run);
-    const lines = there === null ? [] : await missing(there);
-    if (there === null || lines.length === 0) return there;
-    return { ...there, lines: [...there.lines, ...lines], ended: false, late: there.ended };
+    const remote = await base.read(run);
+    const lines = remote === null ? [] : await missing(remote);
+    if (remote === null || lines.length === 0) return remote;
+    return { ...remote, lines: [...remote.lines, ...lines], ended: false, late: remote.ended };
   };
   return {
     ...base,
@@ -45,10 +45,10 @@ function bufferedRuns(base: RunStore, folder: string): RunStore {
       const known = new Set(here.length === 0 ? [] : await base.list());
       const found: string[] = [];
       for (const run of here.filter((name) => known.has(name))) {
-        const there = await base.read(run);
-        if (there !== null && (await missing(there)).length > 0) found.push(run);
+        const remote = await base.read(run);
+        if (remote !== null && (await missing(remote)).length > 0) found.push(run);
         // All lines had arrived, and the answer was lost.
-        else if (there?.ended === true) await local.remove([run]);
+        else if (remote?.ended === true) await local.remove([run]);
       }
       return found;
     },
@@ -57,19 +57,19 @@ function bufferedRuns(base: RunStore, folder: string): RunStore {
     },
     async reopen(content) {
       const { run: first } = content;
-      const there = (await base.read(first.run)) ?? content;
-      const journal = await base.reopen(there);
-      await Promise.all((await missing(there)).map((line) => journal.write(line)));
+      const remote = (await base.read(first.run)) ?? content;
+      const journal = await base.reopen(remote);
+      await Promise.all((await missing(remote)).map((line) => journal.write(line)));
       return new BufferedJournal(journal, first, local, place);
     },
     async remove(runs) {
       await base.remove(runs);
-      await forget(local, runs);
+      await removeLocal(local, runs);
     },
   };
 }
 
-async function forget(local: RunStore, runs: readonly string[]): Promise<void> {
+async function removeLocal(local: RunStore, runs: readonly string[]): Promise<void> {
   const here = new Set(await local.list());
   await local.remove(runs.filter((run) => here.has(run)));
 }
@@ -82,9 +82,9 @@ class BufferedJournal implements Journal {
   readonly #place: string;
   /** The objects with a request under way: what was started is finished. */
   readonly #begun = new Set<string>();
-  #kept: JournalLine[] = [];
-  #keeping: Promise<Journal> | undefined;
-  #bringing: Promise<void> | undefined;
+  #buffered: JournalLine[] = [];
+  #bufferJournal: Promise<Journal> | undefined;
+  #uploading: Promise<void> | undefined;
 
   constructor(base: Journal, first: RunLine, local: RunStore, place: string) {
     this.#base = base;
@@ -93,67 +93,67 @@ class BufferedJournal implements Journal {
     this.#place = place;
   }
 
-  get kept(): string | null {
-    return this.#kept.length === 0 ? null : this.#place;
+  get bufferFolder(): string | null {
+    return this.#buffered.length === 0 ? null : this.#place;
   }
 
   async write(line: JournalLine): Promise<void> {
     // An answer doesn't wait for a backend that could not be reached a moment ago.
-    if (this.#kept.length > 0 && line.type === 'answered') return await this.#keep(line);
+    if (this.#buffered.length > 0 && line.type === 'answered') return await this.#buffer(line);
     try {
-      while (this.#kept.length > 0) await this.#bring();
+      while (this.#buffered.length > 0) await this.#upload();
       await this.#base.write(line);
     } catch (failure) {
-      await this.#instead(line, failure);
+      await this.#bufferOrThrow(line, failure);
     }
     if (line.type === 'sending') this.#begun.add(line.key);
-    if (line.type === 'end') await forget(this.#local, [this.#first.run]);
+    if (line.type === 'end') await removeLocal(this.#local, [this.#first.run]);
   }
 
   /** Buffers a line that the backend didn't take. Throws if nothing may follow it. */
-  async #instead(line: JournalLine, failure: unknown): Promise<void> {
+  async #bufferOrThrow(line: JournalLine, failure: unknown): Promise<void> {
     if (line.type === 'answered' || (line.type === 'sending' && this.#begun.has(line.key))) {
-      return await this.#keep(line);
+      return await this.#buffer(line);
     }
     // The line may have arrived all the same: without this answer nobody would know that nothing was sent.
     if (line.type === 'sending') {
       const why = 'not sent: the journal could not be written';
-      const answer = withoutAnswer(line.seq, new Date().toISOString(), 'skipped', why);
-      await this.#keep(line, answer).catch(() => {});
+      const answer = unansweredLine(line.seq, new Date().toISOString(), 'skipped', why);
+      await this.#buffer(line, answer).catch(() => {});
     }
     throw failure;
   }
 
-  async #keep(...lines: readonly JournalLine[]): Promise<void> {
-    this.#keeping ??= this.#open();
-    const journal = await this.#keeping;
+  async #buffer(...lines: readonly JournalLine[]): Promise<void> {
+    this.#bufferJournal ??= this.#openBuffer();
+    const journal = await this.#bufferJournal;
     await Promise.all(lines.map((line) => journal.write(line)));
-    this.#kept.push(...lines);
+    this.#buffered.push(...lines);
   }
 
   /** The buffer of the run, new or reopened. */
-  async #open(): Promise<Journal> {
+  async #openBuffer(): Promise<Journal> {
     const { run } = this.#first;
     const content = (await this.#local.list()).includes(run) ? await this.#local.read(run) : null;
     return await (content === null ? this.#local.create(this.#first) : this.#local.reopen(content));
   }
 
   /** Writes the buffered lines to the backend; those that ask meanwhile wait for the same. */
-  async #bring(): Promise<void> {
-    this.#bringing ??= this.#brought().finally(() => {
-      this.#bringing = undefined;
+  async #upload(): Promise<void> {
+    this.#uploading ??= this.#uploadLines().finally(() => {
+      this.#uploading = undefined;
     });
-    await this.#bringing;
+    await this.#uploading;
   }
 
-  async #brought(): Promise<void> {
-    const lines = [...this.#kept];
+  async #uploadLines(): Promise<void> {
+    const lines = [...this.#buffered];
     await Promise.all(lines.map((line) => this.#base.write(line)));
-    this.#kept = this.#kept.slice(lines.length);
+    this.#buffered = this.#buffered.slice(lines.length);
   }
 
   async close(): Promise<void> {
     await this.#base.close();
-    await (await this.#keeping)?.close();
+    await (await this.#bufferJournal)?.close();
   }
 }

@@ -188,7 +188,7 @@ export type AnsweredLine = z.infer<typeof answeredLine>;
 export type JournalLine = z.infer<typeof journalLineSchema>;
 
 /** The line of a request to which no answer came. */
-export function withoutAnswer(
+export function unansweredLine(
   seq: number,
   at: string,
   status: AnsweredLine['status'],
@@ -203,7 +203,7 @@ export interface Journal {
   /** Resolves when the line is durable. Rejects with a ProblemsError if it may not be: then nothing may be sent. */
   write(line: JournalLine): Promise<void>;
   /** The folder of lines that could not be written to the backend; null if there are none. */
-  readonly kept: string | null;
+  readonly bufferFolder: string | null;
   close(): Promise<void>;
 }
 
@@ -224,7 +224,7 @@ export function isRunning({ run, ended }: JournalContent): boolean {
   return !ended && isSurelyAlive(run);
 }
 
-export function stillRunning(run: RunLine): ProblemsError {
+export function runningError(run: RunLine): ProblemsError {
   return problemError(
     'locked',
     `${describeRun(run)} is still under way`,
@@ -271,7 +271,7 @@ export function journalError(place: string, why: string): ProblemsError {
   return problemError('journal-unreadable', `the journal ${place} can't be used: ${why}`, RESTORE_HINT);
 }
 
-interface Waiting {
+interface QueuedLine {
   readonly text: string;
   readonly done: () => void;
   readonly failed: (reason: unknown) => void;
@@ -282,19 +282,19 @@ interface Waiting {
  * rejects if they may not have arrived.
  */
 export function batchedJournal(
-  put: (lines: readonly string[]) => Promise<void>,
+  write: (lines: readonly string[]) => Promise<void>,
   end: () => Promise<void> = async () => {},
 ): Journal {
-  let waiting: Waiting[] = [];
+  let queue: QueuedLine[] = [];
   let writing: Promise<void> | undefined;
   const writeAll = async (): Promise<void> => {
     // Lines of one turn of the event loop are one batch: an answer, and the request that follows it.
     await setImmediate();
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
+    while (queue.length > 0) {
+      const batch = queue;
+      queue = [];
       try {
-        await put(batch.map(({ text }) => text));
+        await write(batch.map(({ text }) => text));
         for (const { done } of batch) done();
       } catch (failure) {
         for (const { failed } of batch) failed(failure);
@@ -303,10 +303,10 @@ export function batchedJournal(
     writing = undefined;
   };
   return {
-    kept: null,
+    bufferFolder: null,
     write: (line) =>
       new Promise((done, failed) => {
-        waiting.push({ text: stringifyJson(line), done, failed });
+        queue.push({ text: stringifyJson(line), done, failed });
         writing ??= writeAll();
       }),
     async close() {

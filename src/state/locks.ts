@@ -4,7 +4,7 @@ import type { FoundLock, Lock, LockStore, StateBackend } from './backend.js';
 import { lockedError, takeoverNote } from './holder.js';
 
 /** How often a lock is read again that keeps changing; each change takes a moment. */
-const TRIES = 250;
+const MAX_TRIES = 250;
 
 /**
  * Makes the lock of the whole exclude all others, and locks of shards exclude those of another split. Each is taken before the others are
@@ -16,21 +16,21 @@ export function exclusiveLocks(
   const lock = async (command: string, now: Date, shard?: Shard): Promise<Lock> => {
     const taken = await locks.take(command, now, shard);
     try {
-      const gone: string[] = taken.takenOver === null ? [] : [taken.takenOver];
+      const takeovers: string[] = taken.takenOver === null ? [] : [taken.takenOver];
       for (let tries = 1; ; tries += 1) {
-        const others = (await locks.list()).filter((one) => isInTheWay(one.shard, shard));
+        const others = (await locks.list()).filter((one) => conflicts(one.shard, shard));
         const [first] = others;
         if (first === undefined) break;
         const living = others.find(({ fate }) => fate !== 'gone');
-        if (living !== undefined || tries > TRIES) {
+        if (living !== undefined || tries > MAX_TRIES) {
           const found = living ?? first;
           const what = found.shard === undefined ? undefined : 'the state is locked by a run of a shard';
           throw lockedError(found, found.place, what);
         }
         // A lock whose lease ran out would be valid again for a holder that comes back.
-        for (const other of others) if (await other.drop()) gone.push(takeoverNote(other));
+        for (const other of others) if (await other.removeIfUnchanged()) takeovers.push(takeoverNote(other));
       }
-      return { ...taken, takenOver: gone.length === 0 ? null : gone.join('; ') };
+      return { ...taken, takenOver: takeovers.length === 0 ? null : takeovers.join('; ') };
     } catch (failure) {
       await taken.release();
       throw failure;
@@ -40,9 +40,9 @@ export function exclusiveLocks(
     let now: FoundLock | undefined = one;
     for (let tries = 1; now !== undefined; tries += 1) {
       const isOther = now.nonce !== null && now.nonce !== one.nonce;
-      if (isOther || tries > TRIES) throw lockedError(now, now.place);
+      if (isOther || tries > MAX_TRIES) throw lockedError(now, now.place);
       // It may be renewed at the same time.
-      if (await now.drop()) return;
+      if (await now.removeIfUnchanged()) return;
       now = (await locks.list()).find(
         ({ place, shard }) =>
           place === one.place && shard?.index === one.shard?.index && shard?.count === one.shard?.count,
@@ -52,10 +52,10 @@ export function exclusiveLocks(
   return {
     lock,
     async holder() {
-      const held = (await locks.list()).find(({ fate }) => fate !== 'gone');
-      if (held === undefined) return null;
-      const isUnsure = held.readable && held.fate === 'unknown';
-      return isUnsure ? `${held.holder}, if that process still runs` : held.holder;
+      const current = (await locks.list()).find(({ fate }) => fate !== 'gone');
+      if (current === undefined) return null;
+      const isUnsure = current.readable && current.fate === 'unknown';
+      return isUnsure ? `${current.holder}, if that process still runs` : current.holder;
     },
     lockStatuses: () => locks.list(),
     async removable() {
@@ -79,7 +79,7 @@ export function exclusiveLocks(
   };
 }
 
-function isInTheWay(other: Shard | undefined, shard: Shard | undefined): boolean {
+function conflicts(other: Shard | undefined, shard: Shard | undefined): boolean {
   if (shard === undefined) return other !== undefined;
   return other === undefined || other.count !== shard.count;
 }

@@ -57,7 +57,7 @@ export function openRuns({ open_run, shards }: Pick<StateHead, 'open_run' | 'sha
 }
 
 /** The shard that has to end a journal that the state holds; undefined if there is none. */
-function enderOf({ shards }: Pick<StateHead, 'shards'>, run: string): Shard | undefined {
+function shardThatEnds({ shards }: Pick<StateHead, 'shards'>, run: string): Shard | undefined {
   if (shards === undefined) return undefined;
   const [index] = Object.entries(shards.parts).find(([, part]) => part.to_end?.includes(run)) ?? [];
   return index === undefined ? undefined : { index: Number(index), count: shards.count };
@@ -65,7 +65,7 @@ function enderOf({ shards }: Pick<StateHead, 'shards'>, run: string): Shard | un
 
 /** Whether a state holds a journal that has yet to be ended. */
 export function awaitsEnd(head: Pick<StateHead, 'shards'>, run: string): boolean {
-  return enderOf(head, run) !== undefined;
+  return shardThatEnds(head, run) !== undefined;
 }
 
 export function partOf({ shards }: Pick<StateHead, 'shards'>, { index }: Shard): Part {
@@ -84,7 +84,7 @@ export function withPart<T extends StateHead>(
 
 /** Records that a state holds all of a journal. */
 export function withSettled<T extends StateHead>(head: T, run: string): T {
-  const ender = enderOf(head, run);
+  const ender = shardThatEnds(head, run);
   if (ender !== undefined) {
     const { to_end = [], ...known } = partOf(head, ender);
     const left = to_end.filter((one) => one !== run);

@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { parseJson } from '../base/json.js';
 import { parseUrl } from '../base/parse-url.js';
 import { error, ProblemsError, problemError } from '../base/problems.js';
-import type { Merge, StateName } from './backend.js';
+import type { Merge, StateIdentity } from './backend.js';
 import { withRecords } from './shards.js';
-import { emptyState, recordSchema, STATE_FORMAT, type State, unreadSchema } from './state.js';
+import { emptyState, recordSchema, STATE_FORMAT, type State, uncheckedStateSchema } from './state.js';
 
 /** The largest state or journal that is read, in bytes: a text of Node.js can't be much longer. */
-export const MAX_BYTES = 500_000_000;
+export const MAX_STATE_BYTES = 500_000_000;
 
-export const tooLarge = (most = MAX_BYTES): string =>
+export const tooLargeText = (most = MAX_STATE_BYTES): string =>
   `has more than ${most / 1_000_000} MB, which is more than idops reads`;
 
 /** Parses the JSON of a state; `place` names it in messages. Throws a ProblemsError (`state-unreadable`). */
@@ -33,7 +33,7 @@ export function stateForServer(
 ): State {
   if (state === undefined) return emptyState(server);
   if (state.server === server) return state;
-  const former = portBefore(state.server, server);
+  const former = formerPort(state.server, server);
   throw problemError(
     'state-other-server',
     `the state ${place} belongs to ${state.server}, and this is ${server}`,
@@ -44,7 +44,7 @@ export function stateForServer(
 }
 
 /** The former port, if both are servers of this machine that differ only in that. */
-function portBefore(former: string, now: string): string | undefined {
+function formerPort(former: string, now: string): string | undefined {
   const [from, to] = [parseUrl(former), parseUrl(now)];
   if (from === undefined || to === undefined) return undefined;
   const isHere = /^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.test(to.hostname);
@@ -54,7 +54,7 @@ function portBefore(former: string, now: string): string | undefined {
 const nameSchema = z.object({ lineage: z.string(), salt: z.string() });
 
 /** Undefined if it can't be read. */
-export function parseStateName(text: string): StateName | undefined {
+export function parseStateIdentity(text: string): StateIdentity | undefined {
   try {
     return nameSchema.safeParse(JSON.parse(text)).data;
   } catch {
@@ -65,7 +65,7 @@ export function parseStateName(text: string): StateName | undefined {
 /** A state after a change. Throws a ProblemsError (`state-unreadable`) if there is none, and no initial one. */
 export function mergeState(there: State | undefined, change: Merge, place: string): State {
   const before = there ?? change.absent;
-  if (before === undefined) throw stateGone(place);
+  if (before === undefined) throw stateGoneError(place);
   const { resources, ...head } = before;
   return { ...change.head(head), resources: withRecords({ resources }, change.records) };
 }
@@ -81,27 +81,27 @@ export function parseState(data: unknown, place: string): State {
       'use the version of idops that wrote it, or a later one',
     );
   }
-  const parsed = unreadSchema.safeParse(data);
-  if (!parsed.success) throw notOfIdops(place, placeOf(parsed.error));
+  const parsed = uncheckedStateSchema.safeParse(data);
+  if (!parsed.success) throw notAStateError(place, errorPath(parsed.error));
   // The parsed records would be a copy of a large state.
   const resources = parsed.data.resources as State['resources'];
   for (const [key, record] of Object.entries(resources)) {
     const checked = recordSchema.safeParse(record);
-    if (!checked.success) throw notOfIdops(place, ['resources', key, ...placeOf(checked.error)]);
+    if (!checked.success) throw notAStateError(place, ['resources', key, ...errorPath(checked.error)]);
   }
-  const { moved_to: elsewhere, arriving } = parsed.data;
-  if (elsewhere !== undefined) {
+  const { moved_to: movedTo, arriving } = parsed.data;
+  if (movedTo !== undefined) {
     throw new ProblemsError([
       arriving === true
         ? error(
             'state-moved',
-            `the state ${place} has not arrived: idops state migrate was ended in the middle, and it is still at ${elsewhere}`,
+            `the state ${place} has not arrived: idops state migrate was ended in the middle, and it is still at ${movedTo}`,
             [],
             'run idops state migrate again, as before: it goes on with what is here',
           )
         : error(
             'state-moved',
-            `the state ${place} was moved to ${elsewhere}`,
+            `the state ${place} was moved to ${movedTo}`,
             [],
             'use the configuration that says so; an older checkout or branch still names the former place',
           ),
@@ -111,13 +111,13 @@ export function parseState(data: unknown, place: string): State {
 }
 
 /** The path of the first error: an unknown member is its own place. */
-function placeOf({ issues: [first] }: z.ZodError): PropertyKey[] {
+function errorPath({ issues: [first] }: z.ZodError): PropertyKey[] {
   return first === undefined
     ? []
     : [...first.path, ...(first.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : [])];
 }
 
-function notOfIdops(place: string, path: readonly PropertyKey[]): ProblemsError {
+function notAStateError(place: string, path: readonly PropertyKey[]): ProblemsError {
   return stateError(place, `is not a state of idops${path.length === 0 ? '' : ` at ${path.join('.')}`}`);
 }
 
@@ -127,7 +127,7 @@ export function stateError(place: string, why: string): ProblemsError {
   return problemError('state-unreadable', `the state ${place} ${why}`, hint);
 }
 
-export function stateGone(place: string): ProblemsError {
+export function stateGoneError(place: string): ProblemsError {
   return problemError(
     'state-unreadable',
     `the state ${place} is gone`,

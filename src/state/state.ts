@@ -147,7 +147,7 @@ const headSchema = z.strictObject({
 export const stateSchema = headSchema.extend({ resources: z.record(z.string(), recordSchema) });
 
 /** The same without checking the records, which may be many. */
-export const unreadSchema = headSchema.extend({ resources: jsonFields() });
+export const uncheckedStateSchema = headSchema.extend({ resources: jsonFields() });
 
 export type ResourceRecord = z.infer<typeof recordSchema>;
 

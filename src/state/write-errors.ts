@@ -2,14 +2,14 @@ import { ProblemsError, problemError } from '../base/problems.js';
 import { isSystemError, systemErrorText } from '../base/system-errors.js';
 
 /** Something else is in the place. */
-const inTheWay: readonly unknown[] = ['EEXIST', 'ENOTDIR', 'EISDIR'];
+const obstructedCodes: readonly unknown[] = ['EEXIST', 'ENOTDIR', 'EISDIR'];
 
 /** What to do if the state, its lock or a journal can't be written. */
 export function writeHint(failure: unknown): string {
   const hint = failure instanceof ProblemsError ? failure.problems[0]?.hint : undefined;
   if (hint !== undefined) return hint;
   const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
-  return inTheWay.includes(code)
+  return obstructedCodes.includes(code)
     ? 'move what is in the way elsewhere, or name another place with state.path'
     : 'free some space, or fix the permissions of the folder of the state';
 }

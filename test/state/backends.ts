@@ -149,7 +149,7 @@ export function conforms(kind: string, place: () => Promise<BackendPlace>): void
       expect(await (await here.open('a')).lockStatuses()).toMatchObject([
         { fate: 'unknown', readable: true },
       ]);
-      expect((await (await here.open('a')).lockStatuses())[0]?.elsewhere).not.toBeNull();
+      expect((await (await here.open('a')).lockStatuses())[0]?.unknownReason).not.toBeNull();
       await (await (await here.open('a')).removable())?.remove();
 
       await here.leave('a', new Date(Date.now() - 24 * 3_600_000));

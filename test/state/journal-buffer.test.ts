@@ -61,7 +61,11 @@ async function place(): Promise<Place> {
     };
   const journal = async (open: Promise<Awaited<ReturnType<RunStore['create']>>>) => {
     const opened = await open;
-    return { kept: null, write: far((line: JournalLine) => opened.write(line)), close: () => opened.close() };
+    return {
+      bufferFolder: null,
+      write: far((line: JournalLine) => opened.write(line)),
+      close: () => opened.close(),
+    };
   };
   const distant: StateBackend = {
     ...backend,
@@ -114,7 +118,7 @@ describe('a journal whose backend is unreachable', () => {
     await journal.write(sending(1, 'one'));
     at.reach = 'no';
     await journal.write(answered(1));
-    expect(journal.kept).toContain('kept');
+    expect(journal.bufferFolder).toContain('kept');
     await expect(journal.write(sending(2, 'two'))).rejects.toThrow('out of reach');
     await expect(journal.write(end)).rejects.toThrow('out of reach');
     await expect(at.runs.read(run)).rejects.toThrow('out of reach');
@@ -132,7 +136,7 @@ describe('a journal whose backend is unreachable', () => {
     await journal.close();
     expect(await at.there.read(run)).toMatchObject({ lines: [...whole, end], ended: true });
     expect(await at.kept()).toEqual([]);
-    expect(journal.kept).toBeNull();
+    expect(journal.bufferFolder).toBeNull();
   });
 
   it('continues in order as soon as the backend is reachable', async () => {

@@ -4,7 +4,7 @@ import { shardText } from '../../base/shard.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import { backendOf } from '../../session/backend.js';
-import type { Lock, StateBackend, Use } from '../../state/backend.js';
+import type { Lock, StateBackend, AccessMode } from '../../state/backend.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 
@@ -49,7 +49,7 @@ export async function withConsent(
 /** The state of the project. The redactor then knows the configured tokens. */
 export async function openState(
   context: Context,
-  use?: Use,
+  use?: AccessMode,
 ): Promise<StateLocation & { readonly project: Project }> {
   const project = await context.project();
   await context.addConfiguredTokens();

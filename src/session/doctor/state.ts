@@ -54,17 +54,17 @@ async function attempt(name: string, check: () => Promise<readonly Check[]>): Pr
 }
 
 function lockCheck(status: LockStatus): Check {
-  const { holder, readable, fate, end, elsewhere, shard } = status;
+  const { holder, readable, fate, endReason, unknownReason, shard } = status;
   const which = shard === undefined ? 'it' : `that of the shard ${shardText(shard)}`;
   const held = `${which} is held by ${holder}`;
   if (!readable) return fail('lock', held, 'if surely nothing runs, remove it with idops runs unlock');
   const takenOver = 'the next run takes it over; idops runs unlock removes it';
-  if (end !== null) return warn('lock', `${which} was left by ${holder}, ${end}`, takenOver);
+  if (endReason !== null) return warn('lock', `${which} was left by ${holder}, ${endReason}`, takenOver);
   if (fate === 'alive') return warn('lock', held, 'wait until that has ended, or end it');
   return warn(
     'lock',
     `${held}, and this machine can't tell whether that still runs`,
-    `that process ${elsewhere ?? 'is not known here'}: make sure that it doesn't run any more, then use idops runs unlock`,
+    `that process ${unknownReason ?? 'is not known here'}: make sure that it doesn't run any more, then use idops runs unlock`,
   );
 }
 

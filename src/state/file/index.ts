@@ -8,18 +8,18 @@ import { problemError } from '../../base/problems.js';
 import { NotRegularFile, readFileBytes, readTextFile } from '../../base/read-file.js';
 import { systemErrorText } from '../../base/system-errors.js';
 import { writeAtomic } from '../../base/write-file.js';
-import type { StateBackend, StateName } from '../backend.js';
+import type { StateBackend, StateIdentity } from '../backend.js';
 import { exclusiveLocks } from '../locks.js';
 import type { State } from '../state.js';
 import {
-  MAX_BYTES,
+  MAX_STATE_BYTES,
   mergeState,
   parseState,
+  parseStateIdentity,
   parseStateJson,
-  parseStateName,
   stateError,
   stateForServer,
-  tooLarge,
+  tooLargeText,
 } from '../state-text.js';
 import { withWriteErrors } from '../write-errors.js';
 import { exclusively, fileLocks } from './lock.js';
@@ -77,9 +77,9 @@ export async function fileBackend({ path: named, allowTracked }: FileSettings): 
 }
 
 /** Undefined if there is no state that can be read. */
-async function stateName(path: string): Promise<StateName | undefined> {
+async function stateName(path: string): Promise<StateIdentity | undefined> {
   const text = await readTextFile(path).catch(() => undefined);
-  return text === undefined ? undefined : parseStateName(text);
+  return text === undefined ? undefined : parseStateIdentity(text);
 }
 
 /** Undefined if there is no file. */
@@ -100,7 +100,7 @@ async function readState(path: string, place: string): Promise<State | undefined
       hint,
     );
   }
-  if (bytes.length > MAX_BYTES) throw stateError(place, tooLarge());
+  if (bytes.length > MAX_STATE_BYTES) throw stateError(place, tooLargeText());
   if (!isUtf8(bytes)) throw stateError(place, 'is not valid UTF-8');
   return parseState(parseStateJson(bytes.toString('utf8'), place), place);
 }

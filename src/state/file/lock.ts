@@ -27,10 +27,10 @@ const schema = holderSchema.extend({ nonce: z.string() });
 type Holder = z.infer<typeof schema>;
 
 /** Milliseconds to wait for another process to take over a lock. */
-const A_MOMENT = 20;
+const RETRY_PAUSE = 20;
 
 /** How often to wait for that. */
-const TRIES = 250;
+const MAX_TRIES = 250;
 
 export function lockPath(statePath: string): string {
   return `${statePath}.lock`;
@@ -46,7 +46,7 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   const text = lockText(holder);
   const takenOver = await take(path, holder);
   await removeTemporaryFiles(dirname(path));
-  await sweepTurns(path);
+  await removeDeadTakeovers(path);
   return {
     takenOver,
     fenced: false,
@@ -55,7 +55,7 @@ export async function acquireLock(statePath: string, command: string, now: Date)
       // Parsing it would cost more than reading it.
       if (readLock(path) === text) return;
       const now = await readHolder(path);
-      if (now?.nonce !== holder.nonce) throw lockLostError(now, shown(path));
+      if (now?.nonce !== holder.nonce) throw lockLostError(now, relativePath(path));
     },
     release: () => release(path, holder),
   };
@@ -66,30 +66,30 @@ function holderOf(command: string, now: Date): Holder {
 }
 
 /** The name whose lock a process holds while it merges into a state file. */
-const mergedPath = (statePath: string): string => `${statePath}.merge`;
+const mergeLockName = (statePath: string): string => `${statePath}.merge`;
 
-const lockedPath = (statePath: string, shard: Shard | undefined): string =>
+const shardPath = (statePath: string, shard: Shard | undefined): string =>
   shard === undefined ? statePath : `${statePath}.${shardName(shard)}`;
 
 /** The locks of a state file: its own, and those of shards beside it. */
 export function fileLocks(statePath: string): LockStore {
   return {
-    take: (command, now, shard) => acquireLock(lockedPath(statePath, shard), command, now),
+    take: (command, now, shard) => acquireLock(shardPath(statePath, shard), command, now),
     async list() {
       const folder = dirname(statePath);
       const names = await readdir(folder).catch((failure: NodeJS.ErrnoException) => {
         if (failure.code === 'ENOENT' || failure.code === 'ENOTDIR') return [];
-        throw unreadable(`the folder of the state ${shown(folder)}`, failure);
+        throw unreadableError(`the folder of the state ${relativePath(folder)}`, failure);
       });
-      const [begin, end] = [`${basename(statePath)}.`, lockPath('')];
+      const [prefix, suffix] = [`${basename(statePath)}.`, lockPath('')];
       const shards = names.flatMap((name) => {
-        if (!name.startsWith(begin) || !name.endsWith(end)) return [];
-        return parseShardName(name.slice(begin.length, -end.length)) ?? [];
+        if (!name.startsWith(prefix) || !name.endsWith(suffix)) return [];
+        return parseShardName(name.slice(prefix.length, -suffix.length)) ?? [];
       });
       // A merge that another machine or an earlier boot left stops every shard from merging.
-      const merging = await foundLock(lockPath(mergedPath(statePath)));
+      const merging = await foundLock(lockPath(mergeLockName(statePath)));
       const locks = await Promise.all(
-        [undefined, ...shards].map((shard) => foundLock(lockPath(lockedPath(statePath, shard)), shard)),
+        [undefined, ...shards].map((shard) => foundLock(lockPath(shardPath(statePath, shard)), shard)),
       );
       return [...locks, merging?.fate === 'unknown' ? merging : null].filter((lock) => lock !== null);
     },
@@ -101,40 +101,40 @@ async function foundLock(path: string, shard?: Shard): Promise<FoundLock | null>
   const holder = await readHolder(path);
   if (holder === undefined) return null;
   const nonce = holder?.nonce ?? null;
-  const removed = async (): Promise<boolean> => {
+  const remove = async (): Promise<boolean> => {
     const now = await readHolder(path);
     if (now === undefined || (now?.nonce ?? null) !== nonce) return false;
-    await withWriteErrors(`the lock ${shown(path)} can't be removed`, () => rm(path, { force: true }));
+    await withWriteErrors(`the lock ${relativePath(path)} can't be removed`, () => rm(path, { force: true }));
     return true;
   };
-  const holding = lockStatus(holder);
+  const status = lockStatus(holder);
   return {
-    ...holding,
+    ...status,
     ...(shard === undefined ? {} : { shard }),
     nonce,
-    place: shown(path),
-    async drop() {
-      if (holder === null || holding.fate !== 'gone') return await removed();
-      const isRemoved = await inTurn(path, holder, holderOf('unlock', new Date()), removed);
-      if (!isRemoved) await wait(A_MOMENT);
+    place: relativePath(path),
+    async removeIfUnchanged() {
+      if (holder === null || status.fate !== 'gone') return await remove();
+      const isRemoved = await takeOverOnce(path, holder, holderOf('unlock', new Date()), remove);
+      if (!isRemoved) await wait(RETRY_PAUSE);
       return isRemoved;
     },
   };
 }
 
 /** Milliseconds to wait for processes that change the same file. */
-const PATIENCE = 30_000;
+const MERGE_TIMEOUT = 30_000;
 
 /** Does work on a state file while no other process does. Throws a ProblemsError (`locked`). */
 export async function exclusively<T>(statePath: string, work: () => Promise<T>): Promise<T> {
-  const until = performance.now() + PATIENCE;
+  const until = performance.now() + MERGE_TIMEOUT;
   for (;;) {
     let lock: Lock;
     try {
-      lock = await acquireLock(mergedPath(statePath), 'merge', new Date());
+      lock = await acquireLock(mergeLockName(statePath), 'merge', new Date());
     } catch (failure) {
       if (!hasProblem(failure, 'locked') || performance.now() > until) throw failure;
-      await wait(Math.random() * A_MOMENT);
+      await wait(Math.random() * RETRY_PAUSE);
       continue;
     }
     try {
@@ -151,11 +151,11 @@ async function take(path: string, holder: Holder): Promise<string | null> {
     if (await create(path, holder, link)) return null;
     const other = await readHolder(path);
     if (other === undefined) continue;
-    if (other === null || processStatus(other) !== 'gone' || tries > TRIES)
-      throw lockedError(lockStatus(other), shown(path));
-    if (await inTurn(path, other, holder, () => create(path, holder, rename)))
+    if (other === null || processStatus(other) !== 'gone' || tries > MAX_TRIES)
+      throw lockedError(lockStatus(other), relativePath(path));
+    if (await takeOverOnce(path, other, holder, () => create(path, holder, rename)))
       return takeoverNote(lockStatus(other));
-    await wait(A_MOMENT);
+    await wait(RETRY_PAUSE);
   }
 }
 
@@ -163,16 +163,16 @@ async function take(path: string, holder: Holder): Promise<string | null> {
  * Changes the lock of a dead holder, unless another process is quicker. Of several that find it, the one that holds the lock of that very
  * change does it: a live lock is never moved or removed.
  */
-async function inTurn(
+async function takeOverOnce(
   path: string,
   dead: Holder,
   holder: Holder,
   work: () => Promise<boolean>,
 ): Promise<boolean> {
-  const turn = `${path}.${createHash('sha256').update(dead.nonce).digest('hex').slice(0, 16)}`;
-  const mine = { ...holder, nonce: randomUUID() };
+  const takeoverPath = `${path}.${createHash('sha256').update(dead.nonce).digest('hex').slice(0, 16)}`;
+  const own = { ...holder, nonce: randomUUID() };
   try {
-    await take(turn, mine);
+    await take(takeoverPath, own);
   } catch (failure) {
     // Another process is doing it.
     if (hasProblem(failure, 'locked')) return false;
@@ -182,12 +182,12 @@ async function inTurn(
     if ((await readHolder(path))?.nonce !== dead.nonce) return false;
     return await work();
   } finally {
-    await release(turn, mine);
+    await release(takeoverPath, own);
   }
 }
 
 /** Removes locks of such changes whose processes are gone. */
-async function sweepTurns(path: string): Promise<void> {
+async function removeDeadTakeovers(path: string): Promise<void> {
   for (const name of await readdir(dirname(path)).catch(() => [])) {
     if (!name.startsWith(`${basename(path)}.`) || !/\.[0-9a-f]{16}$/.test(name)) continue;
     const turn = join(dirname(path), name);
@@ -206,7 +206,7 @@ async function release(path: string, { nonce }: Holder): Promise<Problem[]> {
     return [
       warning(
         'not-writable',
-        `the lock ${shown(path)} can't be released: ${why}`,
+        `the lock ${relativePath(path)} can't be released: ${why}`,
         [],
         'the next run on this machine takes it over; from elsewhere idops runs unlock removes it',
       ),
@@ -222,7 +222,7 @@ async function create(
 ): Promise<boolean> {
   const temporary = join(dirname(path), temporaryFileName());
   try {
-    return await withWriteErrors(`the lock ${shown(path)} can't be written`, async () => {
+    return await withWriteErrors(`the lock ${relativePath(path)} can't be written`, async () => {
       await makeFolder(dirname(path));
       const file = await open(temporary, 'wx', 0o600);
       try {
@@ -265,17 +265,17 @@ function readLock(path: string): string | undefined {
     return withFile(path, (file) => readFileSync(file, 'utf8'));
   } catch (failure) {
     if (failure instanceof NotRegularFile) {
-      const message = `the lock ${shown(path)} can't be read: ${failure.message}`;
+      const message = `the lock ${relativePath(path)} can't be read: ${failure.message}`;
       throw problemError('locked', message, 'remove it; no idops made it', failure);
     }
     // A file is in the place of the folder: nothing can be in it.
     const { code } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw unreadable(`the lock ${shown(path)}`, failure);
+    throw unreadableError(`the lock ${relativePath(path)}`, failure);
   }
 }
 
-function unreadable(what: string, failure: unknown): ProblemsError {
+function unreadableError(what: string, failure: unknown): ProblemsError {
   return problemError(
     'state-unreadable',
     `${what} can't be read: ${systemErrorText(failure)}`,
@@ -284,6 +284,6 @@ function unreadable(what: string, failure: unknown): ProblemsError {
   );
 }
 
-function shown(path: string): string {
+function relativePath(path: string): string {
   return relative(process.cwd(), path);
 }

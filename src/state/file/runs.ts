@@ -13,12 +13,12 @@ import {
   type Journal,
   journalError,
   parseJournal,
-  stillRunning,
+  runningError,
 } from '../journal.js';
 import { withWriteErrors } from '../write-errors.js';
 
 /** Bytes that hold the last line of a run that ended. */
-const TAIL = 4096;
+const TAIL_BYTES = 4096;
 
 /** The journals in a folder, one file of lines for each run. */
 export function fileRuns(folder: string): RunStore {
@@ -27,7 +27,7 @@ export function fileRuns(folder: string): RunStore {
     list: async () => (await namesIn(folder)).filter(isJournalName),
     otherFiles: async () => (await namesIn(folder)).filter((name) => !isJournalName(name)),
     async read(run) {
-      const path = shownPath(pathOf(run));
+      const path = relativePath(pathOf(run));
       const text = await readTextFile(pathOf(run)).catch((failure: unknown) => {
         throw journalError(path, systemErrorText(failure));
       });
@@ -35,22 +35,22 @@ export function fileRuns(folder: string): RunStore {
     },
     hasEnd: async (run) =>
       withFile(pathOf(run), (file, { size }) => {
-        const buffer = Buffer.alloc(TAIL);
-        const length = readSync(file, buffer, 0, TAIL, Math.max(0, size - TAIL));
+        const buffer = Buffer.alloc(TAIL_BYTES);
+        const length = readSync(file, buffer, 0, TAIL_BYTES, Math.max(0, size - TAIL_BYTES));
         const lines = buffer.subarray(0, length).toString('utf8').split('\n');
         return lines.pop() === '' && (lines.pop() ?? '').startsWith('{"type":"end"');
       }),
     buffered: async () => [],
     async create(first) {
       const path = pathOf(first.run);
-      const file = await withWriteErrors(unwritten(path), async () => {
+      const file = await withWriteErrors(notWritten(path), async () => {
         await makeFolder(folder);
         return await open(path, 'ax', 0o600);
       });
       const journal = fileJournal(file, 0, path);
       try {
         await journal.write(first);
-        await withWriteErrors(unwritten(path), () => syncFolder(folder));
+        await withWriteErrors(notWritten(path), () => syncFolder(folder));
       } catch (failure) {
         await journal.close();
         await rm(path, { force: true }).catch(() => {});
@@ -59,9 +59,9 @@ export function fileRuns(folder: string): RunStore {
       return journal;
     },
     async reopen(content) {
-      if (isRunning(content)) throw stillRunning(content.run);
+      if (isRunning(content)) throw runningError(content.run);
       const path = pathOf(content.run.run);
-      return await withWriteErrors(unwritten(path), async () => {
+      return await withWriteErrors(notWritten(path), async () => {
         const file = await open(path, 'r+');
         await file.truncate(content.bytes).finally(() => file.close());
         return fileJournal(await open(path, 'a'), content.bytes, path);
@@ -70,11 +70,11 @@ export function fileRuns(folder: string): RunStore {
     /** Throws for the first that can't be removed; the others stay. */
     async remove(runs) {
       for (const path of runs.map(pathOf))
-        await withWriteErrors(`the journal ${shownPath(path)} can't be removed`, () =>
+        await withWriteErrors(`the journal ${relativePath(path)} can't be removed`, () =>
           rm(path, { force: true, recursive: true }),
         );
       if (runs.length > 0)
-        await withWriteErrors(`the folder of journals ${shownPath(folder)} can't be written`, () =>
+        await withWriteErrors(`the folder of journals ${relativePath(folder)} can't be written`, () =>
           syncFolder(folder),
         );
     },
@@ -87,7 +87,7 @@ async function namesIn(folder: string): Promise<string[]> {
     if (failure.code === 'ENOENT') return [];
     throw problemError(
       'journal-unreadable',
-      `the folder of journals ${shownPath(folder)} can't be read: ${systemErrorText(failure)}`,
+      `the folder of journals ${relativePath(folder)} can't be read: ${systemErrorText(failure)}`,
       'it has to be a folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path',
     );
   });
@@ -97,20 +97,20 @@ async function namesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-function shownPath(path: string): string {
+function relativePath(path: string): string {
   return relative(process.cwd(), path) || path;
 }
 
-function unwritten(path: string): string {
-  return `the journal ${shownPath(path)} can't be written`;
+function notWritten(path: string): string {
+  return `the journal ${relativePath(path)} can't be written`;
 }
 
 /** A journal in a file that is open for appending, whose flushed lines end at `end`. */
 function fileJournal(file: FileHandle, end: number, path: string): Journal {
-  const unwrittenJournal = unwritten(path);
+  const unwrittenJournal = notWritten(path);
   let written = end;
   let broken: unknown;
-  const put = async (lines: readonly string[]): Promise<void> => {
+  const append = async (lines: readonly string[]): Promise<void> => {
     if (broken !== undefined) throw broken;
     const text = lines.map((line) => `${line}\n`).join('');
     try {
@@ -126,7 +126,7 @@ function fileJournal(file: FileHandle, end: number, path: string): Journal {
     }
   };
   return batchedJournal(
-    (lines) => withWriteErrors(unwrittenJournal, () => put(lines)),
+    (lines) => withWriteErrors(unwrittenJournal, () => append(lines)),
     // Everything is flushed.
     () => file.close().catch(() => {}),
   );

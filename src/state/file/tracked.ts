@@ -17,17 +17,17 @@ export async function refuseTracked(
 ): Promise<void> {
   const files = paths.flatMap((path) => [path, lockPath(path)]);
   if (!written && ![...files, journals].some(pathExists)) return;
-  const tracked = await trackedOf(files, journals);
+  const tracked = await trackedPaths(files, journals);
   const [first, ...others] = tracked;
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` and ${others.length} more of the state`;
   // Paths from the root of the work tree, so that the command works anywhere in it.
-  const out = tracked.slice(0, 3).map((path) => shellWord(`:/${path}`));
+  const removals = tracked.slice(0, 3).map((path) => shellWord(`:/${path}`));
   const rest = tracked.length > 3 ? ' and so on' : '';
   throw problemError(
     'state-tracked',
     `git tracks ${first}${more}, so a commit decides what idops believes was recorded`,
-    `take it out of git with "git rm --cached ${out.join(' ')}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is intended`,
+    `take it out of git with "git rm --cached ${removals.join(' ')}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is intended`,
   );
 }
 
@@ -35,19 +35,19 @@ export async function refuseTracked(
  * Which of these files and journals git tracks, by their paths from the root of the work tree. Empty without a repository or without git.
  * Throws a ProblemsError (`state-tracked`) if git fails.
  */
-async function trackedOf(files: readonly string[], journals: string): Promise<string[]> {
+async function trackedPaths(files: readonly string[], journals: string): Promise<string[]> {
   const named = [...files, journals];
-  const real = await Promise.all(named.map(realName));
-  const root = findWorkTree(dirname(real[0] ?? ''));
+  const realNames = await Promise.all(named.map(resolveFolder));
+  const root = findWorkTree(dirname(realNames[0] ?? ''));
   if (root === undefined) return [];
   // Reading the state reports why it can't be read.
-  const led = await Promise.all(named.map((path) => resolveLinks(path).catch(() => path)));
-  const targets = [...new Set([...real, ...led])];
+  const resolved = await Promise.all(named.map((path) => resolveLinks(path).catch(() => path)));
+  const targets = [...new Set([...realNames, ...resolved])];
   const inside = targets
     .map((path) => relative(root, path))
     .filter((way) => way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way));
-  const listed = await listOf(root, inside);
-  const folders = new Set([journals, await realName(journals)].map((path) => relative(root, path)));
+  const listed = await listTracked(root, inside);
+  const folders = new Set([journals, await resolveFolder(journals)].map((path) => relative(root, path)));
   return listed.filter((path) => {
     // A folder of runs may hold files of others.
     const isInFolder = folders.has(dirname(path).split('/').join(sep));
@@ -56,15 +56,15 @@ async function trackedOf(files: readonly string[], journals: string): Promise<st
 }
 
 /** A path as git knows it: links on the way are followed, the last part isn't. */
-async function realName(path: string): Promise<string> {
+async function resolveFolder(path: string): Promise<string> {
   const folder = dirname(path);
   const real = await realpath(folder).catch(() => undefined);
   if (real !== undefined) return join(real, basename(path));
-  return folder === path ? path : join(await realName(folder), basename(path));
+  return folder === path ? path : join(await resolveFolder(folder), basename(path));
 }
 
 /** Which of these paths are in git's index. Throws a ProblemsError (`state-tracked`) if git fails. */
-async function listOf(root: string, paths: readonly string[]): Promise<readonly string[]> {
+async function listTracked(root: string, paths: readonly string[]): Promise<readonly string[]> {
   try {
     return await trackedPaths(root, paths);
   } catch (failure) {

@@ -5,8 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exceededMaxOutput, GitError, GitNotFound, git } from '../../base/git.js';
 import type { ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
-import { MAX_BYTES, stateError, tooLarge } from '../state-text.js';
-import { isForbidden, localFailure, pushRefused, refusedBy, unreachable, wentBack } from './failures.js';
+import { MAX_STATE_BYTES, stateError, tooLargeText } from '../state-text.js';
+import {
+  historyWentBack,
+  isForbidden,
+  localFailure,
+  pushRefused,
+  refusalIn,
+  unreachable,
+} from './failures.js';
 
 export interface BranchSettings {
   /** The root of the work tree whose repository is used; its files and its index are not touched. */
@@ -18,7 +25,7 @@ export interface BranchSettings {
   /** Milliseconds to wait before each retry when the remote can't be reached. */
   readonly pauses?: readonly number[];
   /** The largest state or journal that is read, in bytes. */
-  readonly most?: number;
+  readonly maxBytes?: number;
 }
 
 export interface RemoteRefs {
@@ -43,12 +50,12 @@ export interface RefUpdate {
 }
 
 /** `moved`: the remote's references were not at `from`. Other failures are thrown. */
-export type Pushed = 'done' | 'moved';
+export type PushResult = 'done' | 'moved';
 
 /** Milliseconds for one request to the remote. */
 const TIMEOUT = 30_000;
 /** A short network failure doesn't end a run. */
-const PAUSES = [500, 2000, 5000];
+const RETRY_PAUSES = [500, 2000, 5000];
 
 /** A branch of a remote, and references beside it; each push names the commits that it replaces. */
 export class Branch {
@@ -71,26 +78,26 @@ export class Branch {
   /** The remote's branch, and other references by names in which `*` matches anything. */
   async listRefs(others: readonly string[]): Promise<RemoteRefs> {
     const { remote } = this.settings;
-    const said = await this.#asking(['ls-remote', '--quiet', remote, this.ref, ...others]);
+    const output = await this.#queryRemote(['ls-remote', '--quiet', remote, this.ref, ...others]);
     const found = new Map(
-      said
+      output
         .split('\n')
         .map((line) => line.split('\t'))
         .map(([sha = '', name = '']) => [name, sha]),
     );
     // Git also matches references that end with a name.
-    const isMeant = (name: string): boolean =>
+    const isRequested = (name: string): boolean =>
       others.some((other) => (other.includes('*') ? name.startsWith('refs/idops/') : name === other));
     return {
       branch: found.get(this.ref) ?? null,
-      others: new Map([...found].filter(([name]) => isMeant(name))),
+      others: new Map([...found].filter(([name]) => isRequested(name))),
     };
   }
 
   /** The same, with their commits fetched. Throws a ProblemsError (`state-unreachable`, `state-went-back`). */
   async fetch(names: readonly string[]): Promise<RemoteRefs> {
     // Read before the remote is asked: another process may write a newer one meanwhile.
-    this.#known ||= (await this.#git(['for-each-ref', '--format=%(objectname)', this.#seen])).trim();
+    this.#known ||= (await this.#git(['for-each-ref', '--format=%(objectname)', this.#seenRef])).trim();
     for (let tries = 1; ; tries += 1) {
       const { branch, others } = await this.listRefs(names);
       const seen = new Map([...(branch === null ? [] : [[this.ref, branch] as const]), ...others]);
@@ -102,7 +109,8 @@ export class Branch {
       }
       const head = seen.get(this.ref) ?? null;
       seen.delete(this.ref);
-      if (!(await this.#hasKnown(head))) throw wentBack(this.#place, this.settings, this.#seen, head);
+      if (!(await this.#hasKnown(head)))
+        throw historyWentBack(this.#place, this.settings, this.#seenRef, head);
       return { branch: head, others: seen };
     }
   }
@@ -118,15 +126,15 @@ export class Branch {
   async remember(head: string): Promise<void> {
     if (this.#known === head) return;
     this.#known = head;
-    await this.#git(['update-ref', this.#seen, head]).catch(() => '');
+    await this.#git(['update-ref', this.#seenRef, head]).catch(() => '');
   }
 
   /** The references whose commits are not in the local repository. */
   async #missing(refs: ReadonlyMap<string, string>): Promise<string[]> {
     if (refs.size === 0) return [];
     const input = [...refs.values()].map((sha) => `${sha}\n`).join('');
-    const said = (await this.#git(['cat-file', '--batch-check=%(objecttype)'], { input })).split('\n');
-    return [...refs.keys()].filter((_, index) => said[index]?.endsWith(' missing') !== false);
+    const output = (await this.#git(['cat-file', '--batch-check=%(objecttype)'], { input })).split('\n');
+    return [...refs.keys()].filter((_, index) => output[index]?.endsWith(' missing') !== false);
   }
 
   /** Fetches missing references. Others may move them meanwhile: `seen` then has what was fetched. */
@@ -144,14 +152,14 @@ export class Branch {
       '--no-auto-gc',
       '--no-recurse-submodules',
     ];
-    const passing = `refs/idops/passing/${randomUUID()}`;
-    const here = new Map(missing.map((ref, index) => [`${passing}/${index}`, ref]));
+    const temporary = `refs/idops/passing/${randomUUID()}`;
+    const here = new Map(missing.map((ref, index) => [`${temporary}/${index}`, ref]));
     const specs = [...here].map(([name, ref]) => `+${ref}:${name}`);
     const after = [...here.keys()].map((name) => `delete ${name}\n`);
     try {
-      await git(root, ['fetch', ...quiet, ...depth, remote, ...specs], FETCHING);
-      const said = await this.#git(['for-each-ref', '--format=%(objectname) %(refname)', passing]);
-      for (const [sha = '', name = ''] of said.split('\n').map((line) => line.split(' '))) {
+      await git(root, ['fetch', ...quiet, ...depth, remote, ...specs], FETCH_OPTIONS);
+      const output = await this.#git(['for-each-ref', '--format=%(objectname) %(refname)', temporary]);
+      for (const [sha = '', name = ''] of output.split('\n').map((line) => line.split(' '))) {
         const ref = here.get(name);
         if (ref !== undefined) seen.set(ref, sha);
       }
@@ -161,18 +169,18 @@ export class Branch {
   }
 
   /** The local reference of the newest known commit. */
-  get #seen(): string {
+  get #seenRef(): string {
     const { remote, branch } = this.settings;
     // Several remotes may have a branch of that name.
-    const of =
+    const suffix =
       remote === DEFAULT_REMOTE ? '' : `.${hash('sha256', withoutCredentials(remote), 'hex').slice(0, 12)}`;
-    return `${SEEN_REFS}/${branch}${of}`;
+    return `${SEEN_REFS}/${branch}${suffix}`;
   }
 
   /** The names in a folder of a commit, sorted: only files or only folders. */
   async list(commit: string, folder: string, type: 'blob' | 'tree'): Promise<string[]> {
-    const said = await this.#git(['ls-tree', '-z', commit, ...(folder === '' ? [] : [`${folder}/`])]);
-    return said
+    const output = await this.#git(['ls-tree', '-z', commit, ...(folder === '' ? [] : [`${folder}/`])]);
+    return output
       .split('\0')
       .flatMap((line) => {
         const [, kind, path] = /^\d+ (\w+) [0-9a-f]+\t([\s\S]+)$/.exec(line) ?? [];
@@ -194,11 +202,11 @@ export class Branch {
     refuse = (why: string): ProblemsError => stateError(this.#place, why),
   ): Promise<string[]> {
     if (paths.length === 0) return [];
-    const { root, most = MAX_BYTES } = this.settings;
+    const { root, maxBytes = MAX_STATE_BYTES } = this.settings;
     const input = paths.map((path) => `${commit}:${path}\n`).join('');
-    const options = { input, maxOutput: most, timeout: TIMEOUT };
+    const options = { input, maxOutput: most: maxBytes, timeout: TIMEOUT };
     const found = await git(root, ['cat-file', '--batch'], options).catch((failure: unknown) => {
-      throw exceededMaxOutput(failure) ? refuse(tooLarge(most)) : localFailure(this.#place, failure);
+      throw exceededMaxOutput(failure) ? refuse(tooLargeText(maxBytes)) : localFailure(this.#place, failure);
     });
     let at = 0;
     return paths.flatMap(() => {
@@ -211,29 +219,29 @@ export class Branch {
   }
 
   async message(commit: string): Promise<string> {
-    const said = await this.#git(['cat-file', 'commit', commit]);
-    return said.slice(said.indexOf('\n\n') + 2);
+    const output = await this.#git(['cat-file', 'commit', commit]);
+    return output.slice(output.indexOf('\n\n') + 2);
   }
 
   /** Makes commits by one call, and gives their names; no reference names them yet. */
   async makeCommits(commits: readonly Commit[]): Promise<string[]> {
-    const who = `${userName().replace(/[<>\0\n]/g, '')} <idops@localhost> ${Math.floor(Date.now() / 1000)} +0000`;
+    const committer = `${userName().replace(/[<>\0\n]/g, '')} <idops@localhost> ${Math.floor(Date.now() / 1000)} +0000`;
     const input = commits.flatMap(({ message, parent = null, files = new Map() }, index) => [
-      `commit ${IMPORT_REF}\nmark :${index + 1}\ncommitter ${who}\n${dataOf(message)}`,
+      `commit ${IMPORT_REF}\nmark :${index + 1}\ncommitter ${committer}\n${dataCommand(message)}`,
       parent === null ? '' : `from ${parent}\n`,
       ...[...files].map(([path, text]) =>
-        text === null ? `D ${quoted(path)}\n` : `M 100644 inline ${quoted(path)}\n${dataOf(text)}`,
+        text === null ? `D ${quotePath(path)}\n` : `M 100644 inline ${quotePath(path)}\n${dataCommand(text)}`,
       ),
       `get-mark :${index + 1}\nreset ${IMPORT_REF}\n\n`,
     ]);
     try {
       const command = ['fast-import', '--quiet', '--done'];
-      const said = await git(this.settings.root, command, { input: `${input.join('')}done\n` });
-      return said.toString('utf8').trimEnd().split('\n');
+      const output = await git(this.settings.root, command, { input: `${input.join('')}done\n` });
+      return output.toString('utf8').trimEnd().split('\n');
     } catch (failure) {
-      const told = failure instanceof GitError ? failure.stderr : '';
-      const [, report] = /^fast-import: dumping crash report to (.+)$/m.exec(told) ?? [];
-      if (report !== undefined) await rm(resolve(this.settings.root, report), { force: true });
+      const stderr = failure instanceof GitError ? failure.stderr : '';
+      const [, crashReport] = /^fast-import: dumping crash report to (.+)$/m.exec(stderr) ?? [];
+      if (crashReport !== undefined) await rm(resolve(this.settings.root, crashReport), { force: true });
       throw localFailure(this.#place, failure);
     }
   }
@@ -242,11 +250,11 @@ export class Branch {
    * Moves references of the remote, all or none, and retries while the remote can't be reached. If a push fails and the references have
    * moved all the same, it succeeded. Throws a ProblemsError (`not-writable`, `state-unreachable`).
    */
-  async push(moves: readonly RefUpdate[]): Promise<Pushed> {
-    const { remote, pauses = PAUSES } = this.settings;
-    const leases = moves.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ''}`);
-    const specs = moves.map(({ ref, to }) => `${to ?? ''}:${ref}`);
-    const others = moves.flatMap(({ ref }) => (ref === this.ref ? [] : [ref]));
+  async push(updates: readonly RefUpdate[]): Promise<PushResult> {
+    const { remote, pauses = RETRY_PAUSES } = this.settings;
+    const leases = updates.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ''}`);
+    const specs = updates.map(({ ref, to }) => `${to ?? ''}:${ref}`);
+    const others = updates.flatMap(({ ref }) => (ref === this.ref ? [] : [ref]));
     const options = [
       '--quiet',
       '--porcelain',
@@ -257,18 +265,19 @@ export class Branch {
     ];
     for (let tries = 0; ; tries += 1) {
       try {
-        await git(this.settings.root, ['push', ...options, ...leases, remote, ...specs], REMOTE);
-        return await this.#moved(moves);
+        await git(this.settings.root, ['push', ...options, ...leases, remote, ...specs], REMOTE_OPTIONS);
+        return await this.#pushDone(updates);
       } catch (failure) {
         const now = await this.listRefs(others);
-        const has = (ref: string) => (ref === this.ref ? now.branch : (now.others.get(ref) ?? null));
-        const is = (compare: 'from' | 'to') => moves.every((move) => has(move.ref) === move[compare]);
-        if (is('to')) return await this.#moved(moves);
-        if (!is('from')) return 'moved';
-        const refused = refusedBy(failure);
+        const currentOf = (ref: string) => (ref === this.ref ? now.branch : (now.others.get(ref) ?? null));
+        const areAt = (compare: 'from' | 'to') =>
+          updates.every((move) => currentOf(move.ref) === move[compare]);
+        if (areAt('to')) return await this.#pushDone(updates);
+        if (!areAt('from')) return 'moved';
+        const refused = refusalIn(failure);
         // A refused reference may have been locked by another push, which doesn't take long.
-        const again = isForbidden(failure) ? [] : refused === undefined ? pauses : pauses.slice(0, 2);
-        const pause = again[tries];
+        const delays = isForbidden(failure) ? [] : refused === undefined ? pauses : pauses.slice(0, 2);
+        const pause = delays[tries];
         // The remote can be read, since it listed its references.
         if (pause === undefined) throw pushRefused(this.#place, refused, failure);
         await sleep(pause);
@@ -276,23 +285,23 @@ export class Branch {
     }
   }
 
-  async #moved(moves: readonly RefUpdate[]): Promise<'done'> {
-    const to = moves.find(({ ref }) => ref === this.ref)?.to;
+  async #pushDone(updates: readonly RefUpdate[]): Promise<'done'> {
+    const to = updates.find(({ ref }) => ref === this.ref)?.to;
     if (to != null) await this.remember(to);
     return 'done';
   }
 
   /** The remote's answer, with retries. Throws a ProblemsError (`state-unreachable`). */
-  async #asking(command: readonly string[]): Promise<string> {
-    const { root, remote, pauses = PAUSES } = this.settings;
+  async #queryRemote(command: readonly string[]): Promise<string> {
+    const { root, remote, pauses = RETRY_PAUSES } = this.settings;
     for (let tries = 0; ; tries += 1) {
       try {
-        const said = (await git(root, command, REMOTE)).toString('utf8');
+        const output = (await git(root, command, REMOTE_OPTIONS)).toString('utf8');
         this.#answered = true;
-        return said;
+        return output;
       } catch (failure) {
-        const again = failure instanceof GitNotFound ? [] : this.#answered ? pauses : pauses.slice(0, 1);
-        const pause = again[tries];
+        const delays = failure instanceof GitNotFound ? [] : this.#answered ? pauses : pauses.slice(0, 1);
+        const pause = delays[tries];
         if (pause === undefined) throw unreachable(this.#place, remote, failure);
         await sleep(pause);
       }
@@ -314,28 +323,28 @@ const SEEN_REFS = 'refs/idops/seen';
 /** The remote whose branches have no suffix there. */
 const DEFAULT_REMOTE = 'origin';
 
-const REMOTE = { allowRemotes: true, timeout: TIMEOUT } as const;
+const REMOTE_OPTIONS = { allowRemotes: true, timeout: TIMEOUT } as const;
 /** The first fetch brings the whole branch. */
-const FETCHING = { ...REMOTE, timeout: 10 * TIMEOUT };
+const FETCH_OPTIONS = { ...REMOTE_OPTIONS, timeout: 10 * TIMEOUT };
 /** How often references may move between listing and fetching. */
 const FETCH_TRIES = 5;
 /** The name of commits inside of fast-import, which writes no such reference. */
 const IMPORT_REF = 'refs/idops/passing';
 
-function dataOf(text: string): string {
+function dataCommand(text: string): string {
   return `data ${Buffer.byteLength(text)}\n${text}\n`;
 }
 
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
 /** The texts of a file in the newest known commits of branches, by their local references. */
 export async function seenTexts(root: string, path: string): Promise<[ref: string, text: string][]> {
-  const said = await git(root, ['for-each-ref', '--format=%(refname)', SEEN_REFS]);
+  const output = await git(root, ['for-each-ref', '--format=%(refname)', SEEN_REFS]);
   const found: [string, string][] = [];
-  for (const ref of said.toString('utf8').split('\n').filter(Boolean)) {
-    const text = await git(root, ['cat-file', 'blob', `${ref}:${path}`], { maxOutput: MAX_BYTES }).catch(
+  for (const ref of output.toString('utf8').split('\n').filter(Boolean)) {
+    const text = await git(root, ['cat-file', 'blob', `${ref}:${path}`], { maxOutput: MAX_STATE_BYTES }).catch(
       () => undefined,
     );
     if (text !== undefined) found.push([ref, text.toString('utf8')]);

@@ -2,7 +2,7 @@ import { shellWord } from '../../base/escape.js';
 import { GitError, GitNotFound } from '../../base/git.js';
 import { type ProblemsError, problemError } from '../../base/problems.js';
 
-interface Refused {
+interface Refusal {
   readonly ref: string;
   readonly reason: string;
 }
@@ -11,7 +11,7 @@ interface Refused {
  * The reference that a remote refused to move, from the output of `git push --porcelain` (git-push(1)); undefined if it refused none, for
  * instance because it could not be reached.
  */
-export function refusedBy(failure: unknown): Refused | undefined {
+export function refusalIn(failure: unknown): Refusal | undefined {
   if (!(failure instanceof GitError)) return undefined;
   for (const line of failure.stdout.split('\n')) {
     const [, ref, reason] = /^!\t[^\t]*:([^\t]+)\t\[remote rejected\](?: \((.*)\))?/.exec(line) ?? [];
@@ -28,7 +28,7 @@ export function isForbidden(failure: unknown): boolean {
   );
 }
 
-const RIGHTS =
+const RIGHTS_HINT =
   'the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it';
 
 /** The problem of a remote that can't be reached. */
@@ -46,15 +46,18 @@ export function unreachable(place: string, remote: string, failure: unknown): Pr
 }
 
 /** The problem of a remote that can be read, and takes no push. */
-export function pushRefused(place: string, refused: Refused | undefined, failure: unknown): ProblemsError {
-  const readOnly = isForbidden(failure) ? 'the token or key may read it, but not write its contents: ' : '';
-  const what = refused === undefined ? readOnly : `it refused to move ${refused.ref} (${refused.reason}): `;
+export function pushRefused(place: string, refused: Refusal | undefined, failure: unknown): ProblemsError {
+  const readOnlyNote = isForbidden(failure)
+    ? 'the token or key may read it, but not write its contents: '
+    : '';
+  const what =
+    refused === undefined ? readOnlyNote : `it refused to move ${refused.ref} (${refused.reason}): `;
   const message = `the remote does not take the state ${place}: ${what}${messageOf(failure)}`;
-  return problemError('not-writable', message, RIGHTS, failure);
+  return problemError('not-writable', message, RIGHTS_HINT, failure);
 }
 
 /** The problem of a branch that has lost its newest known commit, which the local reference `seen` names. */
-export function wentBack(
+export function historyWentBack(
   place: string,
   { remote, branch }: { readonly remote: string; readonly branch: string },
   seen: string,

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import { stringifyJson } from '../../base/json.js';
 import { hasProblem } from '../../base/problems.js';
-import type { StateBackend, StateName } from '../backend.js';
+import type { StateBackend, StateIdentity } from '../backend.js';
 import { exclusiveLocks } from '../locks.js';
 import type { State } from '../state.js';
-import { mergeState, parseState, parseStateJson, parseStateName, stateForServer } from '../state-text.js';
+import { mergeState, parseState, parseStateIdentity, parseStateJson, stateForServer } from '../state-text.js';
 import { type Branch, type BranchSettings, withoutCredentials } from './branch.js';
 import { gitRuns } from './runs.js';
 import { type Change, Store } from './store.js';
@@ -28,16 +28,16 @@ export function gitBackend(settings: GitSettings): StateBackend {
     const text = await store.read((head, of) => of.text(head, path));
     return text === undefined ? undefined : parseState(parseStateJson(text, place), place);
   };
-  const named = async (file: string): Promise<StateName | undefined> => {
+  const readIdentity = async (file: string): Promise<StateIdentity | undefined> => {
     const text = await store
       .read((head, of) => of.text(head, file))
       .catch((failure: unknown) => {
         if (!hasProblem(failure, 'state-unreadable')) throw failure;
         return undefined;
       });
-    return text === undefined ? undefined : parseStateName(text);
+    return text === undefined ? undefined : parseStateIdentity(text);
   };
-  const written = (state: State): Change => ({
+  const changeFor = (state: State): Change => ({
     files: new Map([[path, `${stringifyJson(state, 2)}\n`]]),
     message: `idops: ${path}, serial ${state.serial}`,
   });
@@ -48,7 +48,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
     load: async (server) => stateForServer(await saved(), place, server),
     saved,
     async save(state) {
-      await store.change(() => written(state));
+      await store.change(() => changeFor(state));
     },
     async merge(change) {
       const merged = async (commit: string | null, of: Branch) => {
@@ -56,16 +56,16 @@ export function gitBackend(settings: GitSettings): StateBackend {
         const there = text === undefined ? undefined : parseState(parseStateJson(text, place), place);
         const next = mergeState(there, change, place);
         const { resources: _, ...head } = next;
-        return { ...written(next), head };
+        return { ...changeFor(next), head };
       };
       const { head } = await store.change(merged, true);
       return head;
     },
-    identity: () => named(path),
+    identity: () => readIdentity(path),
     async neighbours() {
       const files = await store.read((head, of) => of.list(head, folder === '.' ? '' : folder, 'blob'));
       const others = (files ?? []).map(within).filter((file) => file.endsWith('.json') && file !== path);
-      const names = await Promise.all(others.map(named));
+      const names = await Promise.all(others.map(readIdentity));
       return names.filter((name) => name !== undefined);
     },
     ...exclusiveLocks(store),

@@ -7,7 +7,7 @@ import {
   type Journal,
   journalError,
   parseJournal,
-  stillRunning,
+  runningError,
 } from '../journal.js';
 import type { Branch } from './branch.js';
 import type { Store } from './store.js';
@@ -54,7 +54,7 @@ export function gitRuns(store: Store, runs: string, place: string): RunStore {
       return gitJournal(store, folder(run), run, 1);
     },
     async reopen(content) {
-      if (isRunning(content)) throw stillRunning(content.run);
+      if (isRunning(content)) throw runningError(content.run);
       const { run } = content.run;
       const last = await store.read(async (head, branch) => (await batches(head, branch, run)).at(-1));
       return gitJournal(store, folder(run), run, Number.parseInt(last ?? '-1', 10) + 1);

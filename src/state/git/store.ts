@@ -7,12 +7,12 @@ import { processStatus } from '../../base/process.js';
 import { parseShardName, type Shard, shardName } from '../../base/shard.js';
 import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
 import {
-  GONE,
   lockStatus as heldBy,
   holderSchema,
   lockedError,
   lockLostError,
   ownHolder,
+  PROCESS_GONE,
   parseHolder,
   takeoverNote,
 } from '../holder.js';
@@ -24,13 +24,13 @@ const TRIES = 300;
 /** The longest pause then, in milliseconds: two equally quick processes must not meet again each time. */
 const PAUSE = 200;
 /** Milliseconds for which the last fetch is fresh. */
-const FRESH = 1000;
-const UNSEEN = Number.NEGATIVE_INFINITY;
+const FETCH_LIFETIME = 1000;
+const NEVER = Number.NEGATIVE_INFINITY;
 
 /** The file by which idops recognises its own branch. */
-const ABOUT = 'README.md';
+const README = 'README.md';
 const TITLE = '# The state of idops';
-const TEXT = `${TITLE}
+const README_TEXT = `${TITLE}
 
 idops writes this branch: what it applied is recorded in the \`.json\` files, and each run has its journal in \`runs\`. The history
 is the audit log. Change nothing by hand, and merge it nowhere.
@@ -45,7 +45,7 @@ export interface Change {
 }
 
 /** A lock of this process, and the commit that it is at. */
-interface Held {
+interface HeldLock {
   readonly ref: string;
   readonly holder: Holder;
   readonly at: string;
@@ -59,13 +59,13 @@ export class Store implements LockStore {
   /** The reference of the lock of the whole; that of a shard adds its name behind a dot, since git allows no name below another. */
   readonly #whole: string;
   #head: string | null = null;
-  #seenAt = UNSEEN;
-  #held: Held | undefined;
+  #fetchedAt = NEVER;
+  #held: HeldLock | undefined;
   #lost: ProblemsError | undefined;
   /** Whether others seem to change the branch too: then a push on top of what was last seen is in vain. */
   #isShared = false;
   /** Whether the branch is known to be one of idops. */
-  #isOwn = false;
+  #isIdopsBranch = false;
 
   /** `lock` names the lock among those of the branch's other states; `place` names the state in messages. */
   constructor(settings: BranchSettings, lock: string, place: string) {
@@ -80,24 +80,24 @@ export class Store implements LockStore {
    */
   async read<T>(work: (head: string, branch: Branch) => Promise<T>): Promise<T | undefined> {
     const head = await this.#inTurn(async () => {
-      const isOnly = this.#held?.ref === this.#whole && this.#seenAt !== UNSEEN;
-      if (!isOnly && performance.now() - this.#seenAt >= FRESH) await this.#see([]);
+      const isOnly = this.#held?.ref === this.#whole && this.#fetchedAt !== NEVER;
+      if (!isOnly && performance.now() - this.#fetchedAt >= FETCH_LIFETIME) await this.#fetch([]);
       return this.#head;
     });
     return head === null ? undefined : await work(head, this.#branch);
   }
 
-  async #see(locks: readonly string[]): Promise<RemoteRefs> {
+  async #fetch(locks: readonly string[]): Promise<RemoteRefs> {
     const seen = await this.#branch.fetch(locks);
     const { branch: head } = seen;
-    if (head !== null && !this.#isOwn) {
-      const about = await this.#branch.text(head, ABOUT);
+    if (head !== null && !this.#isIdopsBranch) {
+      const about = await this.#branch.text(head, README);
       if (about?.startsWith(TITLE) !== true) throw foreignBranch(this.#place);
-      this.#isOwn = true;
+      this.#isIdopsBranch = true;
     }
     if (head !== null) await this.#branch.remember(head);
     this.#head = head;
-    this.#seenAt = performance.now();
+    this.#fetchedAt = performance.now();
     return seen;
   }
 
@@ -107,13 +107,13 @@ export class Store implements LockStore {
 
   /** The current commit of a lock; null if there is none. */
   async #lockAt(ref: string): Promise<string | null> {
-    return (await this.#see([ref])).others.get(ref) ?? null;
+    return (await this.#fetch([ref])).others.get(ref) ?? null;
   }
 
   async list(): Promise<readonly FoundLock[]> {
     return await this.#inTurn(async () => {
       // With the branch in the same answer: if no lock is in the way, nobody has changed it since.
-      const { others } = await this.#see([this.#whole, `${this.#whole}.*-of-*`]);
+      const { others } = await this.#fetch([this.#whole, `${this.#whole}.*-of-*`]);
       const found: FoundLock[] = [];
       for (const [ref, lock] of others) {
         const shard = parseShardName(ref.slice(this.#whole.length + 1));
@@ -124,16 +124,16 @@ export class Store implements LockStore {
           ...(shard === undefined ? {} : { shard }),
           nonce: holder?.nonce ?? null,
           place: this.#place,
-          drop: () => this.#inTurn(() => this.#drop(ref, lock)),
+          removeIfUnchanged: () => this.#inTurn(() => this.#removeLock(ref, lock)),
         });
       }
       return found;
     });
   }
 
-  async #drop(ref: string, lock: string): Promise<boolean> {
+  async #removeLock(ref: string, lock: string): Promise<boolean> {
     // Its holder may have written until now.
-    this.#seenAt = UNSEEN;
+    this.#fetchedAt = NEVER;
     return (await this.#branch.push([{ ref, from: lock, to: null }])) === 'done';
   }
 
@@ -143,20 +143,20 @@ export class Store implements LockStore {
    */
   async change<C extends Change>(
     work: (head: string | null, branch: Branch) => C | Promise<C>,
-    anew = false,
+    needsLatest = false,
   ): Promise<C> {
     return await this.#inTurn(async () => {
       for (let tries = 1; tries <= TRIES; tries += 1) {
         if (this.#lost !== undefined) throw this.#lost;
-        if (tries > 1 || anew || this.#isShared || this.#head === null) {
+        if (tries > 1 || needsLatest || this.#isShared || this.#head === null) {
           const last = this.#head;
-          if (this.#held === undefined) await this.#see([]);
+          if (this.#held === undefined) await this.#fetch([]);
           else await this.#confirm(this.#held);
           this.#isShared &&= tries > 1 || last !== this.#head;
         }
         const from = this.#head;
         const changed = await work(from, this.#branch);
-        const about = from === null ? [[ABOUT, TEXT] as const] : [];
+        const about = from === null ? [[README, README_TEXT] as const] : [];
         const files = new Map([...about, ...changed.files]);
         const held = this.#held;
         const holder = held && renewedHolder(held.holder);
@@ -167,7 +167,7 @@ export class Store implements LockStore {
         const pushed = await this.#branch.push([{ ref: this.#branch.ref, from, to }, ...lock]);
         if (pushed === 'done') {
           this.#head = to;
-          this.#seenAt = performance.now();
+          this.#fetchedAt = performance.now();
           this.#held = held && holder && { ref: held.ref, holder, at };
           return changed;
         }
@@ -189,19 +189,19 @@ export class Store implements LockStore {
       const other = from === null ? undefined : await this.#holder(from);
       if (other !== undefined && !isExpired(other)) throw lockedError(statusOf(other), this.#place);
       const own = { ...ownHolder(command, now), expires: '', nonce: randomUUID() };
-      const made = await this.#renewed({ ref, holder: own });
-      if ((await this.#branch.push([{ ref, from, to: made.at }])) === 'moved') {
+      const taken = await this.#makeRenewed({ ref, holder: own });
+      if ((await this.#branch.push([{ ref, from, to: taken.at }])) === 'moved') {
         const lock = await this.#lockAt(ref);
         throw lockedError(statusOf(lock === null ? null : await this.#holder(lock)), this.#place);
       }
-      this.#held = made;
+      this.#held = taken;
       this.#lost = undefined;
       // Another holder may have written until now.
-      this.#seenAt = UNSEEN;
+      this.#fetchedAt = NEVER;
       this.#isShared = shard !== undefined;
       const renew = () =>
         this.#inTurn(async () => {
-          const held = this.#own(made);
+          const held = this.#current(taken);
           if (held !== undefined) await this.#renew(held);
         });
       const timer = setInterval(() => void renew().catch(() => {}), LEASE / 3);
@@ -212,8 +212,8 @@ export class Store implements LockStore {
         lease: LEASE / 2,
         confirm: () =>
           this.#inTurn(async () => {
-            await this.#confirm(made);
-            const held = this.#own(made);
+            await this.#confirm(taken);
+            const held = this.#current(taken);
             // After a long sleep of this machine, another may take it over at any moment.
             if (held !== undefined && Date.parse(held.holder.expires) - Date.now() < LEASE / 2)
               await this.#renew(held);
@@ -221,43 +221,43 @@ export class Store implements LockStore {
         release: async () => {
           clearInterval(timer);
           // If this fails, the lease runs out.
-          await this.#inTurn(() => this.#release(made)).catch(() => {});
+          await this.#inTurn(() => this.#release(taken)).catch(() => {});
           return [];
         },
       };
     });
   }
 
-  async #release(made: Held): Promise<void> {
-    const { at } = this.#own(made) ?? made;
-    if (this.#own(made) !== undefined) this.#held = undefined;
-    this.#seenAt = UNSEEN;
-    await this.#branch.push([{ ref: made.ref, from: at, to: null }]);
+  async #release(taken: HeldLock): Promise<void> {
+    const { at } = this.#current(taken) ?? taken;
+    if (this.#current(taken) !== undefined) this.#held = undefined;
+    this.#fetchedAt = NEVER;
+    await this.#branch.push([{ ref: taken.ref, from: at, to: null }]);
   }
 
   /** The current lock, if it is still this one. */
-  #own({ holder }: Held): Held | undefined {
+  #current({ holder }: HeldLock): HeldLock | undefined {
     return this.#held?.holder.nonce === holder.nonce ? this.#held : undefined;
   }
 
-  async #renew(held: Held): Promise<void> {
-    const renewed = await this.#renewed(held);
+  async #renew(held: HeldLock): Promise<void> {
+    const renewed = await this.#makeRenewed(held);
     const pushed = await this.#branch.push([{ ref: held.ref, from: held.at, to: renewed.at }]);
     if (pushed === 'done') this.#held = renewed;
     else await this.#confirm(held);
   }
 
-  async #renewed({ ref, holder }: Pick<Held, 'ref' | 'holder'>): Promise<Held> {
+  async #makeRenewed({ ref, holder }: Pick<HeldLock, 'ref' | 'holder'>): Promise<HeldLock> {
     const next = renewedHolder(holder);
     const [at = ''] = await this.#branch.makeCommits([lockCommit(next)]);
     return { ref, holder: next, at };
   }
 
-  async #confirm(made: Held): Promise<void> {
-    const { ref, holder } = made;
+  async #confirm(taken: HeldLock): Promise<void> {
+    const { ref, holder } = taken;
     const at = await this.#lockAt(ref);
     const now = at === null ? undefined : await this.#holder(at);
-    const isOwn = this.#own(made) !== undefined;
+    const isOwn = this.#current(taken) !== undefined;
     if (at !== null && now?.nonce === holder.nonce) {
       // A push may have succeeded whose answer was lost.
       if (isOwn) this.#held = { ref, holder: now, at };
@@ -296,11 +296,11 @@ const SKEW = 5 * 60_000;
 
 /** Whether a lock has ended: its process is gone, or its lease ran out. */
 function isExpired(holder: Holder | null): holder is Holder {
-  return holder !== null && (processStatus(holder) === 'gone' || Date.now() > endOf(holder));
+  return holder !== null && (processStatus(holder) === 'gone' || Date.now() > takeoverTime(holder));
 }
 
 /** When a lock that isn't renewed may be taken over; a time of `Date.now()`. */
-function endOf({ expires }: Holder): number {
+function takeoverTime({ expires }: Holder): number {
   return Date.parse(expires) + SKEW;
 }
 
@@ -309,10 +309,10 @@ function statusOf(holder: Holder | null): LockStatus {
   // Only a process of this host can be judged.
   const end =
     holder === null || processStatus(holder) === 'gone'
-      ? GONE
+      ? PROCESS_GONE
       : `whose lease ran out at ${holder.expires} and was not renewed`;
-  const holding = heldBy(holder, isExpired(holder) ? 'gone' : undefined, end);
-  if (holder === null || holding.elsewhere === null) return holding;
-  const last = `its lock ends at ${new Date(endOf(holder)).toISOString()} unless it is renewed`;
-  return { ...holding, elsewhere: `${holding.elsewhere}, and ${last}` };
+  const status = heldBy(holder, isExpired(holder) ? 'gone' : undefined, end);
+  if (holder === null || status.unknownReason === null) return status;
+  const last = `its lock ends at ${new Date(takeoverTime(holder)).toISOString()} unless it is renewed`;
+  return { ...status, unknownReason: `${status.unknownReason}, and ${last}` };
 }

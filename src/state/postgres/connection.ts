@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Client } from 'pg';
 import { problemError } from '../../base/problems.js';
-import { NoAnswer, notUnderstood } from './failures.js';
+import { NoAnswer, unparsableAnswer } from './failures.js';
 import type { Target } from './settings.js';
 
 /** Milliseconds. */
@@ -28,7 +28,7 @@ export interface Times {
   readonly lease: number;
 }
 
-export const usualTimes: Times = {
+export const defaultTimes: Times = {
   connect: 10_000,
   statement: 30_000,
   contended: 10_000,
@@ -56,18 +56,18 @@ export interface Statements {
 export class Connection implements Statements {
   readonly #client: Client;
   readonly #times: Times;
-  #gone = false;
+  #isClosed = false;
 
   private constructor(client: Client, place: string, times: Times) {
     this.#client = client;
     this.#times = times;
-    guard(client, place);
+    guardParser(client, place);
     // An `error` event without a listener would end the process.
     client.on('error', () => {
-      this.#gone = true;
+      this.#isClosed = true;
     });
     client.on('end', () => {
-      this.#gone = true;
+      this.#isClosed = true;
     });
   }
 
@@ -87,8 +87,8 @@ export class Connection implements Statements {
     }
   }
 
-  get gone(): boolean {
-    return this.#gone;
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   async run<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Answer<Row>> {
@@ -109,13 +109,13 @@ export class Connection implements Statements {
 
   /** Closes without waiting. */
   close(): void {
-    this.#gone = true;
+    this.#isClosed = true;
     void this.#client.end().catch(() => {});
     this.#socket.unref();
   }
 
   destroy(why?: Error): void {
-    this.#gone = true;
+    this.#isClosed = true;
     this.#socket.destroy(why);
   }
 
@@ -131,7 +131,7 @@ export class Connection implements Statements {
     // statement looks nothing up, and all others name the schema of their functions, since a pooler may lose the setting.
     await this.run('SET search_path = pg_catalog');
     // Settings that the server doesn't know are left out.
-    const wanted = {
+    const settings = {
       client_encoding: 'UTF8',
       datestyle: 'ISO',
       default_transaction_isolation: 'read committed',
@@ -149,7 +149,7 @@ export class Connection implements Statements {
       `SELECT pg_catalog.current_setting('server_encoding') AS encoding, pg_catalog.current_setting('synchronous_commit') AS commits,
          (SELECT pg_catalog.count(pg_catalog.set_config(name, wanted.setting, false))
           FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS wanted (name, setting) JOIN pg_catalog.pg_settings USING (name))`,
-      [Object.keys(wanted), Object.values(wanted)],
+      [Object.keys(settings), Object.values(settings)],
     );
     const [found] = rows;
     if (found?.encoding !== 'UTF8') {
@@ -165,7 +165,7 @@ export class Connection implements Statements {
 }
 
 /** The driver parses in a stream listener, where an exception would end the process; here it ends the connection. */
-function guard({ connection }: Client, place: string): void {
+function guardParser({ connection }: Client, place: string): void {
   const parsing = connection as unknown as { attachListeners(stream: Duplex): void };
   const attach = parsing.attachListeners.bind(parsing);
   parsing.attachListeners = (stream) => {
@@ -176,7 +176,7 @@ function guard({ connection }: Client, place: string): void {
         try {
           parse(part);
         } catch (failure) {
-          stream.destroy(notUnderstood(part, place, failure));
+          stream.destroy(unparsableAnswer(part, place, failure));
         }
       });
     }

@@ -4,7 +4,7 @@ import { ProblemsError } from '../../base/problems.js';
 import { Connection, type Statements, type Times } from './connection.js';
 import { isOfDatabase, isTransient, NoAnswer, type Operation, problemOf } from './failures.js';
 import type { Target } from './settings.js';
-import { haveTables } from './tables.js';
+import { ensureTables } from './tables.js';
 
 /** Work with the database; `again` says that it was cut off before, with an unknown result. */
 export type Work<T> = (statements: Statements, again: boolean) => Promise<T>;
@@ -24,11 +24,11 @@ export class Database {
   readonly times: Times;
   readonly #inTurn = pLimit(1);
   #connection: Connection | undefined;
-  #keeper: LockOwner | undefined;
+  #lockOwner: LockOwner | undefined;
   #hasTables = false;
   #idle: NodeJS.Timeout | undefined;
   /** Whether waiting for it was in vain: the next work tries once, and doesn't wait. */
-  #isAway = false;
+  #unreachable = false;
 
   constructor(target: Target, times: Times) {
     this.target = target;
@@ -37,41 +37,41 @@ export class Database {
 
   /** Reads; gives `none` if there are no tables. Throws a ProblemsError. */
   async read<T>(none: T, work: Work<T>): Promise<T> {
-    return await this.#do('read', async (connection, again) =>
-      (await this.#tables(connection, false)) ? await work(connection, again) : none,
+    return await this.#run('read', async (connection, again) =>
+      (await this.#ensureTables(connection, false)) ? await work(connection, again) : none,
     );
   }
 
   /** Writes, and makes the tables if there are none. Throws a ProblemsError. */
   async write<T>(work: Work<T>): Promise<T> {
-    return await this.#do('write', async (connection, again) => {
-      await this.#tables(connection, true);
+    return await this.#run('write', async (connection, again) => {
+      await this.#ensureTables(connection, true);
       return await work(connection, again);
     });
   }
 
   /** Keeps the connection open for the owner of a lock, who is told of each new one. */
-  keep(keeper: LockOwner): void {
+  keepOpen(owner: LockOwner): void {
     clearTimeout(this.#idle);
-    this.#keeper = keeper;
+    this.#lockOwner = owner;
   }
 
-  drop(): void {
-    this.#keeper = undefined;
+  allowIdle(): void {
+    this.#lockOwner = undefined;
   }
 
-  async #do<T>(doing: Operation, work: (connection: Connection, again: boolean) => Promise<T>): Promise<T> {
+  async #run<T>(doing: Operation, work: (connection: Connection, again: boolean) => Promise<T>): Promise<T> {
     return await this.#inTurn(async () => {
       clearTimeout(this.#idle);
       try {
-        return await this.#patiently(doing, work);
+        return await this.#withRetries(doing, work);
       } finally {
-        this.#rest();
+        this.#onIdle();
       }
     });
   }
 
-  async #patiently<T>(
+  async #withRetries<T>(
     doing: Operation,
     work: (connection: Connection, again: boolean) => Promise<T>,
   ): Promise<T> {
@@ -82,27 +82,27 @@ export class Database {
     for (let tries = 0; ; tries += 1) {
       let stage: Operation = 'reach';
       try {
-        const connection = await this.#connected();
+        const connection = await this.#connect();
         stage = doing;
         const again = begun;
         begun = true;
         const done = await work(connection, again);
-        this.#isAway = false;
+        this.#unreachable = false;
         return done;
       } catch (failure) {
         if (failure instanceof ProblemsError) throw failure;
-        const wasCut = this.#connection === undefined || this.#connection.gone;
+        const wasCutOff = this.#connection === undefined || this.#connection.isClosed;
         // Anything else is a mistake of idops.
-        if (!wasCut && !isOfDatabase(failure)) throw failure;
-        const isKept = this.#keeper !== undefined;
+        if (!wasCutOff && !isOfDatabase(failure)) throw failure;
+        const isLocked = this.#lockOwner !== undefined;
         // If nothing ever answered, the URL may be wrong: that fails at once.
-        const isThere = isKept || begun || isOfDatabase(failure) || failure instanceof NoAnswer;
-        const canPass = isThere && isTransient(failure, isKept);
-        if (canPass || wasCut) this.#forget();
+        const wasReached = isLocked || begun || isOfDatabase(failure) || failure instanceof NoAnswer;
+        const mayRetry = wasReached && isTransient(failure, isLocked);
+        if (mayRetry || wasCutOff) this.#disconnect();
         const now = performance.now();
-        until ??= now + (this.#isAway ? 0 : patience);
-        if (!canPass || now >= until) {
-          this.#isAway ||= canPass;
+        until ??= now + (this.#unreachable ? 0 : patience);
+        if (!mayRetry || now >= until) {
+          this.#unreachable ||= mayRetry;
           throw problemOf(failure, stage, this.target);
         }
         await wait(Math.min(longestPause, pause * 2 ** tries) * (0.5 + Math.random() / 2));
@@ -110,12 +110,12 @@ export class Database {
     }
   }
 
-  async #connected(): Promise<Connection> {
-    if (this.#connection?.gone) this.#forget();
+  async #connect(): Promise<Connection> {
+    if (this.#connection?.isClosed) this.#disconnect();
     if (this.#connection === undefined) {
       const connection = await Connection.open(this.target, this.times);
       try {
-        await this.#keeper?.reconnected(connection);
+        await this.#lockOwner?.reconnected(connection);
       } catch (failure) {
         connection.close();
         throw failure;
@@ -126,21 +126,21 @@ export class Database {
     return this.#connection;
   }
 
-  async #tables(connection: Connection, make: boolean): Promise<boolean> {
-    this.#hasTables ||= await haveTables(connection, this.target, make);
+  async #ensureTables(connection: Connection, make: boolean): Promise<boolean> {
+    this.#hasTables ||= await ensureTables(connection, this.target, make);
     return this.#hasTables;
   }
 
-  #forget(): void {
+  #disconnect(): void {
     this.#connection?.destroy();
     this.#connection = undefined;
   }
 
   /** An open connection doesn't keep the process running, and is closed soon if no lock is held. */
-  #rest(): void {
+  #onIdle(): void {
     if (this.#inTurn.pendingCount > 0) return;
     this.#connection?.hold(false);
-    if (this.#keeper !== undefined) return;
+    if (this.#lockOwner !== undefined) return;
     this.#idle = setTimeout(() => {
       this.#connection?.close();
       this.#connection = undefined;

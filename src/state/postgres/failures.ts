@@ -36,17 +36,20 @@ export function isOfDatabase(failure: unknown): failure is DatabaseError {
 export function problemOf(failure: unknown, doing: Operation, target: Target): ProblemsError {
   if (failure instanceof ProblemsError) return failure;
   const code = codeOf(failure);
-  const way = isOfDatabase(failure) ? undefined : connectionFailure(code);
-  const cure =
-    way === undefined ? (cures[code] ?? CHECK) : way.check === undefined ? CHECK : looks[way.check];
-  const why = way === undefined ? describe(failure, target) : `${way.why} (${code})`;
+  const connection = isOfDatabase(failure) ? undefined : connectionFailure(code);
+  const hint = connection === undefined
+      ? (hints[code] ?? CHECK_URL)
+      : connection.check === undefined
+        ? CHECK_URL
+        : connectionHints[connection.check];
+  const why = connection === undefined ? describe(failure, target) : `${connection.why} (${code})`;
   if (doing === 'reach' || !isOfDatabase(failure) || connectionStates.test(code)) {
     const message = `the database of the state can't be reached: ${why} (${target.place})`;
-    return problemError('state-unreachable', message, cure, failure);
+    return problemError('state-unreachable', message, hint, failure);
   }
   const [problem, can] =
     doing === 'read' ? (['state-unreadable', 'read'] as const) : (['not-writable', 'written'] as const);
-  return problemError(problem, `the state ${target.place} can't be ${can}: ${why}`, cure, failure);
+  return problemError(problem, `the state ${target.place} can't be ${can}: ${why}`, hint, failure);
 }
 
 function codeOf(failure: unknown): string {
@@ -62,11 +65,16 @@ function describe(failure: unknown, { secrets }: Target): string {
 }
 
 /** Authentication methods by their number in the server's message, which the driver doesn't have. */
-const ways: { readonly [way: number]: string } = { 2: 'Kerberos V5', 7: 'GSSAPI', 9: 'SSPI' };
+const authenticationMethods: { readonly [method: number]: string } = {
+  2: 'Kerberos V5',
+  7: 'GSSAPI',
+  9: 'SSPI',
+};
 
 /** The problem of an answer that the driver can't parse. */
-export function notUnderstood(answer: Buffer, place: string, cause: unknown): ProblemsError {
-  const way = answer.length >= 9 && answer[0] === 0x52 ? ways[answer.readInt32BE(5)] : undefined;
+export function unparsableAnswer(answer: Buffer, place: string, cause: unknown): ProblemsError {
+  const way =
+    answer.length >= 9 && answer[0] === 0x52 ? authenticationMethods[answer.readInt32BE(5)] : undefined;
   const [why, hint] =
     way === undefined
       ? ['it sent what is no message of PostgreSQL', 'is the port right, and does PostgreSQL run there?']
@@ -82,11 +90,11 @@ export function notUnderstood(answer: Buffer, place: string, cause: unknown): Pr
   );
 }
 
-const CHECK =
+const CHECK_URL =
   'check the URL (host, port, user, password, database and sslmode), and see the log of PostgreSQL';
 
 /** What to do, by SQLSTATE. */
-const cures: { readonly [code: string]: string } = {
+const hints: { readonly [code: string]: string } = {
   '28000':
     'check the user and the password in the URL, and what its pg_hba.conf says of this machine, this user and TLS',
   '3D000': 'make the database, or name another one in the URL',
@@ -99,7 +107,7 @@ const cures: { readonly [code: string]: string } = {
 };
 
 /** What to check if there is no connection. */
-const looks: { readonly [look in NonNullable<ConnectionFailure['check']>]: string } = {
+const connectionHints: { readonly [check in NonNullable<ConnectionFailure['check']>]: string } = {
   authority:
     'name a file with its authority with ca_file of state.postgres; or write sslmode=disable in the URL if the network is trusted',
   'client-certificate': 'client_cert_file and client_key_file of state.postgres name one',

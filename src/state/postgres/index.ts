@@ -1,11 +1,17 @@
 import { hash, randomUUID } from 'node:crypto';
 import { stringifyJson } from '../../base/json.js';
-import type { Merge, StateBackend, StateName } from '../backend.js';
+import type { Merge, StateBackend, StateIdentity } from '../backend.js';
 import { exclusiveLocks } from '../locks.js';
 import { changedRecords } from '../shards.js';
 import type { State, StateHead } from '../state.js';
-import { parseState, parseStateJson, parseStateName, stateForServer, stateGone } from '../state-text.js';
-import { type Statements, type Times, transaction, usualTimes } from './connection.js';
+import {
+  parseState,
+  parseStateIdentity,
+  parseStateJson,
+  stateForServer,
+  stateGoneError,
+} from '../state-text.js';
+import { defaultTimes, type Statements, type Times, transaction } from './connection.js';
 import { Database } from './database.js';
 import { StateLock } from './lock.js';
 import { postgresRuns } from './runs.js';
@@ -21,7 +27,7 @@ export { type PostgresSettings, type PostgresTls, secretsOf } from './settings.j
  */
 export function postgresBackend(settings: PostgresSettings, times: Partial<Times> = {}): StateBackend {
   const { name } = settings;
-  const database = new Database(targetOf(settings), { ...usualTimes, ...times });
+  const database = new Database(targetOf(settings), { ...defaultTimes, ...times });
   const lock = new StateLock(database, name);
   return {
     place: database.target.place,
@@ -35,7 +41,7 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
 }
 
 /** The state that was last read or saved. */
-interface Known {
+interface KnownState {
   /** New with each save. */
   readonly revision: string;
   readonly resources: State['resources'];
@@ -44,12 +50,12 @@ interface Known {
 /** Records in one statement. */
 const PAGE = 1_000;
 
-type Kept = Pick<StateBackend, 'load' | 'saved' | 'save' | 'merge' | 'identity' | 'neighbours'>;
+type StateMethods = Pick<StateBackend, 'load' | 'saved' | 'save' | 'merge' | 'identity' | 'neighbours'>;
 
 /** A state in tables: a row for its head, and one for each record. */
-export function stateRows(database: Database, lock: StateLock, name: string): Kept {
+export function stateRows(database: Database, lock: StateLock, name: string): StateMethods {
   const { place } = database.target;
-  let known: Known | undefined;
+  let known: KnownState | undefined;
 
   const saved = async (): Promise<State | undefined> => {
     known = undefined;
@@ -68,7 +74,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
     return state;
   };
 
-  const names = async (where: string): Promise<StateName[]> => {
+  const readIdentities = async (where: string): Promise<StateIdentity[]> => {
     const rows = await database.read([], async (statements) => {
       const answer = await statements.run<{ head: string }>(
         `SELECT head::text FROM idops.states WHERE ${where} ORDER BY name`,
@@ -76,7 +82,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
       );
       return answer.rows;
     });
-    return rows.flatMap(({ head }) => parseStateName(head) ?? []);
+    return rows.flatMap(({ head }) => parseStateIdentity(head) ?? []);
   };
 
   return {
@@ -86,7 +92,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
       const revision = randomUUID();
       const seen = known;
       await lock.write(async (statements) => {
-        await begin(statements, name, head, revision);
+        await insertHead(statements, name, head, revision);
         // Another process that saves waits here.
         const { rows } = await statements.run<{ revision: string }>(
           'SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE',
@@ -95,8 +101,8 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
         // Another process may have saved it since, or an earlier save whose answer was lost.
         const isKnown = seen !== undefined && seen.revision === rows[0]?.revision;
         if (!isKnown) await statements.run('DELETE FROM idops.records WHERE state = $1', [name]);
-        await change(statements, name, changedRecords(isKnown ? seen.resources : {}, resources));
-        await describe(statements, name, head, revision);
+        await writeRecords(statements, name, changedRecords(isKnown ? seen.resources : {}, resources));
+        await updateHead(statements, name, head, revision);
       });
       known = { revision, resources };
     },
@@ -104,8 +110,8 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
       const merged = await lock.write(async (statements) => {
         if (absent !== undefined) {
           const { resources, ...head } = absent;
-          const isNew = await begin(statements, name, head, randomUUID());
-          if (isNew) await change(statements, name, new Map(Object.entries(resources)));
+          const isNew = await insertHead(statements, name, head, randomUUID());
+          if (isNew) await writeRecords(statements, name, new Map(Object.entries(resources)));
         }
         // Another process that merges or saves waits here.
         const { rows } = await statements.run<{ head: string }>(
@@ -113,21 +119,21 @@ export function stateRows(database: Database, lock: StateLock, name: string): Ke
           [name],
         );
         const [there] = rows;
-        if (there === undefined) throw stateGone(place);
+        if (there === undefined) throw stateGoneError(place);
         // The records may be many, and are not needed.
         const whole = { ...(parseStateJson(there.head, place) as object), resources: {} };
         const { resources: _, ...now } = parseState(whole, place);
         const head = headOf(now);
-        await change(statements, name, records);
-        await describe(statements, name, head, randomUUID());
+        await writeRecords(statements, name, records);
+        await updateHead(statements, name, head, randomUUID());
         return head;
       });
       // What others merged is unknown.
       known = undefined;
       return merged;
     },
-    identity: async () => (await names('name = $1'))[0],
-    neighbours: () => names('name <> $1'),
+    identity: async () => (await readIdentities('name = $1'))[0],
+    neighbours: () => readIdentities('name <> $1'),
   };
 }
 
@@ -146,7 +152,7 @@ async function readAll(statements: Statements, name: string) {
 }
 
 /** Inserts a state without records if there is none; says whether it did. */
-async function begin(
+async function insertHead(
   statements: Statements,
   name: string,
   head: StateHead,
@@ -175,22 +181,22 @@ async function readRecords(statements: Statements, name: string): Promise<Row[]>
   return records;
 }
 
-async function change(statements: Statements, name: string, records: Merge['records']): Promise<void> {
+async function writeRecords(statements: Statements, name: string, records: Merge['records']): Promise<void> {
   const entries = [...records].map(([key, record]) => ({
     address: JSON.stringify(key).slice(1, -1),
     record,
   }));
   for (let at = 0; at < entries.length; at += PAGE) {
     const page = entries.slice(at, at + PAGE);
-    const gone = page.filter(({ record }) => record === null);
-    const put = page.filter(({ record }) => record !== null);
-    if (gone.length > 0) {
+    const deleted = page.filter(({ record }) => record === null);
+    const upserted = page.filter(({ record }) => record !== null);
+    if (deleted.length > 0) {
       await statements.run('DELETE FROM idops.records WHERE state = $1 AND key = ANY ($2::uuid[])', [
         name,
-        gone.map(({ address }) => keyOf(address)),
+        deleted.map(({ address }) => keyOf(address)),
       ]);
     }
-    if (put.length > 0) {
+    if (upserted.length > 0) {
       await statements.run(
         `INSERT INTO idops.records (state, key, address, record)
          SELECT $1, key, address, record::json
@@ -199,16 +205,16 @@ async function change(statements: Statements, name: string, records: Merge['reco
          ON CONFLICT (state, key) DO UPDATE SET address = excluded.address, record = excluded.record`,
         [
           name,
-          put.map(({ address }) => keyOf(address)),
-          put.map(({ address }) => address),
-          put.map(({ record }) => stringifyJson(record)),
+          upserted.map(({ address }) => keyOf(address)),
+          upserted.map(({ address }) => address),
+          upserted.map(({ record }) => stringifyJson(record)),
         ],
       );
     }
   }
 }
 
-async function describe(
+async function updateHead(
   statements: Statements,
   name: string,
   head: StateHead,

@@ -5,19 +5,19 @@ import { parseShardName, type Shard, shardName } from '../../base/shard.js';
 import type { FoundLock, Lock, LockStatus, LockStore } from '../backend.js';
 import {
   describeHolder,
-  GONE,
   type Holder,
   holderSchema,
   lockedError,
   lockLostError,
   lockStatus,
   ownHolder,
+  PROCESS_GONE,
   parseHolder,
   takeoverNote,
 } from '../holder.js';
 import { type Statements, transaction } from './connection.js';
 import type { Database, LockOwner } from './database.js';
-import { LOCKS } from './tables.js';
+import { LOCK_NAMESPACE } from './tables.js';
 
 /*
  * A lock is a row of `idops.locks`. Which of its marks decides what:
@@ -39,7 +39,7 @@ import { LOCKS } from './tables.js';
  */
 
 /** The row of a lock. */
-interface Found {
+interface LockRow {
   readonly shard: string;
   readonly nonce: string;
   readonly session: string;
@@ -54,7 +54,7 @@ interface Found {
 }
 
 /** The lock that this process holds. */
-interface Held {
+interface HeldLock {
   /** The name of the shard; empty for the lock of the whole state. */
   readonly shard: string;
   readonly nonce: string;
@@ -66,7 +66,7 @@ interface Held {
 export class StateLock implements LockOwner, LockStore {
   readonly #database: Database;
   readonly state: string;
-  #held: Held | undefined;
+  #held: HeldLock | undefined;
   #lost: ProblemsError | undefined;
   #renewing: NodeJS.Timeout | undefined;
 
@@ -98,7 +98,7 @@ export class StateLock implements LockOwner, LockStore {
         holder: `${status.holder}${connected}`,
         nonce: found.holder === null ? null : found.nonce,
         place: this.#database.target.place,
-        drop: () =>
+        removeIfUnchanged: () =>
           this.#database.write(async (statements) => {
             const { count } = await statements.run(
               'DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND session = $3 AND seen_at = $4::timestamptz',
@@ -122,7 +122,7 @@ export class StateLock implements LockOwner, LockStore {
     const nonce = randomUUID();
     const { takenOver, held } = await this.#database.write(async (statements) => {
       const session = await this.#beginSession(statements);
-      const own: Held = { shard, nonce, ...session };
+      const own: HeldLock = { shard, nonce, ...session };
       try {
         return { takenOver: await this.#insert(statements, own, holder), held: own };
       } catch (failure) {
@@ -132,7 +132,7 @@ export class StateLock implements LockOwner, LockStore {
     });
     this.#held = held;
     this.#lost = undefined;
-    this.#database.keep(this);
+    this.#database.keepOpen(this);
     clearInterval(this.#renewing);
     const { renewal, lease } = this.#database.times;
     let isRenewing = false;
@@ -161,26 +161,26 @@ export class StateLock implements LockOwner, LockStore {
   /** Throws a ProblemsError (`locked`) if this process no longer holds the lock that is asked about: by default its own. */
   async confirm(
     statements: Statements,
-    asked: Pick<Held, 'shard' | 'nonce'> | undefined = this.#held,
+    asked: Pick<HeldLock, 'shard' | 'nonce'> | undefined = this.#held,
   ): Promise<void> {
     const found = await this.#find(statements, asked?.shard ?? '');
     const own = this.#held;
     if (own !== undefined && own.nonce === asked?.nonce && found?.session === own.session) return;
-    if (own?.nonce === asked?.nonce) throw this.#lose(found);
+    if (own?.nonce === asked?.nonce) throw this.#markLost(found);
     throw lockLostError(found?.holder, this.#database.target.place);
   }
 
   async reconnected(statements: Statements): Promise<void> {
     const held = this.#held;
     if (held === undefined) return;
-    const own: Held = { ...held, ...(await this.#beginSession(statements)) };
+    const own: HeldLock = { ...held, ...(await this.#beginSession(statements)) };
     // Waits for what the former session still does: nothing of it comes later.
     const { count } = await statements.run(
       `UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clock_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,
       [this.state, own.shard, own.nonce, own.session, own.advisory],
     );
-    if (count === 0) throw this.#lose(await this.#find(statements, own.shard));
+    if (count === 0) throw this.#markLost(await this.#find(statements, own.shard));
     this.#held = own;
   }
 
@@ -219,7 +219,7 @@ export class StateLock implements LockOwner, LockStore {
       const advisory = Number.parseInt(session.slice(0, 8), 16) | 0;
       const { rows } = await statements.run<{ free: boolean }>(
         'SELECT pg_catalog.pg_try_advisory_lock($1, $2) AS free',
-        [LOCKS, advisory],
+        [LOCK_NAMESPACE, advisory],
       );
       // Another session may have that number.
       if (rows[0]?.free === true) return { session, advisory };
@@ -227,7 +227,7 @@ export class StateLock implements LockOwner, LockStore {
   }
 
   /** Takes the row if there is none or its holder is gone; says from whom it was taken over. */
-  async #insert(statements: Statements, own: Held, holder: Holder): Promise<string | null> {
+  async #insert(statements: Statements, own: HeldLock, holder: Holder): Promise<string | null> {
     const values = [this.state, own.shard, own.nonce, own.session, own.advisory, JSON.stringify(holder)];
     for (;;) {
       const { count } = await statements.run(
@@ -241,7 +241,7 @@ export class StateLock implements LockOwner, LockStore {
       if (other === undefined) continue;
       // An earlier try wrote it, and its answer was lost.
       const isOwn = other.nonce === own.nonce;
-      if (!isOwn && this.#processStatus(other) !== 'gone') throw this.#refusal(other);
+      if (!isOwn && this.#processStatus(other) !== 'gone') throw this.#takenError(other);
       const replaced = await statements.run(
         `UPDATE idops.locks SET nonce = $3, session = $4, advisory = $5, holder = $6, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clock_timestamp()
          WHERE state = $1 AND shard = $2 AND session = $7 AND seen_at = $8::timestamptz`,
@@ -264,7 +264,7 @@ export class StateLock implements LockOwner, LockStore {
     clearInterval(this.#renewing);
     this.#held = undefined;
     this.#lost = undefined;
-    this.#database.drop();
+    this.#database.allowIdle();
     await this.#database
       .write(async (statements) => {
         await statements.run('DELETE FROM idops.locks WHERE state = $1 AND shard = $2 AND nonce = $3', [
@@ -278,16 +278,16 @@ export class StateLock implements LockOwner, LockStore {
   }
 
   /** All locks of the state. */
-  async #rows(statements: Statements): Promise<Found[]> {
+  async #rows(statements: Statements): Promise<LockRow[]> {
     // Shared, so that two that look at the same time don't take each other for the holder.
     const { rows } = await statements.run<
-      Omit<Found, 'holder' | 'isConnected'> & { holder: string; free: boolean }
+      Omit<LockRow, 'holder' | 'isConnected'> & { holder: string; free: boolean }
     >(
       `SELECT shard, nonce, session, holder::text, seen_at::text AS "seenAt",
          1000 * extract(epoch FROM pg_catalog.clock_timestamp() - seen_at)::float8 AS age,
          pg_catalog.pg_try_advisory_xact_lock_shared($2, advisory) AS free
        FROM idops.locks WHERE state = $1 ORDER BY shard`,
-      [this.state, LOCKS],
+      [this.state, LOCK_NAMESPACE],
     );
     return rows.map(({ holder, free, ...row }) => ({
       ...row,
@@ -296,12 +296,12 @@ export class StateLock implements LockOwner, LockStore {
     }));
   }
 
-  async #find(statements: Statements, shard: string): Promise<Found | undefined> {
+  async #find(statements: Statements, shard: string): Promise<LockRow | undefined> {
     return (await this.#rows(statements)).find((found) => found.shard === shard);
   }
 
   /** `gone` if anybody may take the lock over. */
-  #processStatus(found: Found): ProcessStatus {
+  #processStatus(found: LockRow): ProcessStatus {
     const fate = found.holder === null ? 'unknown' : processStatus(found.holder);
     if (fate === 'gone') return 'gone';
     if (this.#isConnected(found)) return 'alive';
@@ -309,21 +309,21 @@ export class StateLock implements LockOwner, LockStore {
     return Math.abs(found.age) > this.#database.times.lease ? 'gone' : fate;
   }
 
-  #statusOf(found: Found): LockStatus {
+  #statusOf(found: LockRow): LockStatus {
     const isGone = found.holder !== null && processStatus(found.holder) === 'gone';
     return lockStatus(
       found.holder,
       this.#processStatus(found),
-      isGone ? GONE : `whose lease ran out: ${disconnectedFor(found)}`,
+      isGone ? PROCESS_GONE : `whose lease ran out: ${disconnectedFor(found)}`,
     );
   }
 
   /** The advisory lock of this process's own session seems free to it. */
-  #isConnected({ isConnected, session }: Found): boolean {
+  #isConnected({ isConnected, session }: LockRow): boolean {
     return isConnected || session === this.#held?.session;
   }
 
-  #refusal(found: Found): ProblemsError {
+  #takenError(found: LockRow): ProblemsError {
     const { target, times } = this.#database;
     if (this.#isConnected(found)) return lockedError(lockStatus(found.holder, 'alive'), target.place);
     const seconds = Math.max(1, Math.ceil((times.lease - found.age) / 1000));
@@ -335,20 +335,22 @@ export class StateLock implements LockOwner, LockStore {
   }
 
   /** Nothing is written from now on, and nothing tries to get the lock back. */
-  #lose(found: Found | undefined): ProblemsError {
+  #markLost(found: LockRow | undefined): ProblemsError {
     this.#lost = lockLostError(found?.holder, this.#database.target.place);
-    this.#database.drop();
+    this.#database.allowIdle();
     clearInterval(this.#renewing);
     return this.#lost;
   }
 }
 
 /** How long a holder has been disconnected, in words. */
-function disconnectedFor({ age }: Found): string {
-  const heard = Math.max(0, Math.round(age / 1000));
-  return `its connection was cut, and nothing was heard of it for ${heard} s`;
+function disconnectedFor({ age }: LockRow): string {
+  const seconds = Math.max(0, Math.round(age / 1000));
+  return `its connection was cut, and nothing was heard of it for ${seconds} s`;
 }
 
 async function unlockAdvisory(statements: Statements, advisory: number): Promise<void> {
-  await statements.run('SELECT pg_catalog.pg_advisory_unlock($1, $2)', [LOCKS, advisory]).catch(() => {});
+  await statements
+    .run('SELECT pg_catalog.pg_advisory_unlock($1, $2)', [LOCK_NAMESPACE, advisory])
+    .catch(() => {});
 }

@@ -10,9 +10,9 @@ import {
   journalError,
   parseJournal,
   type RunLine,
-  stillRunning,
+  runningError,
 } from '../journal.js';
-import { MAX_BYTES, tooLarge } from '../state-text.js';
+import { MAX_STATE_BYTES, tooLargeText } from '../state-text.js';
 import { type Statements, transaction } from './connection.js';
 import type { Database } from './database.js';
 import type { StateLock } from './lock.js';
@@ -34,7 +34,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
     const gap = lines.findIndex(({ number }, index) => number !== index);
     if (gap >= 0) throw journalError(shown(run), `line ${gap + 1} is missing`);
     const size = lines.reduce((sum, { line }) => sum + line.length, 0);
-    if (size > MAX_BYTES) throw journalError(shown(run), `it ${tooLarge()}`);
+    if (size > MAX_STATE_BYTES) throw journalError(shown(run), `it ${tooLargeText()}`);
     return parseJournal(lines.map(({ line }) => `${line}\n`).join(''), run, shown(run));
   };
 
@@ -86,7 +86,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
       return postgresJournal(database, lock, run, writer, 1);
     },
     async reopen(content) {
-      if (isRunning(content)) throw stillRunning(content.run);
+      if (isRunning(content)) throw runningError(content.run);
       const { run } = content.run;
       const writer = randomUUID();
       await lock.write(async (statements) => {
@@ -100,7 +100,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
           'SELECT pg_catalog.max(number) AS last FROM idops.lines WHERE run = $1',
           [run],
         );
-        if (rows[0]?.last !== content.lines.length) throw stillRunning(content.run);
+        if (rows[0]?.last !== content.lines.length) throw runningError(content.run);
       });
       return postgresJournal(database, lock, run, writer, content.lines.length + 1);
     },

@@ -43,7 +43,7 @@ const LONGEST_NAME = 200;
 export function secretsOf(text: string): string[] {
   try {
     const { password } = urlOf(text);
-    return [...new Set([password, decoded(password)])].filter((secret) => secret !== '');
+    return [...new Set([password, decode(password)])].filter((secret) => secret !== '');
   } catch {
     return text === '' ? [] : [text];
   }
@@ -60,11 +60,11 @@ export function targetOf({ url: text, name, tls = {} }: PostgresSettings): Targe
   }
   const url = urlOf(text);
   const given = url.searchParams;
-  const host = decoded(url.hostname).replace(/^\[(.+)\]$/, '$1');
+  const host = decode(url.hostname).replace(/^\[(.+)\]$/, '$1');
   const [database, user, password] = [
-    decoded(url.pathname.slice(1)),
-    decoded(url.username),
-    decoded(url.password),
+    decode(url.pathname.slice(1)),
+    decode(url.username),
+    decode(url.password),
   ];
   const application = given.get('application_name') ?? 'idops';
   if (database === '' || /\p{Cc}/u.test([host, database, user, application].join(''))) throw badUrl();
@@ -103,7 +103,7 @@ function urlOf(text: string): URL {
       throw problemError(
         'wrong-value',
         'the URL of the database has a parameter that idops does not take',
-        `${SIGNS}; of parameters it takes ${parameters.join(', ')}, and certificates are named with ca_file, client_cert_file and client_key_file of state.postgres`,
+        `${URL_HINT}; of parameters it takes ${parameters.join(', ')}, and certificates are named with ca_file, client_cert_file and client_key_file of state.postgres`,
       );
     // Of two values, other programs take the last.
     if (new Set(url.searchParams.getAll(name)).size > 1)
@@ -116,7 +116,7 @@ function urlOf(text: string): URL {
   return url;
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -124,11 +124,11 @@ function decoded(text: string): string {
   }
 }
 
-const SIGNS =
+const URL_HINT =
   'write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE with one host, and with signs such as @, /, # and % of the password as %40, %2F, %23 and %25';
 
 function badUrl(): ProblemsError {
-  return problemError('wrong-value', 'the URL of the database is no URL of PostgreSQL', SIGNS);
+  return problemError('wrong-value', 'the URL of the database is no URL of PostgreSQL', URL_HINT);
 }
 
 const modes: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'disable'];
@@ -137,8 +137,8 @@ const modes: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 've
 function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | ConnectionOptions {
   const mode = modeOf(given);
   const { ca, cert, key } = tls;
-  const own = [ca, cert, key].some((text) => text !== undefined);
-  if (mode === 'disable' && own) {
+  const hasCertificates = [ca, cert, key].some((text) => text !== undefined);
+  if (mode === 'disable' && hasCertificates) {
     throw problemError(
       'wrong-value',
       'the URL of the database turns TLS off, and certificates for it are given',
@@ -147,10 +147,11 @@ function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | 
   }
   // Sockets in the file system have no TLS.
   if (mode === 'disable' || host.startsWith('/')) return false;
-  if (mode === undefined && !own && /^(?:localhost|::1|127(?:\.\d+){3})$/.test(host)) return false;
-  check(ca, 'ca_file', 'certificates', checkCertificates);
-  check(cert, 'client_cert_file', 'certificates', checkCertificates);
-  check(key, 'client_key_file', 'a private key without a passphrase', createPrivateKey);
+  if (mode === undefined && !hasCertificates && /^(?:localhost|::1|127(?:\.\d+){3})$/.test(host))
+    return false;
+  checkPem(ca, 'ca_file', 'certificates', checkCertificates);
+  checkPem(cert, 'client_cert_file', 'certificates', checkCertificates);
+  checkPem(key, 'client_key_file', 'a private key without a passphrase', createPrivateKey);
   if (cert !== undefined && key !== undefined && !isKeyOf(cert, key)) {
     const message = 'client_key_file of state.postgres is not the key of the client certificate';
     throw problemError('bad-certificate', message, 'name the certificate and the key that belong together');
@@ -166,15 +167,15 @@ function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | 
 /** The `sslmode`, also from the `ssl` of other drivers; undefined if neither is set. */
 function modeOf(given: URLSearchParams): string | undefined {
   const [mode, ssl] = [given.get('sslmode'), given.get('ssl')];
-  const words: { readonly [ssl: string]: string } = {
+  const modesOfSsl: { readonly [ssl: string]: string } = {
     true: 'require',
     1: 'require',
     false: 'disable',
     0: 'disable',
   };
-  const said = [mode, ssl === null ? null : (words[ssl] ?? '')].filter((one) => one !== null);
-  const isOff = new Set(said.map((one) => one === 'disable'));
-  if (isOff.size < 2 && said.every((one) => modes.includes(one))) return said[0];
+  const values = [mode, ssl === null ? null : (modesOfSsl[ssl] ?? '')].filter((one) => one !== null);
+  const isOff = new Set(values.map((one) => one === 'disable'));
+  if (isOff.size < 2 && values.every((one) => modes.includes(one))) return values[0];
   throw problemError(
     'wrong-value',
     'the sslmode or ssl in the URL of the database is none that idops takes',
@@ -182,7 +183,7 @@ function modeOf(given: URLSearchParams): string | undefined {
   );
 }
 
-function check(
+function checkPem(
   text: string | undefined,
   member: string,
   what: string,

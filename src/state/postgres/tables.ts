@@ -3,13 +3,13 @@ import { type Statements, transaction } from './connection.js';
 import type { Target } from './settings.js';
 
 /** The first number of all advisory locks of idops, apart from those of other programs. */
-export const LOCKS = 0x69_64_6f_70;
+export const LOCK_NAMESPACE = 0x69_64_6f_70;
 
 /** The advisory lock for making tables. */
-const MAKING = 0;
+const TABLES_LOCK = 0;
 
 /** The version of the tables. */
-export const TABLES = 1;
+export const TABLES_VERSION = 1;
 
 /** The type `json` keeps texts unchanged; `jsonb` changes numbers and the order of keys, and refuses `\u0000`. */
 const tables: readonly string[] = [
@@ -58,18 +58,22 @@ const tables: readonly string[] = [
  * Whether there are tables; with `make` they are made, by one process at a time. Throws a ProblemsError (`state-newer`,
  * `state-unreadable`, `not-writable`) or what the driver throws.
  */
-export async function haveTables(statements: Statements, target: Target, make: boolean): Promise<boolean> {
-  if (await areThere(statements, target)) return true;
-  if (!make) return false;
+export async function ensureTables(
+  statements: Statements,
+  target: Target,
+  create: boolean,
+): Promise<boolean> {
+  if (await tablesExist(statements, target)) return true;
+  if (!create) return false;
   try {
     await transaction(statements, async () => {
-      await statements.run('SELECT pg_catalog.pg_advisory_xact_lock($1, $2)', [LOCKS, MAKING]);
-      if (await areThere(statements, target)) return;
+      await statements.run('SELECT pg_catalog.pg_advisory_xact_lock($1, $2)', [LOCK_NAMESPACE, TABLES_LOCK]);
+      if (await tablesExist(statements, target)) return;
       const schema = await statements.run("SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'idops'");
       // A role that may use the schema may not be allowed to create it.
       if (schema.count === 0) await statements.run('CREATE SCHEMA idops');
       for (const table of tables) await statements.run(table);
-      await statements.run('INSERT INTO idops.versions (version) VALUES ($1)', [TABLES]);
+      await statements.run('INSERT INTO idops.versions (version) VALUES ($1)', [TABLES_VERSION]);
     });
     return true;
   } catch (failure) {
@@ -83,7 +87,7 @@ export async function haveTables(statements: Statements, target: Target, make: b
   }
 }
 
-async function areThere(statements: Statements, { place }: Target): Promise<boolean> {
+async function tablesExist(statements: Statements, { place }: Target): Promise<boolean> {
   // Names that PostgreSQL resolves itself may be cached from before the tables were made.
   const there = await statements.run(
     `SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
@@ -94,10 +98,10 @@ async function areThere(statements: Statements, { place }: Target): Promise<bool
     'SELECT pg_catalog.max(version) AS version FROM idops.versions',
   );
   const version = rows[0]?.version ?? 0;
-  if (version > TABLES) {
+  if (version > TABLES_VERSION) {
     throw problemError(
       'state-newer',
-      `the tables of the state ${place} have version ${version}, this idops knows version ${TABLES}`,
+      `the tables of the state ${place} have version ${version}, this idops knows version ${TABLES_VERSION}`,
       'use the version of idops that made them, or a later one',
     );
   }

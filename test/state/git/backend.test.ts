@@ -168,7 +168,13 @@ describe('a state on a branch', () => {
     const state = { ...emptyState(server), server: 'x'.repeat(1000) };
     await open('a').save(state);
     await (await open('a').runs.create({ ...runLine(run, state), server: state.server })).close();
-    const small = gitBackend({ root, remote: 'origin', branch: 'idops-state', path: 'a.json', most: 1000 });
+    const small = gitBackend({
+      root,
+      remote: 'origin',
+      branch: 'idops-state',
+      path: 'a.json',
+      maxBytes: 1000,
+    });
     await refused(small.saved(), 'state-unreadable', 'more than 0.001 MB');
     expect(await codeOf(small.runs.read(run))).toBe('journal-unreadable');
     expect(await small.identity()).toBeUndefined();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StateBackend } from '../../../src/state/backend.js';
 import type { Times } from '../../../src/state/postgres/connection.js';
 import { type PostgresTls, postgresBackend } from '../../../src/state/postgres/index.js';
-import { TABLES } from '../../../src/state/postgres/tables.js';
+import { TABLES_VERSION } from '../../../src/state/postgres/tables.js';
 import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
 import { issue } from '../../server/certificates.js';
@@ -310,7 +310,9 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
     it('are created once, even if several backends begin at the same time', async () => {
       const names = Array.from({ length: 15 }, (_, index) => `state-${index}`);
       await Promise.all(names.map((name) => open({ name }).save(state)));
-      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toEqual([{ version: TABLES }]);
+      expect(await server.sql(database, 'SELECT version FROM idops.versions')).toEqual([
+        { version: TABLES_VERSION },
+      ]);
       expect(await open({ name: 'one more' }).neighbours()).toHaveLength(15);
     });
 
@@ -324,9 +326,13 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
 
     it('are not created if those of a newer idops exist', async () => {
       await open().save(state);
-      await server.sql(database, 'INSERT INTO idops.versions (version) VALUES ($1)', [TABLES + 1]);
+      await server.sql(database, 'INSERT INTO idops.versions (version) VALUES ($1)', [TABLES_VERSION + 1]);
       for (const work of [() => open().load(serverUrl), () => open().save(state)]) {
-        await refused(work, 'state-newer', `have version ${TABLES + 1}, this idops knows version ${TABLES}`);
+        await refused(
+          work,
+          'state-newer',
+          `have version ${TABLES_VERSION + 1}, this idops knows version ${TABLES_VERSION}`,
+        );
       }
     });
 

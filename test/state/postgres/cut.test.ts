@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Merge, StateBackend } from '../../../src/state/backend.js';
-import { type Times, usualTimes } from '../../../src/state/postgres/connection.js';
+import { defaultTimes, type Times } from '../../../src/state/postgres/connection.js';
 import { postgresBackend } from '../../../src/state/postgres/index.js';
 import { emptyState } from '../../../src/state/state.js';
 import { afterwards } from '../../cleanups.js';
@@ -44,7 +44,7 @@ function silentOnce(text: string): void {
   proxy.fault = (sent) => {
     if (isSilent || !sent.includes(text)) return undefined;
     isSilent = true;
-    setImmediate(() => vi.advanceTimersByTime(usualTimes.answer));
+    setImmediate(() => vi.advanceTimersByTime(defaultTimes.answer));
     return 'silence';
   };
 }
@@ -214,7 +214,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, if something fails'
       const renewed = new Promise<void>((done) => {
         proxy.fault = (sent) => void (sent.includes('UPDATE idops.locks SET seen_at') && done());
       });
-      vi.advanceTimersByTime(usualTimes.renewal);
+      vi.advanceTimersByTime(defaultTimes.renewal);
       await renewed;
       expect(await open({ lease: 0 }).lockStatuses()).toMatchObject([{ fate: 'alive' }]);
       await refused(open({ lease: 0 }).lock('undo', new Date()), 'locked');
@@ -225,7 +225,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, if something fails'
     it('keeps its connection while it is idle', async () => {
       fakeTimers('setTimeout', 'clearTimeout');
       const lock = await open().lock('apply', new Date());
-      vi.advanceTimersByTime(2 * usualTimes.idle);
+      vi.advanceTimersByTime(2 * defaultTimes.idle);
       expect(await open().holder()).toMatch(/, whose session is connected right now$/);
       await lock.release();
     });
