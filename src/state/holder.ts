@@ -10,7 +10,7 @@ import {
 } from '../base/process.js';
 import type { LockStatus } from './backend.js';
 
-/** What a lock says of its holder. */
+/** The holder of a lock, as the lock stores it. */
 export const holderSchema = z.object({
   user: z.string(),
   ...processFields,
@@ -18,7 +18,7 @@ export const holderSchema = z.object({
   at: z.string(),
 });
 
-/** The holder in the text of a lock; null if it names none. */
+/** Parses the text of a lock; null if it names no holder. */
 export function parseHolder<H extends Holder>(schema: z.ZodType<H>, text: string): H | null {
   try {
     return schema.parse(JSON.parse(text));
@@ -34,17 +34,17 @@ export function ownHolder(command: string, now: Date): Holder {
 
 export type Holder = z.infer<typeof holderSchema>;
 
-/** A holder in words; null names nobody. */
+/** Describes a holder; null is an unknown one. */
 export function describeHolder(holder: Holder | null): string {
-  if (holder === null) return 'something that left no name';
+  if (holder === null) return 'an unknown holder';
   const { user, host, pid, command, at } = holder;
   return `${command} by ${user} on ${host}, process ${pid}, since ${at}`;
 }
 
-/** A clause about a holder whose process is gone. */
+/** A relative clause about a holder with a dead process. */
 export const PROCESS_GONE = 'which is gone';
 
-/** The status of a lock, from its holder. `fate` overrides what the process alone tells, and `end` says why the lock has ended then. */
+/** The status of a lock. `fate` overrides the status of the holder's process; `end` is the reason if the lock has ended. */
 export function lockStatus(holder: Holder | null, fate?: ProcessStatus, end: string = PROCESS_GONE): LockStatus {
   const ofProcess = holder === null ? 'unknown' : processStatus(holder);
   const current = (holder === null ? undefined : fate) ?? ofProcess;
@@ -68,7 +68,7 @@ function whyUnknown(holder: Holder): string {
   if (holder.host !== hostname()) return 'is on another host';
   return holder.boot === currentProcess().boot
     ? 'is in another process namespace, such as a container'
-    : 'is of another machine of the same name, or from before the last restart of this one';
+    : 'is on another machine of the same name, or from before the last restart of this one';
 }
 
 export function lockedError(
@@ -78,20 +78,20 @@ export function lockedError(
 ): ProblemsError {
   const hint =
     unknownReason === null
-      ? 'wait until it has ended; if that process is surely gone, use idops runs unlock'
+      ? 'wait until it has ended; if that process is certainly gone, use idops runs unlock'
       : `that process ${unknownReason}, so this machine can't tell whether it still runs: make sure that it doesn't, then use idops runs unlock`;
   return problemError('locked', `${what}: ${holder} (${place})`, hint);
 }
 
-/** The failure of a process whose lock was lost: another holder has it, or nobody (undefined). */
+/** The failure of a process that lost its lock. `now` is the present holder; undefined if there is none. */
 export function lockLostError(now: Holder | null | undefined, place: string): ProblemsError {
   const who =
     now === undefined
-      ? 'it was removed, or taken over by somebody who has given it back since'
-      : `somebody else took it over: ${describeHolder(now)}`;
+      ? 'it was removed, or another process took it over and released it'
+      : `another process took it over: ${describeHolder(now)}`;
   return problemError(
     'locked',
     `the lock of the state was lost: ${who} (${place})`,
-    'find out who removes locks, and run it again once no other run is under way',
+    'find out who removes locks, and run it again when no other run is in progress',
   );
 }

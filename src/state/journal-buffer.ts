@@ -11,9 +11,8 @@ import {
 } from './journal.js';
 
 /**
- * Adds a local buffer to a remote backend: journal lines that it can't take in the middle of a run are written to a folder, and brought
- * to it by the next run from here. Nothing new is started meanwhile. All states of a project share the folder, since a line belongs to
- * its run.
+ * Adds a local buffer to a remote backend: if it can't be reached during a run, journal lines are written to a folder, and the next run
+ * from here uploads them. No new change is sent meanwhile. All states of a project share the folder, since a line belongs to its run.
  */
 export function withJournalBuffer(backend: StateBackend, folder: string): StateBackend {
   return { ...backend, runs: bufferedRuns(backend.runs, folder) };
@@ -47,7 +46,7 @@ function bufferedRuns(base: RunStore, folder: string): RunStore {
       for (const run of here.filter((name) => known.has(name))) {
         const remote = await base.read(run);
         if (remote !== null && (await missing(remote)).length > 0) found.push(run);
-        // All lines had arrived, and the answer was lost.
+        // All lines had arrived; only the backend's answer was lost.
         else if (remote?.ended === true) await local.remove([run]);
       }
       return found;
@@ -74,13 +73,13 @@ async function removeLocal(local: RunStore, runs: readonly string[]): Promise<vo
   await local.remove(runs.filter((run) => here.has(run)));
 }
 
-/** A journal whose lines are buffered while its backend can't be reached. */
+/** A journal that buffers lines while the backend can't be reached. */
 class BufferedJournal implements Journal {
   readonly #base: Journal;
   readonly #first: RunLine;
   readonly #local: RunStore;
   readonly #place: string;
-  /** The objects with a request under way: what was started is finished. */
+  /** The objects with a first request: their changes are finished. */
   readonly #begun = new Set<string>();
   #buffered: JournalLine[] = [];
   #bufferJournal: Promise<Journal> | undefined;
@@ -98,7 +97,7 @@ class BufferedJournal implements Journal {
   }
 
   async write(line: JournalLine): Promise<void> {
-    // An answer doesn't wait for a backend that could not be reached a moment ago.
+    // The backend could not be reached a moment ago, and an answer must not wait for it.
     if (this.#buffered.length > 0 && line.type === 'answered') return await this.#buffer(line);
     try {
       while (this.#buffered.length > 0) await this.#upload();
@@ -110,12 +109,12 @@ class BufferedJournal implements Journal {
     if (line.type === 'end') await removeLocal(this.#local, [this.#first.run]);
   }
 
-  /** Buffers a line that the backend didn't take. Throws if nothing may follow it. */
+  /** Buffers a line after a failure of the backend, or throws the failure if the line starts something new. */
   async #bufferOrThrow(line: JournalLine, failure: unknown): Promise<void> {
     if (line.type === 'answered' || (line.type === 'sending' && this.#begun.has(line.key))) {
       return await this.#buffer(line);
     }
-    // The line may have arrived all the same: without this answer nobody would know that nothing was sent.
+    // The line may have arrived, so an answer records that nothing was sent.
     if (line.type === 'sending') {
       const why = 'not sent: the journal could not be written';
       const answer = unansweredLine(line.seq, new Date().toISOString(), 'skipped', why);
@@ -138,7 +137,7 @@ class BufferedJournal implements Journal {
     return await (content === null ? this.#local.create(this.#first) : this.#local.reopen(content));
   }
 
-  /** Writes the buffered lines to the backend; those that ask meanwhile wait for the same. */
+  /** Uploads the buffered lines; concurrent calls share one upload. */
   async #upload(): Promise<void> {
     this.#uploading ??= this.#uploadLines().finally(() => {
       this.#uploading = undefined;

@@ -7,7 +7,7 @@ import { isSurelyAlive, processFields } from '../base/process.js';
 import { endSchema, identitySchema, jsonFields } from './state.js';
 
 export const RESTORE_HINT =
-  'put a good copy back, or remove it with idops runs forget RUN; what it says of its run is then no longer known';
+  'restore a good copy, or remove it with idops runs forget RUN, which loses the history of that run';
 
 /** The newest format that this version reads and writes. */
 export const JOURNAL_FORMAT = 1;
@@ -25,7 +25,7 @@ const RUN = '20260131T120000Z-4f2a1c';
 
 const at = z.iso.datetime().meta(doc('UTC', '2026-01-31T12:00:00.000Z'));
 
-/** Who ran it, and why, as far as that is known. */
+/** Who ran it, and why, if known. */
 const origin = {
   actor: z.string().optional().meta(doc('Who ran it, as GitHub or GitLab CI names them', 'ada')),
   author: z
@@ -187,7 +187,7 @@ export type SendingLine = z.infer<typeof sendingLine>;
 export type AnsweredLine = z.infer<typeof answeredLine>;
 export type JournalLine = z.infer<typeof journalLineSchema>;
 
-/** The line of a request to which no answer came. */
+/** The line about a request without an answer. */
 export function unansweredLine(
   seq: number,
   at: string,
@@ -198,28 +198,28 @@ export function unansweredLine(
   return { type: 'answered', seq, at, status, ...unseen, error };
 }
 
-/** The journal of a run that is being written. */
+/** A journal for writing. */
 export interface Journal {
-  /** Resolves when the line is durable. Rejects with a ProblemsError if it may not be: then nothing may be sent. */
+  /** Resolves when the line is durable. Rejects with a ProblemsError if it may not be; then nothing may be sent. */
   write(line: JournalLine): Promise<void>;
   /** The folder of lines that could not be written to the backend; null if there are none. */
   readonly bufferFolder: string | null;
   close(): Promise<void>;
 }
 
-/** The journal of a run, as it was read. */
+/** A journal that was read. */
 export interface JournalContent {
   readonly run: RunLine;
   /** Everything after the first line. */
   readonly lines: readonly JournalLine[];
-  /** The size of the complete lines in bytes; a crash can cut the last line off. */
+  /** The size of the complete lines in bytes, without an incomplete last line. */
   readonly bytes: number;
   readonly ended: boolean;
-  /** Whether lines were in a buffer that came after the run had been settled without them. */
+  /** Whether buffered lines arrived after the run had been settled without them. */
   readonly late?: boolean;
 }
 
-/** Whether the process of a run surely still runs. */
+/** Whether the process of a run certainly still runs. */
 export function isRunning({ run, ended }: JournalContent): boolean {
   return !ended && isSurelyAlive(run);
 }
@@ -227,7 +227,7 @@ export function isRunning({ run, ended }: JournalContent): boolean {
 export function runningError(run: RunLine): ProblemsError {
   return problemError(
     'locked',
-    `${describeRun(run)} is still under way`,
+    `${describeRun(run)} is still in progress`,
     'wait until it has ended, or end it',
   );
 }
@@ -237,8 +237,8 @@ export function describeRun({ run, command, user, host, pid, at }: RunLine): str
 }
 
 /**
- * Parses the text of a run's journal; `place` names it in messages. Ignores a last line that a crash cut off; gives null without a whole
- * first line. Throws a ProblemsError (`journal-unreadable`) if it is no journal of this run.
+ * Parses the text of a run's journal; `place` names it in messages. Ignores an incomplete last line; returns null without a complete
+ * first line. Throws a ProblemsError (`journal-unreadable`) if it isn't a journal of this run.
  */
 export function parseJournal(text: string, run: string, place: string): JournalContent | null {
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
@@ -260,11 +260,14 @@ function parseLine(line: string, place: string, number: number): JournalLine {
   }
   const version = (data as { format_version?: unknown } | null)?.format_version;
   if (typeof version === 'number' && version > JOURNAL_FORMAT) {
-    throw journalError(place, `it has format ${version}, this idops knows formats up to ${JOURNAL_FORMAT}`);
+    throw journalError(
+      place,
+      `it has format ${version}, and this idops reads formats up to ${JOURNAL_FORMAT}`,
+    );
   }
   const parsed = journalLineSchema.safeParse(data);
   if (parsed.success) return parsed.data;
-  throw journalError(place, `line ${number} is not a line of a journal`);
+  throw journalError(place, `line ${number} is not a journal line`);
 }
 
 export function journalError(place: string, why: string): ProblemsError {
@@ -278,8 +281,8 @@ interface QueuedLine {
 }
 
 /**
- * A journal that writes lines in batches, so that one flush, push or commit serves all lines that come meanwhile. `put` writes lines, and
- * rejects if they may not have arrived.
+ * A journal that writes lines in batches: one flush, push or commit serves all lines that are queued meanwhile. `write` rejects if the
+ * lines may not be durable.
  */
 export function batchedJournal(
   write: (lines: readonly string[]) => Promise<void>,

@@ -3,12 +3,12 @@ import type { Shard } from '../base/shard.js';
 import type { FoundLock, Lock, LockStore, StateBackend } from './backend.js';
 import { lockedError, takeoverNote } from './holder.js';
 
-/** How often a lock is read again that keeps changing; each change takes a moment. */
+/** How often a lock is read again while it keeps changing. */
 const MAX_TRIES = 250;
 
 /**
- * Makes the lock of the whole exclude all others, and locks of shards exclude those of another split. Each is taken before the others are
- * listed, so that of two that come at once one sees the other.
+ * Makes the lock of the whole state exclude all others, and locks of shards exclude those of another split. A lock is taken before the
+ * others are listed, so that of two concurrent processes at least one sees the other.
  */
 export function exclusiveLocks(
   locks: LockStore,
@@ -27,7 +27,7 @@ export function exclusiveLocks(
           const what = found.shard === undefined ? undefined : 'the state is locked by a run of a shard';
           throw lockedError(found, found.place, what);
         }
-        // A lock whose lease ran out would be valid again for a holder that comes back.
+        // The holder of an expired lease could come back and renew it.
         for (const other of others) if (await other.removeIfUnchanged()) takeovers.push(takeoverNote(other));
       }
       return { ...taken, takenOver: takeovers.length === 0 ? null : takeovers.join('; ') };
@@ -41,7 +41,7 @@ export function exclusiveLocks(
     for (let tries = 1; now !== undefined; tries += 1) {
       const isOther = now.nonce !== null && now.nonce !== one.nonce;
       if (isOther || tries > MAX_TRIES) throw lockedError(now, now.place);
-      // It may be renewed at the same time.
+      // Its holder may renew it at the same time.
       if (await now.removeIfUnchanged()) return;
       now = (await locks.list()).find(
         ({ place, shard }) =>

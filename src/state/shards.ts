@@ -10,16 +10,13 @@ export function isSplit(state: Pick<StateHead, 'shards'> | undefined, { count }:
   return state?.shards?.count === count;
 }
 
-/**
- * A state, split for runs of that many shards. It has to hold all that was done before; the shard still has to end the journals in
- * `toEnd`.
- */
+/** Splits a state that includes all earlier runs into shards. The given shard still has to end the journals in `toEnd`. */
 export function splitState(state: State, shard: Shard, toEnd: readonly string[] = []): State {
   const whole = { ...joinedState(state), shards: { count: shard.count, parts: {} } };
   return toEnd.length === 0 ? whole : withPart(whole, shard, { to_end: [...toEnd] });
 }
 
-/** A state for a run of the whole. It has to hold all that shards did. */
+/** Joins a split state that includes all runs of shards, for a run of all objects. */
 export function joinedState(state: State): State {
   const { shards, ...rest } = state;
   if (shards === undefined) return state;
@@ -27,7 +24,7 @@ export function joinedState(state: State): State {
   return { ...rest, ...(newest === undefined ? {} : { last_run: newest }) };
 }
 
-/** The newest run that a state holds, of the whole or of a shard. */
+/** The newest run that a state includes, of all objects or of a shard. */
 export function newestRunIn({
   last_run,
   shards,
@@ -39,7 +36,7 @@ export function newestRunIn({
     .at(-1);
 }
 
-/** The newest run that a state holds among those of the whole, or of this run's shard. */
+/** The newest run that a state includes among those of all objects and of this run's shard. */
 export function newestSettled(
   { last_run, shards }: Pick<StateHead, 'last_run' | 'shards'>,
   run: string,
@@ -50,20 +47,20 @@ export function newestSettled(
   return held === undefined || (last_run !== undefined && last_run > held) ? last_run : held;
 }
 
-/** The runs whose journals are open, as the state records. */
+/** The runs with open journals, according to the state. */
 export function openRuns({ open_run, shards }: Pick<StateHead, 'open_run' | 'shards'>): Set<string> {
   const parts = Object.values(shards?.parts ?? {}).flatMap((part) => [part.open_run, ...(part.to_end ?? [])]);
   return new Set([open_run, ...parts].filter((run) => run !== undefined));
 }
 
-/** The shard that has to end a journal that the state holds; undefined if there is none. */
+/** The shard that still has to end a journal; undefined if there is none. */
 function shardThatEnds({ shards }: Pick<StateHead, 'shards'>, run: string): Shard | undefined {
   if (shards === undefined) return undefined;
   const [index] = Object.entries(shards.parts).find(([, part]) => part.to_end?.includes(run)) ?? [];
   return index === undefined ? undefined : { index: Number(index), count: shards.count };
 }
 
-/** Whether a state holds a journal that has yet to be ended. */
+/** Whether a shard still has to end the journal of a run that the state includes. */
 export function awaitsEnd(head: Pick<StateHead, 'shards'>, run: string): boolean {
   return shardThatEnds(head, run) !== undefined;
 }
@@ -82,7 +79,7 @@ export function withPart<T extends StateHead>(
   return { ...head, shards: { ...shards, parts: { ...shards.parts, [String(index)]: part } } };
 }
 
-/** Records that a state holds all of a journal. */
+/** Records that a state includes a whole run. */
 export function withSettled<T extends StateHead>(head: T, run: string): T {
   const ender = shardThatEnds(head, run);
   if (ender !== undefined) {
@@ -103,13 +100,13 @@ export function withSettled<T extends StateHead>(head: T, run: string): T {
   return { ...(rest as T), last_run: last_run !== undefined && last_run > run ? last_run : run };
 }
 
-/** The current head. Throws a ProblemsError (`locked`) if it is that of another state, or split differently. */
+/** Returns the current head. Throws a ProblemsError (`locked`) if it belongs to another state, or is split differently. */
 export function requireSameState(now: StateHead, { lineage, shards }: StateHead): StateHead {
   if (now.lineage === lineage && now.shards?.count === shards?.count) return now;
   throw problemError(
     'locked',
-    'the state was replaced by another one while this run of a shard was under way',
-    'find out who writes it, and run it again once no other run is under way',
+    'another state replaced this one during the run of a shard',
+    'find out who writes it, and run it again when no other run is in progress',
   );
 }
 

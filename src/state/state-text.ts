@@ -6,7 +6,7 @@ import type { Merge, StateIdentity } from './backend.js';
 import { withRecords } from './shards.js';
 import { emptyState, recordSchema, STATE_FORMAT, type State, uncheckedStateSchema } from './state.js';
 
-/** The largest state or journal that is read, in bytes: a text of Node.js can't be much longer. */
+/** The largest state or journal that is read, in bytes: a string in Node.js can't be much longer. */
 export const MAX_STATE_BYTES = 500_000_000;
 
 export const tooLargeText = (most = MAX_STATE_BYTES): string =>
@@ -22,8 +22,8 @@ export function parseStateJson(text: string, place: string): unknown {
 }
 
 /**
- * The state if it is of this server, or a new one; `removal` is the command that removes it. Throws a ProblemsError
- * (`state-other-server`) if it is of another.
+ * Returns the state of this server, or a new one; `removal` is the command that removes it. Throws a ProblemsError
+ * (`state-other-server`) if the state belongs to another server.
  */
 export function stateForServer(
   state: State | undefined,
@@ -38,12 +38,12 @@ export function stateForServer(
     'state-other-server',
     `the state ${place} belongs to ${state.server}, and this is ${server}`,
     former === undefined
-      ? 'give each server a state of its own, with state.path in its environment for instance (state.git.path, state.postgres.name); after a move of the server, change "server" in the state'
-      : `a server of this machine that was started again has another port now: start it on the former one (idops sandbox --port ${former}), or remove the state if it was only for trying things out${removal === undefined ? '' : ` (${removal})`}`,
+      ? 'give each server its own state, for example with state.path in its environment (state.git.path, state.postgres.name); if the server has moved, change "server" in the state'
+      : `the server on this machine was restarted on another port: start it on the former one (idops sandbox --port ${former}), or remove the state if it was only for tests${removal === undefined ? '' : ` (${removal})`}`,
   );
 }
 
-/** The former port, if both are servers of this machine that differ only in that. */
+/** The former port, if both servers are on this machine and differ only in the port. */
 function formerPort(former: string, now: string): string | undefined {
   const [from, to] = [parseUrl(former), parseUrl(now)];
   if (from === undefined || to === undefined) return undefined;
@@ -53,7 +53,7 @@ function formerPort(former: string, now: string): string | undefined {
 
 const nameSchema = z.object({ lineage: z.string(), salt: z.string() });
 
-/** Undefined if it can't be read. */
+/** The identity in the text of a state; undefined if it is unreadable. */
 export function parseStateIdentity(text: string): StateIdentity | undefined {
   try {
     return nameSchema.safeParse(JSON.parse(text)).data;
@@ -62,7 +62,7 @@ export function parseStateIdentity(text: string): StateIdentity | undefined {
   }
 }
 
-/** A state after a change. Throws a ProblemsError (`state-unreadable`) if there is none, and no initial one. */
+/** Applies a change to a state. Throws a ProblemsError (`state-unreadable`) if there is no state and no initial one. */
 export function mergeState(there: State | undefined, change: Merge, place: string): State {
   const before = there ?? change.absent;
   if (before === undefined) throw stateGoneError(place);
@@ -77,13 +77,13 @@ export function parseState(data: unknown, place: string): State {
   if (typeof version === 'number' && version > STATE_FORMAT) {
     throw problemError(
       'state-newer',
-      `the state ${place} has format ${version}, this idops knows formats up to ${STATE_FORMAT}`,
+      `the state ${place} has format ${version}, and this idops reads formats up to ${STATE_FORMAT}`,
       'use the version of idops that wrote it, or a later one',
     );
   }
   const parsed = uncheckedStateSchema.safeParse(data);
   if (!parsed.success) throw notAStateError(place, errorPath(parsed.error));
-  // The parsed records would be a copy of a large state.
+  // Each record is only checked: the parsed ones would be a second copy of a large state.
   const resources = parsed.data.resources as State['resources'];
   for (const [key, record] of Object.entries(resources)) {
     const checked = recordSchema.safeParse(record);
@@ -95,22 +95,22 @@ export function parseState(data: unknown, place: string): State {
       arriving === true
         ? error(
             'state-moved',
-            `the state ${place} has not arrived: idops state migrate was ended in the middle, and it is still at ${movedTo}`,
+            `the state ${place} is incomplete: idops state migrate was interrupted, and the state is still at ${movedTo}`,
             [],
-            'run idops state migrate again, as before: it goes on with what is here',
+            'run the same idops state migrate again, which continues',
           )
         : error(
             'state-moved',
             `the state ${place} was moved to ${movedTo}`,
             [],
-            'use the configuration that says so; an older checkout or branch still names the former place',
+            'use the configuration with that place; an older checkout or branch still names the former one',
           ),
     ]);
   }
   return { ...parsed.data, resources };
 }
 
-/** The path of the first error: an unknown member is its own place. */
+/** The path of the first error, including the name of an unknown member. */
 function errorPath({ issues: [first] }: z.ZodError): PropertyKey[] {
   return first === undefined
     ? []
@@ -123,14 +123,14 @@ function notAStateError(place: string, path: readonly PropertyKey[]): ProblemsEr
 
 export function stateError(place: string, why: string): ProblemsError {
   const hint =
-    'put a good copy back, or move it away: without it requests may be sent again, and nothing is deleted or regenerated';
+    'restore a good copy, or move it away: without it requests may be sent again, and nothing is deleted or regenerated';
   return problemError('state-unreadable', `the state ${place} ${why}`, hint);
 }
 
 export function stateGoneError(place: string): ProblemsError {
   return problemError(
     'state-unreadable',
-    `the state ${place} is gone`,
-    'put it back, or start over with idops apply, which also settles the journals of unfinished runs',
+    `the state ${place} is missing`,
+    'restore it, or start over with idops apply, which also settles unfinished runs',
   );
 }

@@ -4,7 +4,7 @@ import { isPathParameter } from '../base/identifiers.js';
 import { kindNames } from '../base/kind-names.js';
 import { isMap, type Json } from '../base/values.js';
 
-/** A map of JSON, passed on unchanged: a copy would lose a member named `__proto__`, and how a number is written. */
+/** A map of JSON that is not copied: a copy would lose a member `__proto__`, and the spelling of numbers. */
 export function jsonFields() {
   const fields = z.unknown().refine(isMap, 'expected a map').meta({ type: 'object' });
   return fields as unknown as z.ZodType<{ [field: string]: Json }>;
@@ -15,7 +15,7 @@ export const STATE_FORMAT = 1;
 
 const stored = z.strictObject({ fields: jsonFields(), hashes: z.record(z.string(), z.string()) });
 
-/** What was lost, and the object right after that; or, if that was not seen, the object before, and what was asked. */
+/** Values to restore: those lost and the object right after that; or, if that was not seen, the object before and the sent values. */
 const owedSchema = z.union([
   z.strictObject({ run: z.string(), lost: stored, seen: stored }),
   z.strictObject({ run: z.string(), before: stored, asked: stored }),
@@ -39,7 +39,7 @@ export const endSchema = z.strictObject({
   received: z.boolean().describe('Whether idops added the member with an end; only then it is removed'),
 });
 
-/** The record of an object. Parsing must not change it. */
+/** The record of an object. Parsing it must not change it. */
 export const recordSchema = z.strictObject({
   kind: z.enum(kindNames),
   /** The path parameters: an address can't always be split into them. */
@@ -53,13 +53,13 @@ export const recordSchema = z.strictObject({
   fields: jsonFields(),
   /** Hashes of the secrets among the fields, by JSON pointer. */
   hashes: z.record(z.string(), z.string()),
-  /** The object as the server showed it last, so that later changes are known: after a run, or when it was read (null). */
+  /** The last observation of the object, to find drift: after a run, or when it was read (null). */
   left: stored.extend({ run: z.string().nullable() }).optional(),
   /** Former names that manifests may still write beside the id. */
   former_names: z.array(z.string()).optional(),
   /** When access ends, by field and by the id of the member, and whether idops added the member with that end. */
   until: z.record(z.string(), z.record(z.string(), endSchema)).optional(),
-  /** Ids of members that idops added, by field: their access can be given an end. */
+  /** Ids of members that idops added, by field: their access can get an end. */
   given: z.record(z.string(), z.array(z.string())).optional(),
   /** Fields of a request whose outcome is unknown. */
   uncertain: z.array(z.string()).optional(),
@@ -67,15 +67,15 @@ export const recordSchema = z.strictObject({
   did_generation: z.int().min(0).optional(),
   /** The run of a regeneration whose outcome is unknown. */
   pending_regeneration: z.string().optional(),
-  /** What an update that was cut off removed, to be restored. */
+  /** Values that an interrupted update removed, to be restored. */
   owed: owedSchema.optional(),
-  /** The profile that an answer about it revealed, if it isn't the configured one, and the run. */
+  /** The profile that an answer revealed, if it isn't the configured one, and the run. */
   other_profile: z.strictObject({ profile: z.string(), run: z.string() }).optional(),
   /** The run that created the object. */
   created: z.string().optional(),
-  /** The address part of an object whose creation has no known outcome: the next one uses the same id. */
+  /** The address part of an object if the outcome of its creation is unknown: the next attempt uses the same id. */
   creating: z.string().optional(),
-  /** The id of the deleted object in place of which it was created. */
+  /** The id of the deleted object that it replaces. */
   replaces: z.string().optional(),
   /** Hash of the server's DELETE response. */
   deleted: z.string().optional(),
@@ -83,11 +83,11 @@ export const recordSchema = z.strictObject({
 
 /** The runs of one shard. */
 const partSchema = z.strictObject({
-  /** The run that is under way, or was killed. */
+  /** The run that is in progress, or was killed. */
   open_run: z.string().optional(),
-  /** The newest run that is all in this state. */
+  /** The newest run that this state includes. */
   last_run: z.string().optional(),
-  /** Runs that are all in this state, and whose journals this shard still has to end. */
+  /** Runs that this state includes, with journals that this shard still has to end. */
   to_end: z.array(z.string()).optional(),
 });
 
@@ -100,7 +100,7 @@ const shardsSchema = z.strictObject({
   parts: z.record(z.string(), partSchema),
 });
 
-/** An approval that a workflow run used: it counts for no other run, and for this one only while something of it is left. Ids are decimal. */
+/** An approval that a workflow run used. It is valid only for this run, until all its changes are applied. Ids are decimal. */
 const approvalSchema = z.strictObject({
   /** Null if a person gave the digest, or reviewed the stored plan. */
   pull_request: z.int().nullable(),
@@ -110,7 +110,7 @@ const approvalSchema = z.strictObject({
   plan_run: z.string().nullable(),
   environment: z.string().nullable(),
   digest: z.string(),
-  /** The workflow run that applies it; its attempts are one run. */
+  /** The workflow run that applies it; all its attempts have one id. */
   workflow_run: z.string().regex(/^\d+$/),
   /** The address of that run, for people. */
   url: z.string(),
@@ -128,30 +128,30 @@ const headSchema = z.strictObject({
   lineage: z.string().min(1),
   server: z.string(),
   salt: z.string().min(1),
-  /** The run that is under way, or was killed: its journal knows more than this state. */
+  /** The run that is in progress, or was killed: its journal is newer than this state. */
   open_run: z.string().optional(),
-  /** Where the state was moved to; this copy is void. */
+  /** The place that the state was moved to; this copy is invalid. */
   moved_to: z.string().optional(),
-  /** It is being moved here from there, and not yet valid. */
+  /** With `moved_to`: the state is being moved here from that place, and is not yet valid. */
   arriving: z.literal(true).optional(),
-  /** The newest run that is all in this state. */
+  /** The newest run that this state includes. */
   last_run: z.string().optional(),
-  /** Hashes of the files that were pulled last, by their paths from the root of the project. */
+  /** Hashes of the last pulled files, by their paths from the project root. */
   pulled: z.record(z.string(), z.string()).optional(),
   /** Approvals that were used, oldest first. */
   approvals: z.array(approvalSchema).optional(),
-  /** The split into shards, until a run of the whole. */
+  /** The split into shards, until a run of all objects. */
   shards: shardsSchema.optional(),
 });
 
 export const stateSchema = headSchema.extend({ resources: z.record(z.string(), recordSchema) });
 
-/** The same without checking the records, which may be many. */
+/** The state schema without checks of the records, which are checked one by one. */
 export const uncheckedStateSchema = headSchema.extend({ resources: jsonFields() });
 
 export type ResourceRecord = z.infer<typeof recordSchema>;
 
-/** What idops knows of a server. Losing it may cost requests, never data. */
+/** What idops knows about a server. Losing it may cost requests, never data. */
 export type State = z.infer<typeof stateSchema>;
 
 /** A state without its records. */

@@ -1,10 +1,10 @@
 import { ProblemsError, problemError } from '../base/problems.js';
 import { isSystemError, systemErrorText } from '../base/system-errors.js';
 
-/** Something else is in the place. */
+/** Error codes if another file or folder is in the way. */
 const obstructedCodes: readonly unknown[] = ['EEXIST', 'ENOTDIR', 'EISDIR'];
 
-/** What to do if the state, its lock or a journal can't be written. */
+/** The hint if the state, its lock or a journal can't be written. */
 export function writeHint(failure: unknown): string {
   const hint = failure instanceof ProblemsError ? failure.problems[0]?.hint : undefined;
   if (hint !== undefined) return hint;
@@ -15,7 +15,7 @@ export function writeHint(failure: unknown): string {
 }
 
 /**
- * Does work with files. If the file system refuses it, throws a ProblemsError (`not-writable`) that begins with `what`, such as "the
+ * Works with files. If the file system refuses it, throws a ProblemsError (`not-writable`) that begins with `what`, such as "the
  * journal X can't be written".
  */
 export async function withWriteErrors<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -192,7 +192,7 @@ describe('idops doctor, journals', () => {
   it('reports a file in place of their folder', async () => {
     const at = await project({ 'idops.yaml': sure, '.idops/runs': '' });
     const message = expect.stringContaining('.idops/runs');
-    const hint = expect.stringMatching(/^it has to be a folder that can be read: move what is in its place/);
+    const hint = expect.stringMatching(/^it must be a readable folder: move away what is in its place/);
     expect(await say(at, 'journals')).toMatchObject([{ status: 'fail', message, hint }]);
   });
 });

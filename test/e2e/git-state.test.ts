@@ -160,7 +160,7 @@ describe('a state in git', () => {
   it("is refused before anything is sent if the remote refuses pushes, with the remote's message", async () => {
     const { idops, bare, writes } = await shared();
     await refusing(bare);
-    const message = 'error[not-writable]: the remote does not take the state';
+    const message = 'error[not-writable]: the remote does not accept the state';
     await failed(idops('apply --yes'), message, 'only Grace may push', 'contents: write');
     expect(writes()).toEqual([]);
     expect((await idops('plan')).code).toBe(0);
@@ -238,7 +238,7 @@ describe('a state in git', () => {
     await failed(idops('plan', { env: { PATH: '/nowhere' } }), "can't be reached: git is not installed");
     git(folder, 'push', '--quiet', 'origin', 'main:idops-state');
     const other = await idops('apply --yes');
-    expect(other.stderr).toContain('that branch was not made by idops');
+    expect(other.stderr).toContain('idops did not create that branch');
     expect(git(bare, 'rev-parse', 'idops-state')).toBe(git(bare, 'rev-parse', 'main'));
     git(folder, 'remote', 'remove', 'origin');
     await failed(

@@ -95,7 +95,7 @@ describe('idops state migrate', () => {
     await idops('runs unlock --yes');
     await failed(
       idops('plan', { env }),
-      /error\[state-moved\]: the state state\.json on the branch \S+ of origin has not arrived: .* and it is still at \.idops\/state\.json/,
+      /error\[state-moved\]: the state state\.json on the branch \S+ of origin is incomplete: .* and the state is still at \.idops\/state\.json/,
     );
     expect(JSON.parse(await read('.idops/state.json'))).not.toHaveProperty('moved_to');
     await succeeded(idops('state migrate --yes'));

@@ -74,12 +74,9 @@ describe('a lock that a run left', () => {
   it('is refused if its holder is unknown, until it is removed with runs unlock', async () => {
     const { idops, sandbox } = await project({ ...manifest, [lockFile]: '{}' });
     const refused = await idops('apply --yes');
-    expect(refused).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('something that left no name'),
-    });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('an unknown holder') });
     expect(sandbox.requests).toEqual([]);
-    expect((await idops('runs unlock --yes')).stderr).toContain('something that left no name');
+    expect((await idops('runs unlock --yes')).stderr).toContain('an unknown holder');
     expect((await idops('runs unlock')).stderr).toContain('There is no lock.');
     expect((await idops('apply --yes')).code).toBe(0);
   });

@@ -183,7 +183,7 @@ describe('a journal', () => {
     [
       'with an unknown line',
       (text: string) => text.replace('"type":"end"', '"type":"fin"'),
-      'is not a line of a journal',
+      'is not a journal line',
     ],
     [
       'of a newer format',

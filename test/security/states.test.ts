@@ -179,7 +179,7 @@ describe('a run whose lock was removed', () => {
     const { at, run, open } = await underWay();
     const before = await journalOf(at);
     await rm(join(at.folder, '.idops/a.json.lock'));
-    await at.refused('apply --yes', ['error[locked]', `process ${run.child.pid}`, 'still under way']);
+    await at.refused('apply --yes', ['error[locked]', `process ${run.child.pid}`, 'still in progress']);
     expect((await at.idops('plan')).stderr).toContain('the state is being written: run ');
     expect(await journalOf(at)).toBe(before);
     open();

@@ -232,7 +232,7 @@ export function keepsShards(kind: string, place: () => Promise<BackendPlace>): v
     test("is refused if the state doesn't exist", async () => {
       const here = await place();
       const refused = {
-        problems: [{ code: 'state-unreadable', message: expect.stringMatching(/^the state .* is gone$/) }],
+        problems: [{ code: 'state-unreadable', message: expect.stringMatching(/^the state .* is missing$/) }],
       };
       await expect((await here.open('a')).merge(put({ 1: {} }))).rejects.toMatchObject(refused);
       expect(await saved(here)).toBeUndefined();

@@ -27,7 +27,7 @@ import { fileRuns } from './runs.js';
 import { refuseTracked } from './tracked.js';
 
 export interface FileSettings {
-  /** The path of the state; its lock is beside it, and the journals are in a folder `runs` beside it. */
+  /** The path of the state. Its lock and the folder `runs` with the journals are in the same folder. */
   readonly path: string;
   /** `state.allow_tracked`: whether git may track them. */
   readonly allowTracked: boolean;
@@ -35,7 +35,7 @@ export interface FileSettings {
 
 /** Keeps a state in a file, for processes of one machine. */
 export async function fileBackend({ path: named, allowTracked }: FileSettings): Promise<StateBackend> {
-  // Every link to a state leads to one lock and one folder of runs.
+  // All links to a state share one lock and one folder of runs.
   const path = await realPath(named);
   const folder = dirname(path);
   const runs = join(folder, 'runs');
@@ -76,7 +76,7 @@ export async function fileBackend({ path: named, allowTracked }: FileSettings): 
   };
 }
 
-/** Undefined if there is no state that can be read. */
+/** The identity of a state; undefined if there is no readable state. */
 async function stateName(path: string): Promise<StateIdentity | undefined> {
   const text = await readTextFile(path).catch(() => undefined);
   return text === undefined ? undefined : parseStateIdentity(text);

@@ -26,10 +26,10 @@ const schema = holderSchema.extend({ nonce: z.string() });
 
 type Holder = z.infer<typeof schema>;
 
-/** Milliseconds to wait for another process to take over a lock. */
+/** Milliseconds between attempts while another process takes over a lock. */
 const RETRY_PAUSE = 20;
 
-/** How often to wait for that. */
+/** How many attempts to make. */
 const MAX_TRIES = 250;
 
 export function lockPath(statePath: string): string {
@@ -37,7 +37,7 @@ export function lockPath(statePath: string): string {
 }
 
 /**
- * Takes the lock of a file, also from a process of this host that is gone. Throws a ProblemsError (`locked`) that names the holder, or
+ * Takes the lock of a file, also from a dead process of this host. Throws a ProblemsError (`locked`) that names the holder, or
  * `not-writable`.
  */
 export async function acquireLock(statePath: string, command: string, now: Date): Promise<Lock> {
@@ -65,13 +65,13 @@ function holderOf(command: string, now: Date): Holder {
   return { ...ownHolder(command, now), nonce: randomUUID() };
 }
 
-/** The name whose lock a process holds while it merges into a state file. */
+/** The lock with this name is held during a merge into a state file. */
 const mergeLockName = (statePath: string): string => `${statePath}.merge`;
 
 const shardPath = (statePath: string, shard: Shard | undefined): string =>
   shard === undefined ? statePath : `${statePath}.${shardName(shard)}`;
 
-/** The locks of a state file: its own, and those of shards beside it. */
+/** The locks of a state file: its own, and those of shards. */
 export function fileLocks(statePath: string): LockStore {
   return {
     take: (command, now, shard) => acquireLock(shardPath(statePath, shard), command, now),
@@ -86,7 +86,7 @@ export function fileLocks(statePath: string): LockStore {
         if (!name.startsWith(prefix) || !name.endsWith(suffix)) return [];
         return parseShardName(name.slice(prefix.length, -suffix.length)) ?? [];
       });
-      // A merge that another machine or an earlier boot left stops every shard from merging.
+      // A merge lock that another machine or an earlier boot left would block every shard.
       const merging = await foundLock(lockPath(mergeLockName(statePath)));
       const locks = await Promise.all(
         [undefined, ...shards].map((shard) => foundLock(lockPath(shardPath(statePath, shard)), shard)),
@@ -122,10 +122,10 @@ async function foundLock(path: string, shard?: Shard): Promise<FoundLock | null>
   };
 }
 
-/** Milliseconds to wait for processes that change the same file. */
+/** Milliseconds to wait for the merges of other processes. */
 const MERGE_TIMEOUT = 30_000;
 
-/** Does work on a state file while no other process does. Throws a ProblemsError (`locked`). */
+/** Works on a state file under its merge lock. Throws a ProblemsError (`locked`). */
 export async function exclusively<T>(statePath: string, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + MERGE_TIMEOUT;
   for (;;) {
@@ -145,7 +145,7 @@ export async function exclusively<T>(statePath: string, work: () => Promise<T>):
   }
 }
 
-/** Takes a lock that is free or whose holder is gone; says from whom it was taken over. */
+/** Takes a lock that is free or has a dead holder. Returns a note about the former holder, or null. */
 async function take(path: string, holder: Holder): Promise<string | null> {
   for (let tries = 1; ; tries += 1) {
     if (await create(path, holder, link)) return null;
@@ -160,8 +160,8 @@ async function take(path: string, holder: Holder): Promise<string | null> {
 }
 
 /**
- * Changes the lock of a dead holder, unless another process is quicker. Of several that find it, the one that holds the lock of that very
- * change does it: a live lock is never moved or removed.
+ * Changes the lock of a dead holder. Only the process with the takeover lock for that holder does this, so a live lock is never replaced
+ * or removed. Returns false if another process was quicker.
  */
 async function takeOverOnce(
   path: string,
@@ -174,7 +174,7 @@ async function takeOverOnce(
   try {
     await take(takeoverPath, own);
   } catch (failure) {
-    // Another process is doing it.
+    // Another process is taking it over.
     if (hasProblem(failure, 'locked')) return false;
     throw failure;
   }
@@ -186,7 +186,7 @@ async function takeOverOnce(
   }
 }
 
-/** Removes locks of such changes whose processes are gone. */
+/** Removes takeover locks of dead processes. */
 async function removeDeadTakeovers(path: string): Promise<void> {
   for (const name of await readdir(dirname(path)).catch(() => [])) {
     if (!name.startsWith(`${basename(path)}.`) || !/\.[0-9a-f]{16}$/.test(name)) continue;
@@ -196,7 +196,7 @@ async function removeDeadTakeovers(path: string): Promise<void> {
   }
 }
 
-/** Releases a lock; warns if it may still be there. */
+/** Releases a lock. Returns a warning if it may still be there. */
 async function release(path: string, { nonce }: Holder): Promise<Problem[]> {
   try {
     if ((await readHolder(path))?.nonce === nonce) await rm(path, { force: true });
@@ -208,13 +208,13 @@ async function release(path: string, { nonce }: Holder): Promise<Problem[]> {
         'not-writable',
         `the lock ${relativePath(path)} can't be released: ${why}`,
         [],
-        'the next run on this machine takes it over; from elsewhere idops runs unlock removes it',
+        'the next run on this machine takes it over; on another machine, use idops runs unlock',
       ),
     ];
   }
 }
 
-/** Writes a temporary file and puts it in place: the lock has its holder's name from the start. */
+/** Writes a temporary file and moves it to its place, so that a lock always names its holder. Returns false if there is a lock already. */
 async function create(
   path: string,
   holder: Holder,
@@ -248,15 +248,15 @@ function lockText(holder: Holder): string {
   return `${JSON.stringify(holder, null, 2)}\n`;
 }
 
-/** The holder; null if the file names none, undefined if there is no file. Throws a ProblemsError if it can't be read. */
+/** The holder of a lock; null if the file names none, undefined if there is no file. Throws a ProblemsError if it is unreadable. */
 async function readHolder(path: string): Promise<Holder | null | undefined> {
-  // Lets a loop that waits for a lock to change yield.
+  // Yields, since callers may loop until a lock changes.
   await setImmediate();
   const text = readLock(path);
   return text === undefined ? undefined : parseHolder(schema, text);
 }
 
-/** The text of a lock; undefined if there is no file. Throws a ProblemsError if it can't be read. */
+/** The text of a lock; undefined if there is no file. Throws a ProblemsError if it is unreadable. */
 function readLock(path: string): string | undefined {
   try {
     // A dangling link would be neither free nor held.
@@ -266,9 +266,9 @@ function readLock(path: string): string | undefined {
   } catch (failure) {
     if (failure instanceof NotRegularFile) {
       const message = `the lock ${relativePath(path)} can't be read: ${failure.message}`;
-      throw problemError('locked', message, 'remove it; no idops made it', failure);
+      throw problemError('locked', message, 'remove it: idops did not create it', failure);
     }
-    // A file is in the place of the folder: nothing can be in it.
+    // ENOTDIR: the folder is a file, so there is no lock.
     const { code } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw unreadableError(`the lock ${relativePath(path)}`, failure);

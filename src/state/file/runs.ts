@@ -17,10 +17,10 @@ import {
 } from '../journal.js';
 import { withWriteErrors } from '../write-errors.js';
 
-/** Bytes that hold the last line of a run that ended. */
+/** Bytes to read for the last line of an ended run. */
 const TAIL_BYTES = 4096;
 
-/** The journals in a folder, one file of lines for each run. */
+/** The journals in a folder, one file for each run. */
 export function fileRuns(folder: string): RunStore {
   const pathOf = (run: string): string => join(folder, `${run}.jsonl`);
   return {
@@ -67,7 +67,7 @@ export function fileRuns(folder: string): RunStore {
         return fileJournal(await open(path, 'a'), content.bytes, path);
       });
     },
-    /** Throws for the first that can't be removed; the others stay. */
+    /** Stops at the first that can't be removed. */
     async remove(runs) {
       for (const path of runs.map(pathOf))
         await withWriteErrors(`the journal ${relativePath(path)} can't be removed`, () =>
@@ -81,14 +81,14 @@ export function fileRuns(folder: string): RunStore {
   };
 }
 
-/** The names with the ending of a journal, without it, sorted: oldest first. */
+/** The names of journals without their extension, sorted: oldest first. */
 async function namesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((failure: NodeJS.ErrnoException) => {
     if (failure.code === 'ENOENT') return [];
     throw problemError(
       'journal-unreadable',
       `the folder of journals ${relativePath(folder)} can't be read: ${systemErrorText(failure)}`,
-      'it has to be a folder that can be read: move what is in its place away, mend its permissions, or name another place with state.path',
+      'it must be a readable folder: move away what is in its place, fix its permissions, or name another place with state.path',
     );
   });
   return names
@@ -105,7 +105,7 @@ function notWritten(path: string): string {
   return `the journal ${relativePath(path)} can't be written`;
 }
 
-/** A journal in a file that is open for appending, whose flushed lines end at `end`. */
+/** A journal in a file that is open for appending. Its flushed lines end at `end`. */
 function fileJournal(file: FileHandle, end: number, path: string): Journal {
   const unwrittenJournal = notWritten(path);
   let written = end;
@@ -118,7 +118,7 @@ function fileJournal(file: FileHandle, end: number, path: string): Journal {
       await file.datasync();
       written += Buffer.byteLength(text);
     } catch (failure) {
-      // A full disk can take a part of a line: nothing may follow that part, or the journal couldn't be read.
+      // A full disk may have a part of a line. Any line after it would make the journal unreadable.
       await file.truncate(written).catch(() => {
         broken = failure;
       });

@@ -7,8 +7,8 @@ import { problemError } from '../../base/problems.js';
 import { lockPath } from './lock.js';
 
 /**
- * Refuses a state that git tracks, since a branch could bring one and it would be believed. Files that don't exist are checked only if
- * they will be written. Throws a ProblemsError (`state-tracked`).
+ * Refuses a state that git tracks, since a branch could replace it. Checks missing files only if they will be written. Throws a
+ * ProblemsError (`state-tracked`).
  */
 export async function refuseTracked(
   paths: readonly string[],
@@ -21,19 +21,19 @@ export async function refuseTracked(
   const [first, ...others] = tracked;
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` and ${others.length} more of the state`;
-  // Paths from the root of the work tree, so that the command works anywhere in it.
+  // Paths from the root of the work tree work in any folder of it.
   const removals = tracked.slice(0, 3).map((path) => shellWord(`:/${path}`));
   const rest = tracked.length > 3 ? ' and so on' : '';
   throw problemError(
     'state-tracked',
-    `git tracks ${first}${more}, so a commit decides what idops believes was recorded`,
+    `git tracks ${first}${more}, so a commit could replace the state`,
     `take it out of git with "git rm --cached ${removals.join(' ')}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is intended`,
   );
 }
 
 /**
- * Which of these files and journals git tracks, by their paths from the root of the work tree. Empty without a repository or without git.
- * Throws a ProblemsError (`state-tracked`) if git fails.
+ * The files and journals that git tracks, as paths from the root of the work tree. Empty without a repository or without git. Throws a
+ * ProblemsError (`state-tracked`) if git fails.
  */
 async function trackedPaths(files: readonly string[], journals: string): Promise<string[]> {
   const named = [...files, journals];
@@ -49,13 +49,13 @@ async function trackedPaths(files: readonly string[], journals: string): Promise
   const listed = await listTracked(root, inside);
   const folders = new Set([journals, await resolveFolder(journals)].map((path) => relative(root, path)));
   return listed.filter((path) => {
-    // A folder of runs may hold files of others.
+    // A folder of runs may have other files.
     const isInFolder = folders.has(dirname(path).split('/').join(sep));
     return !isInFolder || path.endsWith('.jsonl');
   });
 }
 
-/** A path as git knows it: links on the way are followed, the last part isn't. */
+/** A path as git stores it: links to folders are followed, a link in the last part isn't. */
 async function resolveFolder(path: string): Promise<string> {
   const folder = dirname(path);
   const real = await realpath(folder).catch(() => undefined);
@@ -63,7 +63,7 @@ async function resolveFolder(path: string): Promise<string> {
   return folder === path ? path : join(await resolveFolder(folder), basename(path));
 }
 
-/** Which of these paths are in git's index. Throws a ProblemsError (`state-tracked`) if git fails. */
+/** Those of the paths that are in git's index. Throws a ProblemsError (`state-tracked`) if git fails. */
 async function listTracked(root: string, paths: readonly string[]): Promise<readonly string[]> {
   try {
     return await trackedPaths(root, paths);

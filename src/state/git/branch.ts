@@ -16,11 +16,11 @@ import {
 } from './failures.js';
 
 export interface BranchSettings {
-  /** The root of the work tree whose repository is used; its files and its index are not touched. */
+  /** The root of a work tree. Only its repository is used, not its files or index. */
   readonly root: string;
   /** The name of a remote, or its address. */
   readonly remote: string;
-  /** The branch of the remote, which holds only states and runs. */
+  /** The branch of the remote, with nothing but states and runs. */
   readonly branch: string;
   /** Milliseconds to wait before each retry when the remote can't be reached. */
   readonly pauses?: readonly number[];
@@ -31,7 +31,7 @@ export interface BranchSettings {
 export interface RemoteRefs {
   /** The newest commit of the branch; null if there is none. */
   readonly branch: string | null;
-  /** The other references that were asked for, by their names. */
+  /** The other requested references, by their names. */
   readonly others: ReadonlyMap<string, string>;
 }
 
@@ -57,15 +57,15 @@ const TIMEOUT = 30_000;
 /** A short network failure doesn't end a run. */
 const RETRY_PAUSES = [500, 2000, 5000];
 
-/** A branch of a remote, and references beside it; each push names the commits that it replaces. */
+/** A branch of a remote, and other references. Each push names the commits that it replaces. */
 export class Branch {
   readonly settings: BranchSettings;
   readonly ref: string;
   readonly #place: string;
-  /** Whether the remote has ever answered: one that never did is probably misconfigured. */
+  /** Whether the remote has ever answered. If not, it is probably misconfigured, and is retried less. */
   #answered = false;
   #isShallow: boolean | undefined;
-  /** The newest commit that the branch is known to have had; empty if unknown. */
+  /** The newest known commit of the branch; empty if unknown. */
   #known = '';
 
   /** `place` names the state in messages. */
@@ -75,7 +75,7 @@ export class Branch {
     this.ref = `refs/heads/${settings.branch}`;
   }
 
-  /** The remote's branch, and other references by names in which `*` matches anything. */
+  /** Lists the branch and other references of the remote. In their names, `*` matches anything. */
   async listRefs(others: readonly string[]): Promise<RemoteRefs> {
     const { remote } = this.settings;
     const output = await this.#queryRemote(['ls-remote', '--quiet', remote, this.ref, ...others]);
@@ -96,7 +96,7 @@ export class Branch {
 
   /** The same, with their commits fetched. Throws a ProblemsError (`state-unreachable`, `state-went-back`). */
   async fetch(names: readonly string[]): Promise<RemoteRefs> {
-    // Read before the remote is asked: another process may write a newer one meanwhile.
+    // Read before the remote is queried, since another process may write a newer one meanwhile.
     this.#known ||= (await this.#git(['for-each-ref', '--format=%(objectname)', this.#seenRef])).trim();
     for (let tries = 1; ; tries += 1) {
       const { branch, others } = await this.listRefs(names);
@@ -115,14 +115,14 @@ export class Branch {
     }
   }
 
-  /** Whether a commit has the newest known one in its history. */
+  /** Whether the history of a commit contains the newest known one. */
   async #hasKnown(head: string | null): Promise<boolean> {
     if (this.#known === '' || this.#known === head) return true;
     if (head === null) return false;
     return (await this.#git(['rev-list', '--max-count=1', this.#known, '--not', head])) === '';
   }
 
-  /** Records a commit as the newest known one: every later one must have it in its history. */
+  /** Records a commit as the newest known one: the history of every later one must contain it. */
   async remember(head: string): Promise<void> {
     if (this.#known === head) return;
     this.#known = head;
@@ -137,7 +137,7 @@ export class Branch {
     return [...refs.keys()].filter((_, index) => output[index]?.endsWith(' missing') !== false);
   }
 
-  /** Fetches missing references. Others may move them meanwhile: `seen` then has what was fetched. */
+  /** Fetches missing references, and updates `seen` if they have moved meanwhile. */
   async #fetch(seen: Map<string, string>): Promise<void> {
     const { root, remote } = this.settings;
     const missing = await this.#missing(seen);
@@ -195,7 +195,7 @@ export class Branch {
     return text;
   }
 
-  /** The texts of files of a commit, without those that don't exist, by one call. Throws what `refuse` gives if they are too large. */
+  /** The texts of the existing files of a commit, with one call of git. Throws the error of `refuse` if they are too large. */
   async texts(
     commit: string,
     paths: readonly string[],
@@ -223,7 +223,7 @@ export class Branch {
     return output.slice(output.indexOf('\n\n') + 2);
   }
 
-  /** Makes commits by one call, and gives their names; no reference names them yet. */
+  /** Makes commits with one call of git, and returns their hashes. No reference names them yet. */
   async makeCommits(commits: readonly Commit[]): Promise<string[]> {
     const committer = `${userName().replace(/[<>\0\n]/g, '')} <idops@localhost> ${Math.floor(Date.now() / 1000)} +0000`;
     const input = commits.flatMap(({ message, parent = null, files = new Map() }, index) => [
@@ -247,8 +247,8 @@ export class Branch {
   }
 
   /**
-   * Moves references of the remote, all or none, and retries while the remote can't be reached. If a push fails and the references have
-   * moved all the same, it succeeded. Throws a ProblemsError (`not-writable`, `state-unreachable`).
+   * Moves references of the remote atomically, and retries while the remote can't be reached. A push that seems to fail succeeded if the
+   * references have moved. Throws a ProblemsError (`not-writable`, `state-unreachable`).
    */
   async push(updates: readonly RefUpdate[]): Promise<PushResult> {
     const { remote, pauses = RETRY_PAUSES } = this.settings;
@@ -275,10 +275,10 @@ export class Branch {
         if (areAt('to')) return await this.#pushDone(updates);
         if (!areAt('from')) return 'moved';
         const refused = refusalIn(failure);
-        // A refused reference may have been locked by another push, which doesn't take long.
+        // Another push may have locked the reference for a moment.
         const delays = isForbidden(failure) ? [] : refused === undefined ? pauses : pauses.slice(0, 2);
         const pause = delays[tries];
-        // The remote can be read, since it listed its references.
+        // The remote listed its references, so it can be reached.
         if (pause === undefined) throw pushRefused(this.#place, refused, failure);
         await sleep(pause);
       }
@@ -291,7 +291,7 @@ export class Branch {
     return 'done';
   }
 
-  /** The remote's answer, with retries. Throws a ProblemsError (`state-unreachable`). */
+  /** Runs a git command on the remote, with retries. Throws a ProblemsError (`state-unreachable`). */
   async #queryRemote(command: readonly string[]): Promise<string> {
     const { root, remote, pauses = RETRY_PAUSES } = this.settings;
     for (let tries = 0; ; tries += 1) {
@@ -320,15 +320,15 @@ export class Branch {
 
 /** The local references of the newest known commits. */
 const SEEN_REFS = 'refs/idops/seen';
-/** The remote whose branches have no suffix there. */
+/** The remote that has no suffix there. */
 const DEFAULT_REMOTE = 'origin';
 
 const REMOTE_OPTIONS = { allowRemotes: true, timeout: TIMEOUT } as const;
 /** The first fetch brings the whole branch. */
 const FETCH_OPTIONS = { ...REMOTE_OPTIONS, timeout: 10 * TIMEOUT };
-/** How often references may move between listing and fetching. */
+/** Attempts if references move between listing and fetching. */
 const FETCH_TRIES = 5;
-/** The name of commits inside of fast-import, which writes no such reference. */
+/** A name for commits within fast-import, which doesn't create this reference. */
 const IMPORT_REF = 'refs/idops/passing';
 
 function dataCommand(text: string): string {
@@ -339,7 +339,7 @@ function quotePath(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-/** The texts of a file in the newest known commits of branches, by their local references. */
+/** The texts of a file in the newest known commits of all state branches, with their local references. */
 export async function seenTexts(root: string, path: string): Promise<[ref: string, text: string][]> {
   const output = await git(root, ['for-each-ref', '--format=%(refname)', SEEN_REFS]);
   const found: [string, string][] = [];
@@ -352,7 +352,7 @@ export async function seenTexts(root: string, path: string): Promise<[ref: strin
   return found;
 }
 
-/** A remote's address that can be shown. */
+/** The address of a remote without its credentials. */
 export function withoutCredentials(remote: string): string {
   return remote.replace(/^(\w+:\/\/)[^/@]*(?::[^/]*)?@/, '$1');
 }

@@ -8,8 +8,8 @@ interface Refusal {
 }
 
 /**
- * The reference that a remote refused to move, from the output of `git push --porcelain` (git-push(1)); undefined if it refused none, for
- * instance because it could not be reached.
+ * The reference that a remote refused to move, from the output of `git push --porcelain` (git-push(1)); undefined if there is none, for
+ * example if the remote could not be reached.
  */
 export function refusalIn(failure: unknown): Refusal | undefined {
   if (!(failure instanceof GitError)) return undefined;
@@ -20,7 +20,7 @@ export function refusalIn(failure: unknown): Refusal | undefined {
   return undefined;
 }
 
-/** Whether the remote denies access: git tells the status of an HTTP answer only in words. */
+/** Whether the remote denies access: git reports an HTTP status only in its messages. */
 export function isForbidden(failure: unknown): boolean {
   return (
     failure instanceof GitError &&
@@ -29,14 +29,14 @@ export function isForbidden(failure: unknown): boolean {
 }
 
 const RIGHTS_HINT =
-  'the credentials need the right to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may be against it';
+  'the credentials must be allowed to push to that branch and to refs/idops/ (contents: write in GitHub Actions), and no rule or hook of the remote may forbid it';
 
 /** The problem of a remote that can't be reached. */
 export function unreachable(place: string, remote: string, failure: unknown): ProblemsError {
   const hint =
     failure instanceof GitNotFound
       ? 'install git, or keep the state elsewhere'
-      : `check the remote and its credentials: git ls-remote ${remote} has to work from here without a question`;
+      : `check the remote and its credentials: git ls-remote ${remote} must work from here without a prompt`;
   return problemError(
     'state-unreachable',
     `the state ${place} can't be reached: ${messageOf(failure)}`,
@@ -45,18 +45,18 @@ export function unreachable(place: string, remote: string, failure: unknown): Pr
   );
 }
 
-/** The problem of a remote that can be read, and takes no push. */
+/** The problem of a remote that can be read but accepts no push. */
 export function pushRefused(place: string, refused: Refusal | undefined, failure: unknown): ProblemsError {
   const readOnlyNote = isForbidden(failure)
     ? 'the token or key may read it, but not write its contents: '
     : '';
   const what =
     refused === undefined ? readOnlyNote : `it refused to move ${refused.ref} (${refused.reason}): `;
-  const message = `the remote does not take the state ${place}: ${what}${messageOf(failure)}`;
+  const message = `the remote does not accept the state ${place}: ${what}${messageOf(failure)}`;
   return problemError('not-writable', message, RIGHTS_HINT, failure);
 }
 
-/** The problem of a branch that has lost its newest known commit, which the local reference `seen` names. */
+/** The problem of a branch without its newest known commit, which the local reference `seen` names. */
 export function historyWentBack(
   place: string,
   { remote, branch }: { readonly remote: string; readonly branch: string },
@@ -67,7 +67,7 @@ export function historyWentBack(
   return problemError(
     'state-went-back',
     `the history of the state ${place} went back: ${seen} is the newest commit that this clone knows, and ${now}`,
-    `put it back: git push ${shellWord(remote)} ${seen}:refs/heads/${branch} (git refuses that if others wrote since); or accept what is there: git update-ref -d ${seen}`,
+    `restore it: git push ${shellWord(remote)} ${seen}:refs/heads/${branch} (git refuses that if others have written since); or accept the present branch: git update-ref -d ${seen}`,
   );
 }
 
@@ -75,19 +75,19 @@ export function tooManyConflicts(place: string, times: number): ProblemsError {
   return problemError(
     'not-writable',
     `the state ${place} can't be written: others changed the branch ${times} times meanwhile`,
-    'keep the states of so many runs on branches of their own, with state.git.branch',
+    'give the states separate branches with state.git.branch',
   );
 }
 
 export function foreignBranch(place: string): ProblemsError {
   return problemError(
     'state-unreadable',
-    `the state ${place} can't be used: that branch was not made by idops, whose README.md it lacks`,
-    'name a branch with state.git.branch that is not there yet, or was made by idops; put README.md back, if somebody removed it',
+    `the state ${place} can't be used: idops did not create that branch, which has no README.md of idops`,
+    'name another branch with state.git.branch: a new one, or one that idops created; if somebody removed README.md, restore it',
   );
 }
 
-/** The problem of git in the local repository. */
+/** The problem of a git failure in the local repository. */
 export function localFailure(place: string, failure: unknown): ProblemsError {
   if (failure instanceof GitNotFound) return unreachable(place, '', failure);
   const message = `git can't work with the state ${place} here: ${messageOf(failure)}`;

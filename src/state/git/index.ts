@@ -10,13 +10,13 @@ import { gitRuns } from './runs.js';
 import { type Change, Store } from './store.js';
 
 export interface GitSettings extends BranchSettings {
-  /** The file of the state on the branch, such as `state.json`; the runs are in a folder `runs` beside it. */
+  /** The file of the state on the branch, such as `state.json`. The folder `runs` with the journals is in the same folder. */
   readonly path: string;
 }
 
 /**
- * Keeps states and runs as commits on a branch of a remote, for runs on any machine. A push succeeds only on top of the commit that it
- * was made from, and with the lock unchanged.
+ * Keeps states and runs as commits on a branch of a remote, for runs on any machine. A push succeeds only if the branch and the lock
+ * have not changed.
  */
 export function gitBackend(settings: GitSettings): StateBackend {
   const { remote, branch, path } = settings;
@@ -69,7 +69,7 @@ export function gitBackend(settings: GitSettings): StateBackend {
       return names.filter((name) => name !== undefined);
     },
     ...exclusiveLocks(store),
-    // The state's branch is in nobody's work tree.
+    // The branch of the state is never checked out.
     async check() {},
   };
 }

@@ -76,7 +76,7 @@ function numbered(number: number): string {
 function gitJournal(store: Store, folder: string, run: string, next: number): Journal {
   let number = next;
   return batchedJournal(async (lines) => {
-    // One that seemed to fail may have arrived: its place is never used again.
+    // A batch that seemed to fail may have arrived, so its number is never used again.
     const path = `${folder}/${numbered(number)}`;
     number += 1;
     const files = new Map([[path, lines.map((line) => `${line}\n`).join('')]]);

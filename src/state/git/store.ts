@@ -19,9 +19,9 @@ import {
 import { Branch, type BranchSettings, type Commit, type RemoteRefs } from './branch.js';
 import { foreignBranch, tooManyConflicts } from './failures.js';
 
-/** How often a change is retried because somebody else was quicker. */
+/** How often a change is retried if somebody else pushed first. */
 const TRIES = 300;
-/** The longest pause then, in milliseconds: two equally quick processes must not meet again each time. */
+/** The longest random pause before that, in milliseconds: two processes must not collide each time. */
 const PAUSE = 200;
 /** Milliseconds for which the last fetch is fresh. */
 const FETCH_LIFETIME = 1000;
@@ -44,27 +44,27 @@ export interface Change {
   readonly message: string;
 }
 
-/** A lock of this process, and the commit that it is at. */
+/** A lock of this process, and its commit. */
 interface HeldLock {
   readonly ref: string;
   readonly holder: Holder;
   readonly at: string;
 }
 
-/** The branch and the locks of a state, as last seen, and changes of both, one after the other. */
+/** The branch and the locks of a state, as last fetched. Changes are made one after the other. */
 export class Store implements LockStore {
   readonly #branch: Branch;
   readonly #place: string;
   readonly #inTurn = pLimit(1);
-  /** The reference of the lock of the whole; that of a shard adds its name behind a dot, since git allows no name below another. */
+  /** The reference of the lock of the whole state. That of a shard adds a dot and its name: git allows no reference below another. */
   readonly #whole: string;
   #head: string | null = null;
   #fetchedAt = NEVER;
   #held: HeldLock | undefined;
   #lost: ProblemsError | undefined;
-  /** Whether others seem to change the branch too: then a push on top of what was last seen is in vain. */
+  /** Whether others seem to change the branch too, so that a push without a fetch would fail. */
   #isShared = false;
-  /** Whether the branch is known to be one of idops. */
+  /** Whether idops is known to have created the branch. */
   #isIdopsBranch = false;
 
   /** `lock` names the lock among those of the branch's other states; `place` names the state in messages. */
@@ -75,8 +75,8 @@ export class Store implements LockStore {
   }
 
   /**
-   * Reads from the remote's newest commit; undefined if there is no branch. If this process holds the lock of the whole, nobody else
-   * changes it.
+   * Reads from the remote's newest commit; undefined if there is no branch. While this process holds the lock of the whole state, it
+   * fetches only once.
    */
   async read<T>(work: (head: string, branch: Branch) => Promise<T>): Promise<T | undefined> {
     const head = await this.#inTurn(async () => {
@@ -112,7 +112,7 @@ export class Store implements LockStore {
 
   async list(): Promise<readonly FoundLock[]> {
     return await this.#inTurn(async () => {
-      // With the branch in the same answer: if no lock is in the way, nobody has changed it since.
+      // The same answer has the branch: if no lock is in the way, nobody changes it afterwards.
       const { others } = await this.#fetch([this.#whole, `${this.#whole}.*-of-*`]);
       const found: FoundLock[] = [];
       for (const [ref, lock] of others) {
@@ -132,14 +132,14 @@ export class Store implements LockStore {
   }
 
   async #removeLock(ref: string, lock: string): Promise<boolean> {
-    // Its holder may have written until now.
+    // The holder may have written until now.
     this.#fetchedAt = NEVER;
     return (await this.#branch.push([{ ref, from: lock, to: null }])) === 'done';
   }
 
   /**
-   * Changes files on top of what others have written, and gives the change that succeeded. If a lock is held, it must still be, and is
-   * renewed. `anew`: the change depends on what is there now. Throws a ProblemsError (`locked`) if the lock was lost.
+   * Commits changes of files on top of others' commits, and returns the change that succeeded. A lock of this process is renewed; throws
+   * a ProblemsError (`locked`) if it was lost. `needsLatest`: the change depends on the newest commit.
    */
   async change<C extends Change>(
     work: (head: string | null, branch: Branch) => C | Promise<C>,
@@ -182,7 +182,7 @@ export class Store implements LockStore {
   async take(command: string, now: Date, shard?: Shard): Promise<Lock> {
     return await this.#inTurn(async () => {
       const ref = this.#refOf(shard);
-      // A second lock would replace the first, which nothing would renew any more.
+      // A second lock would replace the first, which would no longer be renewed.
       if (this.#held !== undefined && this.#held.ref !== ref && this.#lost === undefined)
         throw lockedError(statusOf(this.#held.holder), this.#place);
       const from = await this.#lockAt(ref);
@@ -214,7 +214,7 @@ export class Store implements LockStore {
           this.#inTurn(async () => {
             await this.#confirm(taken);
             const held = this.#current(taken);
-            // After a long sleep of this machine, another may take it over at any moment.
+            // After this machine slept, another may take the lock over at any moment.
             if (held !== undefined && Date.parse(held.holder.expires) - Date.now() < LEASE / 2)
               await this.#renew(held);
           }),
@@ -259,7 +259,7 @@ export class Store implements LockStore {
     const now = at === null ? undefined : await this.#holder(at);
     const isOwn = this.#current(taken) !== undefined;
     if (at !== null && now?.nonce === holder.nonce) {
-      // A push may have succeeded whose answer was lost.
+      // The lock may have a newer commit, from a push without an answer.
       if (isOwn) this.#held = { ref, holder: now, at };
       return;
     }
@@ -280,7 +280,7 @@ function renewedHolder(holder: Holder): Holder {
 
 /** A lock is an empty commit. */
 function lockCommit(holder: Holder): Commit {
-  // Without it, two of one second would be one commit.
+  // Without a unique value, two locks of one second would be the same commit.
   return { message: JSON.stringify({ ...holder, turn: randomUUID() }) };
 }
 
@@ -306,7 +306,7 @@ function takeoverTime({ expires }: Holder): number {
 
 /** The status of a lock, with its lease. */
 function statusOf(holder: Holder | null): LockStatus {
-  // Only a process of this host can be judged.
+  // Only a process of this host is known to be gone.
   const end =
     holder === null || processStatus(holder) === 'gone'
       ? PROCESS_GONE

@@ -5,7 +5,7 @@ import { problemError } from '../../base/problems.js';
 import { NoAnswer, unparsableAnswer } from './failures.js';
 import type { Target } from './settings.js';
 
-/** Milliseconds. */
+/** Time limits, in milliseconds. */
 export interface Times {
   /** For a connection until the first statement. */
   readonly connect: number;
@@ -13,18 +13,18 @@ export interface Times {
   readonly statement: number;
   /** For a lock that another session holds. */
   readonly contended: number;
-  /** For the answer to a statement if the network may be gone: longer than `statement`, and within the lease. */
+  /** For the answer to a statement if the network may be down: longer than `statement`, and within the lease. */
   readonly answer: number;
   /** For retries, since the first failure. */
   readonly patience: number;
-  /** Between two tries: the first pause, which doubles, and the longest. */
+  /** Between two attempts: the first pause, which doubles, and the longest. */
   readonly pause: number;
   readonly longestPause: number;
   /** After which an unused connection is closed. */
   readonly idle: number;
   /** Between two renewals of a lock. */
   readonly renewal: number;
-  /** After the last renewal, when anybody may take over a lock whose connection is gone. */
+  /** After the last renewal: then anybody may take over a lock without a connection. */
   readonly lease: number;
 }
 
@@ -71,7 +71,7 @@ export class Connection implements Statements {
     });
   }
 
-  /** Throws what the driver throws, and a ProblemsError if the database can't hold states. */
+  /** Throws the errors of the driver, and a ProblemsError if the database can't store states. */
   static async open({ config, place }: Target, times: Times): Promise<Connection> {
     const client = new Client({ ...config, keepAlive: true, keepAliveInitialDelayMillis: 10_000 });
     const connection = new Connection(client, place, times);
@@ -126,9 +126,8 @@ export class Connection implements Statements {
 
   async #prepare(place: string): Promise<void> {
     const { statement, contended } = this.#times;
-    // Not as connection parameters, which PgBouncer refuses. A function or operator that another role made must not run as this role:
-    // this
-    // statement looks nothing up, and all others name the schema of their functions, since a pooler may lose the setting.
+    // PgBouncer refuses these as connection parameters. A function or operator of another role must not run as this role: this statement
+    // uses none, and all others name the schema of their functions, since a pooler may lose the setting.
     await this.run('SET search_path = pg_catalog');
     // Settings that the server doesn't know are left out.
     const settings = {
@@ -139,7 +138,7 @@ export class Connection implements Statements {
       lock_timeout: `${contended}ms`,
       // A suspended process must not keep others waiting.
       idle_in_transaction_session_timeout: `${2 * statement}ms`,
-      // So that the server soon notices a lost connection, and frees its advisory lock.
+      // The server soon notices a lost connection, and frees its advisory lock.
       tcp_keepalives_idle: '10s',
       tcp_keepalives_interval: '5s',
       tcp_keepalives_count: '3',
@@ -155,16 +154,16 @@ export class Connection implements Statements {
     if (found?.encoding !== 'UTF8') {
       throw problemError(
         'not-writable',
-        `the database of the state ${place} can't hold all characters: its encoding is ${found?.encoding}`,
-        "make one with ENCODING 'UTF8' TEMPLATE template0",
+        `the database of the state ${place} can't store all characters: its encoding is ${found?.encoding}`,
+        "create one with ENCODING 'UTF8' TEMPLATE template0",
       );
     }
-    // A journal line has to be on disk; `remote_apply` waits for even more.
+    // A journal line must be on disk; `remote_apply` waits for even more.
     if (found.commits !== 'remote_apply') await this.run("SET synchronous_commit = 'on'");
   }
 }
 
-/** The driver parses in a stream listener, where an exception would end the process; here it ends the connection. */
+/** The driver parses in a stream listener, where an exception would end the process. This lets it end only the connection. */
 function guardParser({ connection }: Client, place: string): void {
   const parsing = connection as unknown as { attachListeners(stream: Duplex): void };
   const attach = parsing.attachListeners.bind(parsing);
@@ -183,7 +182,7 @@ function guardParser({ connection }: Client, place: string): void {
   };
 }
 
-/** Does work in one transaction, which is rolled back if the work throws. */
+/** Works in one transaction, which is rolled back if the work throws. */
 export async function transaction<T>(statements: Statements, work: () => Promise<T>, mode = ''): Promise<T> {
   await statements.run(`BEGIN ${mode}`);
   try {
@@ -191,7 +190,7 @@ export async function transaction<T>(statements: Statements, work: () => Promise
     await statements.run('COMMIT');
     return done;
   } catch (failure) {
-    // Without a connection the server rolls back itself.
+    // Without a connection the server rolls back anyway.
     await statements.run('ROLLBACK').catch(() => {});
     throw failure;
   }

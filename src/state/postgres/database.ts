@@ -6,18 +6,18 @@ import { isOfDatabase, isTransient, NoAnswer, type Operation, problemOf } from '
 import type { Target } from './settings.js';
 import { ensureTables } from './tables.js';
 
-/** Work with the database; `again` says that it was cut off before, with an unknown result. */
+/** Work with the database. `again`: an earlier attempt was cut off, with an unknown result. */
 export type Work<T> = (statements: Statements, again: boolean) => Promise<T>;
 
-/** The owner of a lock, which a session holds. */
+/** The owner of a lock that a session holds. */
 export interface LockOwner {
   /** Moves the lock to a new connection. Throws a ProblemsError (`locked`) if it is lost. */
   reconnected(statements: Statements): Promise<void>;
 }
 
 /**
- * A database with one connection, which is made on demand and closed when idle. Work runs one after the other, and is retried for a while
- * if it is cut off.
+ * A database with one connection, which is opened on demand and closed when idle. Work runs one after the other, and is retried for a
+ * while if it is cut off.
  */
 export class Database {
   readonly target: Target;
@@ -27,7 +27,7 @@ export class Database {
   #lockOwner: LockOwner | undefined;
   #hasTables = false;
   #idle: NodeJS.Timeout | undefined;
-  /** Whether waiting for it was in vain: the next work tries once, and doesn't wait. */
+  /** Whether the last retries failed: the next work makes one attempt, and doesn't wait. */
   #unreachable = false;
 
   constructor(target: Target, times: Times) {
@@ -35,14 +35,14 @@ export class Database {
     this.times = times;
   }
 
-  /** Reads; gives `none` if there are no tables. Throws a ProblemsError. */
+  /** Reads; returns `none` if there are no tables. Throws a ProblemsError. */
   async read<T>(none: T, work: Work<T>): Promise<T> {
     return await this.#run('read', async (connection, again) =>
       (await this.#ensureTables(connection, false)) ? await work(connection, again) : none,
     );
   }
 
-  /** Writes, and makes the tables if there are none. Throws a ProblemsError. */
+  /** Writes, and creates the tables if there are none. Throws a ProblemsError. */
   async write<T>(work: Work<T>): Promise<T> {
     return await this.#run('write', async (connection, again) => {
       await this.#ensureTables(connection, true);
@@ -50,7 +50,7 @@ export class Database {
     });
   }
 
-  /** Keeps the connection open for the owner of a lock, who is told of each new one. */
+  /** Keeps the connection open for the owner of a lock, and notifies the owner of each new one. */
   keepOpen(owner: LockOwner): void {
     clearTimeout(this.#idle);
     this.#lockOwner = owner;
@@ -76,7 +76,7 @@ export class Database {
     work: (connection: Connection, again: boolean) => Promise<T>,
   ): Promise<T> {
     const { patience, pause, longestPause } = this.times;
-    // Something that takes long to fail is retried at least once.
+    // Counted from the first failure, so that a slow failure is retried at least once.
     let until: number | undefined;
     let begun = false;
     for (let tries = 0; ; tries += 1) {
@@ -92,10 +92,10 @@ export class Database {
       } catch (failure) {
         if (failure instanceof ProblemsError) throw failure;
         const wasCutOff = this.#connection === undefined || this.#connection.isClosed;
-        // Anything else is a mistake of idops.
+        // Anything else is a bug of idops.
         if (!wasCutOff && !isOfDatabase(failure)) throw failure;
         const isLocked = this.#lockOwner !== undefined;
-        // If nothing ever answered, the URL may be wrong: that fails at once.
+        // If the database never answered, the URL may be wrong: that fails at once.
         const wasReached = isLocked || begun || isOfDatabase(failure) || failure instanceof NoAnswer;
         const mayRetry = wasReached && isTransient(failure, isLocked);
         if (mayRetry || wasCutOff) this.#disconnect();

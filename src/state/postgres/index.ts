@@ -35,12 +35,12 @@ export function postgresBackend(settings: PostgresSettings, times: Partial<Times
     runs: postgresRuns(database, lock, name),
     ...stateRows(database, lock, name),
     ...exclusiveLocks(lock),
-    // A commit can't bring a database.
+    // A commit can't replace a database.
     check: async () => {},
   };
 }
 
-/** The state that was last read or saved. */
+/** The state as last read or saved. */
 interface KnownState {
   /** New with each save. */
   readonly revision: string;
@@ -98,7 +98,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): St
           'SELECT revision FROM idops.states WHERE name = $1 FOR UPDATE',
           [name],
         );
-        // Another process may have saved it since, or an earlier save whose answer was lost.
+        // Another process may have saved it since, or an earlier save without an answer.
         const isKnown = seen !== undefined && seen.revision === rows[0]?.revision;
         if (!isKnown) await statements.run('DELETE FROM idops.records WHERE state = $1', [name]);
         await writeRecords(statements, name, changedRecords(isKnown ? seen.resources : {}, resources));
@@ -120,7 +120,7 @@ export function stateRows(database: Database, lock: StateLock, name: string): St
         );
         const [there] = rows;
         if (there === undefined) throw stateGoneError(place);
-        // The records may be many, and are not needed.
+        // The many records are not needed.
         const whole = { ...(parseStateJson(there.head, place) as object), resources: {} };
         const { resources: _, ...now } = parseState(whole, place);
         const head = headOf(now);
@@ -151,7 +151,7 @@ async function readAll(statements: Statements, name: string) {
   return state && { ...state, records: await readRecords(statements, name) };
 }
 
-/** Inserts a state without records if there is none; says whether it did. */
+/** Inserts a state without records if there is none; returns whether it did. */
 async function insertHead(
   statements: Statements,
   name: string,
@@ -165,7 +165,7 @@ async function insertHead(
   return count > 0;
 }
 
-/** All records, in pages that each come in time; in a transaction. */
+/** All records, in pages that are small enough for the time limit; in a transaction. */
 async function readRecords(statements: Statements, name: string): Promise<Row[]> {
   await statements.run(
     'DECLARE records NO SCROLL CURSOR FOR SELECT address, record::text FROM idops.records WHERE state = $1',

@@ -20,7 +20,7 @@ import type { Database, LockOwner } from './database.js';
 import { LOCK_NAMESPACE } from './tables.js';
 
 /*
- * A lock is a row of `idops.locks`. Which of its marks decides what:
+ * A lock is a row of `idops.locks`. Its columns answer these questions:
  *
  * | question                             | decided by                                                                    |
  * |--------------------------------------|-------------------------------------------------------------------------------|
@@ -53,7 +53,7 @@ interface LockRow {
   readonly age: number;
 }
 
-/** The lock that this process holds. */
+/** A lock of this process. */
 interface HeldLock {
   /** The name of the shard; empty for the lock of the whole state. */
   readonly shard: string;
@@ -114,7 +114,7 @@ export class StateLock implements LockOwner, LockStore {
     const shard = of === undefined ? '' : shardName(of);
     const before = this.#held;
     if (before !== undefined && this.#lost === undefined && before.shard !== shard) {
-      // A second lock would replace the first, which nothing would renew any more.
+      // A second lock would replace the first, which would no longer be renewed.
       const own = (await this.list()).find(({ nonce }) => nonce === before.nonce);
       if (own !== undefined) throw lockedError(own, own.place);
     }
@@ -158,7 +158,7 @@ export class StateLock implements LockOwner, LockStore {
     };
   }
 
-  /** Throws a ProblemsError (`locked`) if this process no longer holds the lock that is asked about: by default its own. */
+  /** Throws a ProblemsError (`locked`) if this process no longer holds a lock: by default its present one. */
   async confirm(
     statements: Statements,
     asked: Pick<HeldLock, 'shard' | 'nonce'> | undefined = this.#held,
@@ -174,7 +174,7 @@ export class StateLock implements LockOwner, LockStore {
     const held = this.#held;
     if (held === undefined) return;
     const own: HeldLock = { ...held, ...(await this.#beginSession(statements)) };
-    // Waits for what the former session still does: nothing of it comes later.
+    // Waits for a statement of the former session, so that it can't take effect later.
     const { count } = await statements.run(
       `UPDATE idops.locks SET session = $4, advisory = $5, backend = pg_catalog.pg_backend_pid(), seen_at = pg_catalog.clock_timestamp()
        WHERE state = $1 AND shard = $2 AND nonce = $3`,
@@ -194,7 +194,7 @@ export class StateLock implements LockOwner, LockStore {
     );
   }
 
-  /** Locks the row for the transaction that is under way, and renews it. Throws a ProblemsError (`locked`) if another process has it. */
+  /** Locks the row for the current transaction, and renews it. Throws a ProblemsError (`locked`) if another process has it. */
   async fence(statements: Statements): Promise<void> {
     const { session } = this;
     if (session === null) return;
@@ -208,7 +208,7 @@ export class StateLock implements LockOwner, LockStore {
       throw problemError(
         'state-unreachable',
         `the database of the state can't be reached: a pooler on the way changes sessions within a run (${this.#database.target.place})`,
-        'let the pooler work by sessions (pool_mode = session in PgBouncer), or name the port of PostgreSQL itself',
+        'set the pooler to session pooling (pool_mode = session in PgBouncer), or use the port of PostgreSQL itself',
       );
   }
 
@@ -226,7 +226,7 @@ export class StateLock implements LockOwner, LockStore {
     }
   }
 
-  /** Takes the row if there is none or its holder is gone; says from whom it was taken over. */
+  /** Takes the row if there is none or its holder is gone. Returns a note about the former holder, or null. */
   async #insert(statements: Statements, own: HeldLock, holder: Holder): Promise<string | null> {
     const values = [this.state, own.shard, own.nonce, own.session, own.advisory, JSON.stringify(holder)];
     for (;;) {
@@ -239,7 +239,7 @@ export class StateLock implements LockOwner, LockStore {
       const other = await this.#find(statements, own.shard);
       // Released meanwhile.
       if (other === undefined) continue;
-      // An earlier try wrote it, and its answer was lost.
+      // An earlier attempt wrote it, but its answer was lost.
       const isOwn = other.nonce === own.nonce;
       if (!isOwn && this.#processStatus(other) !== 'gone') throw this.#takenError(other);
       const replaced = await statements.run(
@@ -257,7 +257,7 @@ export class StateLock implements LockOwner, LockStore {
     });
   }
 
-  /** Releases the lock. If the database can't be reached, others take it over after the lease, or see that this process is gone. */
+  /** Releases the lock. If the database can't be reached, others take it over after the lease, or if they see that this process is gone. */
   async #release(nonce: string): Promise<void> {
     const held = this.#held;
     if (held?.nonce !== nonce) return;
@@ -279,7 +279,7 @@ export class StateLock implements LockOwner, LockStore {
 
   /** All locks of the state. */
   async #rows(statements: Statements): Promise<LockRow[]> {
-    // Shared, so that two that look at the same time don't take each other for the holder.
+    // Shared, so that two processes that check at the same time don't block each other.
     const { rows } = await statements.run<
       Omit<LockRow, 'holder' | 'isConnected'> & { holder: string; free: boolean }
     >(
@@ -330,11 +330,11 @@ export class StateLock implements LockOwner, LockStore {
     return problemError(
       'locked',
       `the state is locked: ${describeHolder(found.holder)} (${target.place}); ${disconnectedFor(found)}, and it may come back`,
-      `try again in ${seconds} s, when its lock is taken over if it did not come back; if that process is surely gone, use idops runs unlock`,
+      `try again in ${seconds} s, which takes its lock over unless it came back; if that process is certainly gone, use idops runs unlock`,
     );
   }
 
-  /** Nothing is written from now on, and nothing tries to get the lock back. */
+  /** Marks the lock as lost: nothing is written from now on, and the lock is no longer renewed. */
   #markLost(found: LockRow | undefined): ProblemsError {
     this.#lost = lockLostError(found?.holder, this.#database.target.place);
     this.#database.allowIdle();

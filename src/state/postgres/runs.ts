@@ -23,7 +23,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
 
   const read = async (run: string): Promise<JournalContent | null> => {
     const lines = await database.read(undefined, async (statements) => {
-      // A run and its first line are written at once.
+      // A run and its first line are written together.
       const { rows } = await statements.run<{ number: number; line: string }>(
         'SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number',
         [run],
@@ -71,7 +71,7 @@ export function postgresRuns(database: Database, lock: StateLock, state: string)
              INSERT INTO idops.lines (run, number, line) SELECT run, 0, $4 FROM begun`,
           [run, state, writer, stringifyJson(first)],
         );
-        // An earlier try may have inserted it, and its answer was lost.
+        // An earlier attempt may have inserted it, but its answer was lost.
         const own = await statements.run('SELECT FROM idops.runs WHERE run = $1 AND writer = $2', [
           run,
           writer,
@@ -131,7 +131,7 @@ function postgresJournal(
   first: number,
 ): Journal {
   let next = first;
-  /** The ids that the row may have: the last one, and those whose change was cut off. */
+  /** The writer ids that the row may have: the last one, and those of updates that were cut off. */
   let writers = [writer];
   /** Whether lines that failed may have been written. */
   let isUnsure = false;
@@ -140,7 +140,7 @@ function postgresJournal(
     problemError(
       'locked',
       `the journal of run ${run} was taken over or removed by somebody else (${database.target.place})`,
-      'find out who works with this state, and run it again once no other run is under way',
+      'find out who uses this state, and run it again when no other run is in progress',
     );
 
   /** Appends lines, if this process holds the lock and is the writer. */
@@ -169,8 +169,8 @@ function postgresJournal(
   };
 
   /**
-   * Whether these lines were written, whose answer was lost. If not, removes what may be there, so that nothing of it can come later.
-   * Throws a ProblemsError (`locked`) if another process is the writer.
+   * Whether lines without an answer were written. If not, removes any part of them, and prevents a late write. Throws a ProblemsError
+   * (`locked`) if another process is the writer.
    */
   const settle = async (statements: Statements, lines: readonly string[]): Promise<boolean> => {
     const writer = randomUUID();

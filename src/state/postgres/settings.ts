@@ -36,10 +36,10 @@ export interface Target {
   readonly secrets: readonly string[];
 }
 
-/** The longest name of a state: an index has to hold it. */
+/** The longest name of a state, which is a primary key. */
 const LONGEST_NAME = 200;
 
-/** The secrets in the URL of a database: its password, decoded and as written; the whole text if it is no URL. */
+/** The secrets in the URL of a database: its password, decoded and as written; the whole text if it isn't a URL. */
 export function secretsOf(text: string): string[] {
   try {
     const { password } = urlOf(text);
@@ -80,7 +80,7 @@ export function targetOf({ url: text, name, tls = {} }: PostgresSettings): Targe
       port,
       database,
       user: user === '' ? userName() : user,
-      // A function, so that the driver looks nowhere else if it is empty.
+      // A function, so that the driver uses no other source if it is empty.
       password: () => password,
       ssl: tlsOf(host, given, tls),
       sslnegotiation: 'postgres',
@@ -94,7 +94,7 @@ export function targetOf({ url: text, name, tls = {} }: PostgresSettings): Targe
 const parameters: readonly string[] = ['sslmode', 'ssl', 'channel_binding', 'application_name'];
 
 function urlOf(text: string): URL {
-  // An unescaped sign in the password would make the rest the database, which is shown. A comma separates several hosts.
+  // With an unescaped character in the password, the rest would become the database, which messages show. A comma separates hosts.
   const shape = /^postgres(?:ql)?:\/\/(?:[^/?#@\s]*@)?[^/?#@,\s]+\/[^/?#@\s]*(?:\?[^#@\s]*)?$/;
   const url = shape.test(text) ? parseUrl(text) : undefined;
   if (url === undefined) throw badUrl();
@@ -102,8 +102,8 @@ function urlOf(text: string): URL {
     if (!parameters.includes(name))
       throw problemError(
         'wrong-value',
-        'the URL of the database has a parameter that idops does not take',
-        `${URL_HINT}; of parameters it takes ${parameters.join(', ')}, and certificates are named with ca_file, client_cert_file and client_key_file of state.postgres`,
+        'the URL of the database has a parameter that idops does not support',
+        `${URL_HINT}; the supported parameters are ${parameters.join(', ')}, and ca_file, client_cert_file and client_key_file of state.postgres name certificates`,
       );
     // Of two values, other programs take the last.
     if (new Set(url.searchParams.getAll(name)).size > 1)
@@ -125,10 +125,10 @@ function decode(text: string): string {
 }
 
 const URL_HINT =
-  'write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE with one host, and with signs such as @, /, # and % of the password as %40, %2F, %23 and %25';
+  'write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE with one host, and with characters such as @, /, # and % of the password as %40, %2F, %23 and %25';
 
 function badUrl(): ProblemsError {
-  return problemError('wrong-value', 'the URL of the database is no URL of PostgreSQL', URL_HINT);
+  return problemError('wrong-value', 'the URL of the database is not a PostgreSQL URL', URL_HINT);
 }
 
 const modes: readonly string[] = ['allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'disable'];
@@ -141,7 +141,7 @@ function tlsOf(host: string, given: URLSearchParams, tls: PostgresTls): false | 
   if (mode === 'disable' && hasCertificates) {
     throw problemError(
       'wrong-value',
-      'the URL of the database turns TLS off, and certificates for it are given',
+      'the URL of the database turns TLS off, but certificates are configured',
       'leave one of them out',
     );
   }
@@ -178,8 +178,8 @@ function modeOf(given: URLSearchParams): string | undefined {
   if (isOff.size < 2 && values.every((one) => modes.includes(one))) return values[0];
   throw problemError(
     'wrong-value',
-    'the sslmode or ssl in the URL of the database is none that idops takes',
-    `sslmode is one of ${modes.join(', ')}, ssl is true or false, and both say the same; an authority of your own is named with ca_file of state.postgres`,
+    'idops does not support the sslmode or ssl in the URL of the database',
+    `sslmode is one of ${modes.join(', ')}, ssl is true or false, and both must agree; ca_file of state.postgres names your own authority`,
   );
 }
 
@@ -193,7 +193,7 @@ function checkPem(
     if (text !== undefined) parse(text);
   } catch {
     // Without the parser's message, which may repeat a part of a key.
-    const message = `the file that ${member} of state.postgres names does not hold ${what} in PEM form`;
-    throw problemError('bad-certificate', message, 'check which file is named there');
+    const message = `the file that ${member} of state.postgres names does not contain ${what} in PEM format`;
+    throw problemError('bad-certificate', message, 'check the file name');
   }
 }

@@ -2,10 +2,10 @@ import { problemError } from '../../base/problems.js';
 import { type Statements, transaction } from './connection.js';
 import type { Target } from './settings.js';
 
-/** The first number of all advisory locks of idops, apart from those of other programs. */
+/** The first number of all advisory locks of idops, to keep them apart from those of other programs. */
 export const LOCK_NAMESPACE = 0x69_64_6f_70;
 
-/** The advisory lock for making tables. */
+/** The second number of the advisory lock for creating tables. */
 const TABLES_LOCK = 0;
 
 /** The version of the tables. */
@@ -20,7 +20,7 @@ const tables: readonly string[] = [
      revision uuid NOT NULL,
      saved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
    )`,
-  // An address may be too long for an index, so its hash is the key. It is in the form of a JSON string, since no text holds a NUL.
+  // An address may be too long for an index, so its hash is the key. It is stored as a JSON string, since a text can't contain NUL.
   `CREATE TABLE idops.records (
      state text NOT NULL REFERENCES idops.states (name) ON DELETE CASCADE,
      key uuid NOT NULL,
@@ -55,8 +55,8 @@ const tables: readonly string[] = [
 ];
 
 /**
- * Whether there are tables; with `make` they are made, by one process at a time. Throws a ProblemsError (`state-newer`,
- * `state-unreadable`, `not-writable`) or what the driver throws.
+ * Whether there are tables. With `create`, creates missing ones, in one process at a time. Throws a ProblemsError (`state-newer`,
+ * `state-unreadable`, `not-writable`), or the errors of the driver.
  */
 export async function ensureTables(
   statements: Statements,
@@ -80,15 +80,15 @@ export async function ensureTables(
     if (!(failure instanceof Error) || !('code' in failure) || failure.code !== '42501') throw failure;
     throw problemError(
       'not-writable',
-      `the tables for the state ${target.place} can't be made: this role may not make them`,
-      `let the owner of the database run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or let somebody who may make them run idops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role`,
+      `the tables for the state ${target.place} can't be created: this role lacks the permission`,
+      `ask the owner of the database to run: GRANT CREATE ON DATABASE "${target.database}" TO this role; or to run idops once, and then: GRANT USAGE ON SCHEMA idops TO this role; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA idops TO this role`,
       failure,
     );
   }
 }
 
 async function tablesExist(statements: Statements, { place }: Target): Promise<boolean> {
-  // Names that PostgreSQL resolves itself may be cached from before the tables were made.
+  // PostgreSQL may have cached that the tables don't exist.
   const there = await statements.run(
     `SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
      WHERE nspname = 'idops' AND relname = 'versions'`,
@@ -101,8 +101,8 @@ async function tablesExist(statements: Statements, { place }: Target): Promise<b
   if (version > TABLES_VERSION) {
     throw problemError(
       'state-newer',
-      `the tables of the state ${place} have version ${version}, this idops knows version ${TABLES_VERSION}`,
-      'use the version of idops that made them, or a later one',
+      `the tables of the state ${place} have version ${version}, and this idops uses version ${TABLES_VERSION}`,
+      'use the version of idops that created them, or a later one',
     );
   }
   return true;

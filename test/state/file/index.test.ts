@@ -84,7 +84,7 @@ describe("a state that can't be used", () => {
       'state-unreadable',
       expect.stringMatching(/state\.json is not valid UTF-8$/),
     ]);
-    expect(hint).toContain('put a good copy back');
+    expect(hint).toContain('restore a good copy');
     expect(await readFile(path('state.json'))).toEqual(bytes);
   });
 

@@ -58,7 +58,7 @@ describe('a lock', () => {
         {
           code: 'locked',
           message: expect.stringMatching(/^the state is locked: apply by /),
-          hint: 'wait until it has ended; if that process is surely gone, use idops runs unlock',
+          hint: 'wait until it has ended; if that process is certainly gone, use idops runs unlock',
         },
       ],
     });
@@ -79,7 +79,7 @@ describe('a lock', () => {
 
   it.each([
     ['on another host', { host: 'elsewhere' }, 'is on another host'],
-    ['of another machine of the same name', { boot: 'other' }, 'is of another machine of the same name'],
+    ['of another machine of the same name', { boot: 'other' }, 'is on another machine of the same name'],
     ['in another process namespace', { namespace: 'other' }, 'is in another process namespace'],
   ])('of a process %s is refused, even if no process here has its number', async (_, parts, why) => {
     await held({ pid: await deadPid(), ...parts });
@@ -97,10 +97,10 @@ describe('a lock', () => {
     ['an invalid process number', holder({ pid: -1 })],
   ])('with %s in it is refused and kept', async (_, text) => {
     await writeFile(lockPath(state), text);
-    await expect(acquireLock(state, 'apply', now)).rejects.toThrow('something that left no name');
+    await expect(acquireLock(state, 'apply', now)).rejects.toThrow('an unknown holder');
     expect(await readFile(lockPath(state), 'utf8')).toBe(text);
-    expect(await lockHolder(state)).toBe('something that left no name');
-    expect((await removableLock(state))?.holder).toBe('something that left no name');
+    expect(await lockHolder(state)).toBe('an unknown holder');
+    expect((await removableLock(state))?.holder).toBe('an unknown holder');
   });
 
   it('is refused if it is a symbolic link', async () => {

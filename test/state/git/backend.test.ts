@@ -157,7 +157,7 @@ describe('a state on a branch', () => {
     await refused(
       open('a').save(emptyState(server)),
       'not-writable',
-      /does not take the state a\.json .*may read it, but not write its contents: .*: 403/,
+      /does not accept the state a\.json .*may read it, but not write its contents: .*: 403/,
       'contents: write',
     );
     expect(asked).toBe(1);

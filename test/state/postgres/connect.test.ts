@@ -62,7 +62,7 @@ describe('an unusable database', () => {
     [7, /it asks for GSSAPI, which idops does not have/],
     [9, /it asks for SSPI, /],
     [2, /it asks for Kerberos V5, /],
-    [99, /it sent what is no message of PostgreSQL/],
+    [99, /it did not answer like PostgreSQL/],
   ])('is refused if it requests an unsupported authentication method (%i)', async (way, why) => {
     const asking = createServer((socket) => {
       socket.on('error', () => {});
@@ -172,7 +172,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
 
   it('reports what to set if the authority of the certificate is unknown', async () => {
     const { hint } = await problemOf(() => open({ host: 'localhost', query: '?ssl=true' }).load(serverUrl));
-    expect(hint).toMatch(/^name a file with its authority with ca_file of state\.postgres/);
+    expect(hint).toMatch(/^set ca_file of state\.postgres/);
   });
 
   it('accepts any host name with sslmode=verify-ca', async () => {
@@ -331,7 +331,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
         await refused(
           work,
           'state-newer',
-          `have version ${TABLES_VERSION + 1}, this idops knows version ${TABLES_VERSION}`,
+          `have version ${TABLES_VERSION + 1}, and this idops uses version ${TABLES_VERSION}`,
         );
       }
     });
@@ -349,7 +349,7 @@ describe.skipIf(noPostgres !== null)('a connection to PostgreSQL', () => {
       await refused(
         () => asAda().save(state),
         'not-writable',
-        "can't be made: this role may not make them",
+        "can't be created: this role lacks the permission",
         `GRANT CREATE ON DATABASE "${database}"`,
       );
       await open().save(state);

@@ -267,7 +267,7 @@ describe.skipIf(noPostgres !== null)('a state in PostgreSQL, if something fails'
         () => lock.confirm(),
       ];
       for (const work of works) {
-        const why = /^the lock of the state was lost: somebody else took it over: undo by/;
+        const why = /^the lock of the state was lost: another process took it over: undo by/;
         await refused(work(), 'locked', why);
       }
       // It may still read.

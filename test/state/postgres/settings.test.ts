@@ -109,7 +109,7 @@ describe('the URL of a database', () => {
       expect(ssl(`postgres://db.example.com/d?${query}`)).toBe(false);
     expect(await problemOf(() => ssl('postgres://h/d?ssl=false', { ca }))).toMatchObject({
       code: 'wrong-value',
-      message: expect.stringContaining('turns TLS off, and certificates for it are given'),
+      message: expect.stringContaining('turns TLS off, but certificates are configured'),
     });
   });
 
@@ -118,15 +118,15 @@ describe('the URL of a database', () => {
     expect(ssl('postgres://h/d', { ca, cert, key })).toEqual({ rejectUnauthorized: true, ca, cert, key });
     const passwd = 'root:x:0:0:root:/root:/bin/bash\n';
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
-    const no = (what: string): string => `the file that ${what} in PEM form`;
+    const no = (what: string): string => `the file that ${what} in PEM format`;
     const wrong: readonly [PostgresTls, string][] = [
-      [{ ca: passwd }, no('ca_file of state.postgres names does not hold certificates')],
-      [{ ca: key }, no('ca_file of state.postgres names does not hold certificates')],
-      [{ ca: `${ca}${broken}` }, no('ca_file of state.postgres names does not hold certificates')],
-      [{ cert: key, key }, no('client_cert_file of state.postgres names does not hold certificates')],
+      [{ ca: passwd }, no('ca_file of state.postgres names does not contain certificates')],
+      [{ ca: key }, no('ca_file of state.postgres names does not contain certificates')],
+      [{ ca: `${ca}${broken}` }, no('ca_file of state.postgres names does not contain certificates')],
+      [{ cert: key, key }, no('client_cert_file of state.postgres names does not contain certificates')],
       [
         { cert, key: cert },
-        no('client_key_file of state.postgres names does not hold a private key without a passphrase'),
+        no('client_key_file of state.postgres names does not contain a private key without a passphrase'),
       ],
       [
         { cert, key: issue('other').key },
