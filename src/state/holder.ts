@@ -45,7 +45,11 @@ export function describeHolder(holder: Holder | null): string {
 export const PROCESS_GONE = 'which is gone';
 
 /** The status of a lock. `fate` overrides the status of the holder's process; `end` is the reason if the lock has ended. */
-export function lockStatus(holder: Holder | null, fate?: ProcessStatus, end: string = PROCESS_GONE): LockStatus {
+export function lockStatus(
+  holder: Holder | null,
+  fate?: ProcessStatus,
+  end: string = PROCESS_GONE,
+): LockStatus {
   const ofProcess = holder === null ? 'unknown' : processStatus(holder);
   const current = (holder === null ? undefined : fate) ?? ofProcess;
   const isUnknown = holder !== null && current === 'unknown';

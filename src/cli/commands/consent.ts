@@ -4,7 +4,7 @@ import { shardText } from '../../base/shard.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import { backendOf } from '../../session/backend.js';
-import type { Lock, StateBackend, AccessMode } from '../../state/backend.js';
+import type { AccessMode, Lock, StateBackend } from '../../state/backend.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 

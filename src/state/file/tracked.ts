@@ -17,7 +17,7 @@ export async function refuseTracked(
 ): Promise<void> {
   const files = paths.flatMap((path) => [path, lockPath(path)]);
   if (!written && ![...files, journals].some(pathExists)) return;
-  const tracked = await trackedPaths(files, journals);
+  const tracked = await trackedStateFiles(files, journals);
   const [first, ...others] = tracked;
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` and ${others.length} more of the state`;
@@ -35,7 +35,7 @@ export async function refuseTracked(
  * The files and journals that git tracks, as paths from the root of the work tree. Empty without a repository or without git. Throws a
  * ProblemsError (`state-tracked`) if git fails.
  */
-async function trackedPaths(files: readonly string[], journals: string): Promise<string[]> {
+async function trackedStateFiles(files: readonly string[], journals: string): Promise<string[]> {
   const named = [...files, journals];
   const realNames = await Promise.all(named.map(resolveFolder));
   const root = findWorkTree(dirname(realNames[0] ?? ''));

@@ -204,7 +204,7 @@ export class Branch {
     if (paths.length === 0) return [];
     const { root, maxBytes = MAX_STATE_BYTES } = this.settings;
     const input = paths.map((path) => `${commit}:${path}\n`).join('');
-    const options = { input, maxOutput: most: maxBytes, timeout: TIMEOUT };
+    const options = { input, maxOutput: maxBytes, timeout: TIMEOUT };
     const found = await git(root, ['cat-file', '--batch'], options).catch((failure: unknown) => {
       throw exceededMaxOutput(failure) ? refuse(tooLargeText(maxBytes)) : localFailure(this.#place, failure);
     });
@@ -344,9 +344,9 @@ export async function seenTexts(root: string, path: string): Promise<[ref: strin
   const output = await git(root, ['for-each-ref', '--format=%(refname)', SEEN_REFS]);
   const found: [string, string][] = [];
   for (const ref of output.toString('utf8').split('\n').filter(Boolean)) {
-    const text = await git(root, ['cat-file', 'blob', `${ref}:${path}`], { maxOutput: MAX_STATE_BYTES }).catch(
-      () => undefined,
-    );
+    const text = await git(root, ['cat-file', 'blob', `${ref}:${path}`], {
+      maxOutput: MAX_STATE_BYTES,
+    }).catch(() => undefined);
     if (text !== undefined) found.push([ref, text.toString('utf8')]);
   }
   return found;

@@ -37,7 +37,8 @@ export function problemOf(failure: unknown, doing: Operation, target: Target): P
   if (failure instanceof ProblemsError) return failure;
   const code = codeOf(failure);
   const connection = isOfDatabase(failure) ? undefined : connectionFailure(code);
-  const hint = connection === undefined
+  const hint =
+    connection === undefined
       ? (hints[code] ?? CHECK_URL)
       : connection.check === undefined
         ? CHECK_URL
