@@ -34,11 +34,11 @@ export class Access {
   /** `tokenFile` is another credential file, relative to the current folder. */
   constructor(project: Project, tokenFile?: string, pauses = new Pauses(undefined)) {
     this.#pauses = pauses;
-    const more = tokenFile === undefined ? [] : [resolve(project.cwd, tokenFile)];
+    const tokenFiles = tokenFile === undefined ? [] : [resolve(project.cwd, tokenFile)];
     const { files, states } = project.privateInputs();
     this.#root = project.root;
     this.#states = Promise.all(states.map(pathAndTargets)).then((all) => all.flat());
-    this.#files = realpaths([...files, ...more]);
+    this.#files = realpaths([...files, ...tokenFiles]);
   }
 
   /** The real path of a file, or why it must not or can't be read. Throws if the pauses are aborted. */

@@ -68,11 +68,11 @@ async function withoutDuplicates(
   paths: readonly string[],
   problems: Problem[],
 ): Promise<readonly ManifestFile[]> {
-  const looked = await Promise.all(paths.map(async (path) => ({ path, found: await access.find(path) })));
+  const checked = await Promise.all(paths.map(async (path) => ({ path, found: await access.find(path) })));
   // If several paths lead to a file, the one without links is used.
   const seen = new Set<string>();
   const direct = new Set(paths);
-  return looked.flatMap(({ path, found }) => {
+  return checked.flatMap(({ path, found }) => {
     const name = fileName(path, project);
     if (!('target' in found)) {
       problems.push(unreadableProblem(name, found));

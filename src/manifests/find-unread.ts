@@ -34,27 +34,32 @@ export async function findUnread(seen: GlobResults): Promise<readonly string[]> 
   const shown = (path: string): string => shownPath(path, project.cwd);
   const isToolFile = (path: string): boolean => isOfTools(path, project.root);
   const patterns = globs.map(({ pattern }) => withBothExtensions(pattern));
-  const wide = { ignore, dot: true, caseSensitiveMatch: false };
-  const all = new FolderWalk(project, { includesBrokenLinks: true });
-  const names = await glob(patterns, { ...all.options(), ...wide });
+  const globOptions = { ignore, dot: true, caseSensitiveMatch: false };
+  const walkWithBrokenLinks = new FolderWalk(project, { includesBrokenLinks: true });
+  const names = await glob(patterns, { ...walkWithBrokenLinks.options(), ...globOptions });
   const unread = names
     .map((name) => resolve(project.root, name))
-    .filter((path) => !found.has(path) && !read.has(path) && !isToolFile(path) && !all.dangling.has(path));
+    .filter(
+      (path) =>
+        !found.has(path) && !read.has(path) && !isToolFile(path) && !walkWithBrokenLinks.dangling.has(path),
+    );
   const folders = await glob(patterns, {
     ...new FolderWalk(project).options(),
-    ...wide,
+    ...globOptions,
     onlyDirectories: true,
   });
   const foldersNamedLikeManifests = folders
     .map((name) => resolve(project.root, name))
     .filter((path) => /\.ya?ml$/i.test(path) && !isToolFile(path))
     .filter((path) => ![...found].some((one) => one.startsWith(path + sep)));
-  const dangling = [...all.dangling].filter((path) => !isToolFile(path) && !found.has(path));
-  const known = new Set([...unread, ...all.dangling]);
+  const dangling = [...walkWithBrokenLinks.dangling].filter((path) => !isToolFile(path) && !found.has(path));
+  const known = new Set([...unread, ...walkWithBrokenLinks.dangling]);
   const unmatched = await unmatchedManifests(seen, known);
   const named = globs.filter(({ isNamed }) => isNamed);
   const absent = await Promise.all(named.map((one) => missingNote(one, project)));
-  const refused = all.problems().flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
+  const refused = walkWithBrokenLinks
+    .problems()
+    .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
   return [
     ...new Set([
       ...[...walk.linked].map((path) => `${shown(path)} is a link to a folder, which is not followed`),
@@ -85,8 +90,8 @@ async function unmatchedManifests(
   const named = new FolderWalk(project);
   const folders = bases.filter((base) => base !== '');
   // If manifests are next to the configuration, other folders there may be unreadable.
-  const beside = folders.length < bases.length ? await within(new FolderWalk(project), ['']) : [];
-  const names = [...(await within(named, folders)), ...beside];
+  const inRoot = folders.length < bases.length ? await within(new FolderWalk(project), ['']) : [];
+  const names = [...(await within(named, folders)), ...inRoot];
   const refused = named
     .problems()
     .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
@@ -94,11 +99,11 @@ async function unmatchedManifests(
     .map((name) => resolve(project.root, name))
     .filter((path) => !found.has(path) && !read.has(path) && !known.has(path));
   if (paths.length === 0) return refused;
-  const others = await readElsewhere(project);
+  const matchedElsewhere = await readElsewhere(project);
   const limit = pLimit(maxConcurrentReads);
-  const looked = await Promise.all(
+  const checked = await Promise.all(
     paths
-      .filter((path) => !others.has(path))
+      .filter((path) => !matchedElsewhere.has(path))
       .map((path) =>
         limit(async (): Promise<string[]> => {
           const content = await access.read(path);
@@ -114,7 +119,7 @@ async function unmatchedManifests(
         }),
       ),
   );
-  return [...refused, ...looked.flat()];
+  return [...refused, ...checked.flat()];
 }
 
 /** The absolute paths that the globs of all environments match. */
@@ -153,8 +158,8 @@ export function staticFolders(pattern: string): string[] {
 /** A sentence if a glob matches nothing, or its folder doesn't exist. */
 async function missingNote({ pattern, isEmpty }: WalkedGlob, { root }: Project): Promise<string[]> {
   const folder = staticFolders(pattern).join('/').replace(/\\(.)/g, '$1');
-  const there = await stat(resolve(root, folder)).catch(() => undefined);
-  if (there?.isDirectory() !== true) return [`the folder ${folder} of "${pattern}" does not exist`];
+  const stats = await stat(resolve(root, folder)).catch(() => undefined);
+  if (stats?.isDirectory() !== true) return [`the folder ${folder} of "${pattern}" does not exist`];
   return isEmpty ? [`no file matches "${pattern}"`] : [];
 }
 

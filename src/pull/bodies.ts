@@ -65,13 +65,13 @@ export class BodyFiles {
 
   /** Problems of files that several fields name with different texts; these files stay unchanged. */
   conflicts(): Problem[] {
-    return [...this.#edits].flatMap(([file, wanted]) => {
-      const texts = new Set(wanted.map(({ text }) => text));
-      const users = this.#referenceCounts.get(file) ?? 0;
-      if (texts.size === 1 && wanted.length >= users) return [];
+    return [...this.#edits].flatMap(([file, edits]) => {
+      const texts = new Set(edits.map(({ text }) => text));
+      const referenceCount = this.#referenceCounts.get(file) ?? 0;
+      if (texts.size === 1 && edits.length >= referenceCount) return [];
       this.#edits.delete(file);
       const message = `several fields name the body file ${shownPath(file, this.#project.cwd)}, and the server has different texts for them`;
-      const places = wanted.map(({ place }) => place);
+      const places = edits.map(({ place }) => place);
       return [error('not-pulled', message, places, 'give each place a file of its own')];
     });
   }
@@ -79,21 +79,21 @@ export class BodyFiles {
   /** Adds a new body file; returns its path, with a number if the path is taken. */
   addNew(path: string, text: string): string {
     const { root } = this.#project;
-    const free = firstFreePath(path, (one) => {
+    const freePath = firstFreePath(path, (one) => {
       const file = join(root, one);
       return (
         this.#newFiles.has(file) || this.#edits.has(file) || (pathExists(file) && !this.#hasText(file, text))
       );
     });
-    this.#newFiles.set(join(root, free), text);
-    return free;
+    this.#newFiles.set(join(root, freePath), text);
+    return freePath;
   }
 
   /** Problems of files that must not be written, such as a state or a file outside the project. */
   async refusals(files: readonly PulledFile[]): Promise<Problem[]> {
-    const wanted = files.filter(({ action }) => action !== 'unchanged');
+    const filesToWrite = files.filter(({ action }) => action !== 'unchanged');
     const checked = await Promise.all(
-      wanted.map(async ({ path }) => ({ path, found: await this.#access.find(path) })),
+      filesToWrite.map(async ({ path }) => ({ path, found: await this.#access.find(path) })),
     );
     return checked.flatMap(({ path, found }) => {
       if ('target' in found || (found.reason !== 'private' && found.reason !== 'outside')) return [];
@@ -104,21 +104,21 @@ export class BodyFiles {
   }
 
   files(): PulledFile[] {
-    const made = [...this.#newFiles].map(([path, text]): PulledFile => {
+    const newFiles = [...this.#newFiles].map(([path, text]): PulledFile => {
       const isSame = pathExists(path);
       return { path, text, action: isSame ? 'unchanged' : 'write', before: isSame ? text : undefined };
     });
-    const updated = [...this.#edits].map(([path, wanted]): PulledFile => {
-      const { text = '', before = '' } = wanted[0] ?? {};
+    const updated = [...this.#edits].map(([path, edits]): PulledFile => {
+      const { text = '', before = '' } = edits[0] ?? {};
       return { path, text, action: 'update', before };
     });
-    return [...made, ...updated];
+    return [...newFiles, ...updated];
   }
 
   #hasText(file: string, text: string): boolean {
-    const there = lstatSync(file, { throwIfNoEntry: false });
+    const stats = lstatSync(file, { throwIfNoEntry: false });
     return (
-      there?.isFile() === true &&
+      stats?.isFile() === true &&
       statSync(file).size === Buffer.byteLength(text) &&
       readFileSync(file, 'utf8') === text
     );

@@ -161,13 +161,13 @@ class Entries {
 
   /** The content of a page of an identity provider, or of an error page; null if the file has none. */
   page(type: string, provider?: string): Json {
-    const own =
+    const templates =
       provider === undefined
         ? this.#entries('error_template')
         : this.rows('identity_provider').flatMap(({ id, templates }) =>
             sameIdentifier(String(id), provider) ? elements(templates) : [],
           );
-    return own.findLast((one) => one.type === type)?.content ?? null;
+    return templates.findLast((one) => one.type === type)?.content ?? null;
   }
 
   #entries(section: Section): readonly Entry[] {
@@ -179,13 +179,13 @@ class Entries {
     const rows: Entry[] = [];
     for (const [at, entry] of this.#entries(section).entries()) {
       const other = Object.keys(entry).filter((member) => !sections[section].includes(member));
-      const wrong =
+      const problem =
         other.length > 0
           ? `the server refuses the member ${other.join(', ')}`
           : identificationProblem(section, entry);
       const address = `${section}[${at}]`;
-      if (wrong !== undefined) {
-        this.leftOut.push({ address, reason: `not written: ${wrong}` });
+      if (problem !== undefined) {
+        this.leftOut.push({ address, reason: `not written: ${problem}` });
         continue;
       }
       for (const reason of omittedMembers(section, entry)) this.leftOut.push({ address, reason });

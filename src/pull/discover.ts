@@ -86,31 +86,33 @@ export async function discoverAll(
       placeholderDocument(kind.name, identity, { fields: live.fields }),
     ),
   ];
-  const present = new Set(declared.map(({ kind, identity }) => addressOf(kind, identity)));
-  const naming = kinds.flatMap((kind) => {
+  const declaredAddresses = new Set(declared.map(({ kind, identity }) => addressOf(kind, identity)));
+  const listsForNames = kinds.flatMap((kind) => {
     const own = foundOf(kind);
-    const isNew = own.some(({ identity }) => !present.has(addressOf(kind.name, identity)));
+    const isNew = own.some(({ identity }) => !declaredAddresses.has(addressOf(kind.name, identity)));
     return by === 'name' && isNew ? (kind.discovery?.byName?.lists(own) ?? []) : [];
   });
-  const needed = new Set([...listsFor(referring, profile), ...naming]);
+  const needed = new Set([...listsFor(referring, profile), ...listsForNames]);
   await Promise.all(
     listNames
       .filter((name) => needed.has(name) && listScope(name, profile) !== undefined)
       .map((name) => readListOnce(lists, name, context)),
   );
-  const looked = declaredOnly ? kinds.filter((kind) => !kind.readable(profile)) : kinds;
+  const searchedKinds = declaredOnly ? kinds.filter((kind) => !kind.readable(profile)) : kinds;
   // If all kinds are asked for, those of another profile need no note.
-  const isAbout = ({ onlyProfile = profile.name }: Kind) =>
+  const needsNote = ({ onlyProfile = profile.name }: Kind) =>
     onlyProfile === profile.name || kinds.length < everyKind.length;
-  const unread = looked.filter((kind) => kind.discovery !== undefined && !byKind.has(kind) && isAbout(kind));
+  const unreadableKinds = searchedKinds.filter(
+    (kind) => kind.discovery !== undefined && !byKind.has(kind) && needsNote(kind),
+  );
   return {
     found,
     references: await awaitLists(lists),
     notes: [
-      ...unreadableKindsNote(unread, profile),
+      ...unreadableKindsNote(unreadableKinds, profile),
       ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? []),
     ],
-    missing: notFoundProblems(looked, found, filters, byKind, profile),
+    missing: notFoundProblems(searchedKinds, found, filters, byKind, profile),
   };
 }
 

@@ -83,7 +83,7 @@ function documentsIn(text: string): Document.Parsed[] {
   return parseAllDocuments(text, losslessParseOptions as never) as Document.Parsed[];
 }
 
-function changedDocument(text: string, { field, next }: FieldEdit, old: Json, said: Json) {
+function changedDocument(text: string, { field, next }: FieldEdit, old: Json, expected: Json) {
   const lines = text.replaceAll('\r\n', '\n');
   const [document] = documentsIn(lines);
   const { contents } = document ?? {};
@@ -96,8 +96,8 @@ function changedDocument(text: string, { field, next }: FieldEdit, old: Json, sa
   editor.updatePair(pair, (old[field] ?? null) as Json, next);
   if (!editor.touchesAnchors && document.errors.length === 0) {
     const written = documentText(document, lines);
-    const made = lines === text ? written : written.replaceAll('\n', '\r\n');
-    if (same(writtenDocuments(made) ?? null, [said])) return { text: made };
+    const newText = lines === text ? written : written.replaceAll('\n', '\r\n');
+    if (same(writtenDocuments(newText) ?? null, [expected])) return { text: newText };
   }
   return { reason: editor.touchesAnchors || holdsAnchors(pair.value) ? HAS_ANCHOR : CANNOT_EDIT };
 }
@@ -123,43 +123,46 @@ class NodeEditor {
       return node;
     }
     this.touchesAnchors ||= holdsAnchors(node);
-    const made = createNode(next);
-    if (!isNode(node)) return made;
+    const created = createNode(next);
+    if (!isNode(node)) return created;
     const comments = [node.commentBefore, node.comment].filter((comment) => comment);
-    if (isScalar(made)) Object.assign(made, { commentBefore: node.commentBefore, comment: node.comment });
-    else made.commentBefore = comments.join('\n') || null;
-    return made;
+    if (isScalar(created))
+      Object.assign(created, { commentBefore: node.commentBefore, comment: node.comment });
+    else created.commentBefore = comments.join('\n') || null;
+    return created;
   }
 
   #updateMap(node: YAMLMap, old: { [key: string]: Json }, next: { [key: string]: Json }): void {
     const pairs = node.items as Pair[];
-    const kept = new Set<unknown>();
+    const keptPairs = new Set<unknown>();
     for (const pair of pairs) {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
       if (!Object.hasOwn(next, key)) continue;
       this.updatePair(pair, old[key] ?? null, next[key] ?? null);
-      kept.add(pair);
+      keptPairs.add(pair);
     }
     const added = Object.keys(next).filter((key) => !Object.hasOwn(old, key));
     const values = pairs.map(({ value }) => value);
-    const fresh = added.map((key) => createPair(key, newNode(next[key] ?? null, values)));
-    this.#removeOthers(node, kept);
-    node.items = [...pairs.filter((pair) => kept.has(pair)), ...fresh];
+    const newPairs = added.map((key) => createPair(key, newNode(next[key] ?? null, values)));
+    this.#removeOthers(node, keptPairs);
+    node.items = [...pairs.filter((pair) => keptPairs.has(pair)), ...newPairs];
   }
 
   #updateList(node: YAMLSeq, old: readonly Json[], next: readonly Json[]): void {
-    const left = node.items.map((item, index) => {
-      const was = old[index] ?? null;
-      return { item, was, key: elementKey(was) };
+    const unmatched = node.items.map((item, index) => {
+      const previous = old[index] ?? null;
+      return { item, previous, key: elementKey(previous) };
     });
     const found = next.map((one) => {
-      const wanted = elementKey(one);
-      const index = left.findIndex(({ key }) => key === wanted);
-      return index < 0 ? undefined : left.splice(index, 1)[0];
+      const nextKey = elementKey(one);
+      const index = unmatched.findIndex(({ key }) => key === nextKey);
+      return index < 0 ? undefined : unmatched.splice(index, 1)[0];
     });
     const items = next.map((one, index) => {
-      const there = found[index];
-      return there === undefined ? newNode(one, node.items) : this.#updateNode(there.item, there.was, one);
+      const existing = found[index];
+      return existing === undefined
+        ? newNode(one, node.items)
+        : this.#updateNode(existing.item, existing.previous, one);
     });
     this.#removeOthers(node, new Set(found.map((one) => one?.item)));
     node.items = items;
@@ -167,27 +170,27 @@ class NodeEditor {
 
   /** Removes all members but some; keeps a comment that a blank line separates from its member. */
   #removeOthers(node: YAMLMap | YAMLSeq, kept: ReadonlySet<unknown>): void {
-    let free: string[] = [];
+    let detachedLines: string[] = [];
     for (const item of node.items as readonly unknown[]) {
       const head = commentOwner(item);
       const lines = linesOf(head?.commentBefore);
       if (!kept.has(item)) {
         this.touchesAnchors ||= holdsAnchors(item, 'no aliases');
-        free.push(...lines.slice(0, detachedLineCount(lines)));
-      } else if (head !== undefined && free.length > 0) {
-        head.commentBefore = [...free, ...lines].join('\n');
-        free = [];
+        detachedLines.push(...lines.slice(0, detachedLineCount(lines)));
+      } else if (head !== undefined && detachedLines.length > 0) {
+        head.commentBefore = [...detachedLines, ...lines].join('\n');
+        detachedLines = [];
       }
     }
-    if (free.length > 0) node.comment = [...free, ...linesOf(node.comment)].join('\n');
+    if (detachedLines.length > 0) node.comment = [...detachedLines, ...linesOf(node.comment)].join('\n');
   }
 }
 
 /** The node of a new member, in flow style if other members are. */
 function newNode(value: Json, others: readonly unknown[]): ReturnType<typeof createNode> {
-  const made = createNode(value);
-  if (isCollection(made)) made.flow ||= others.some((one) => isCollection(one) && one.flow === true);
-  return made;
+  const created = createNode(value);
+  if (isCollection(created)) created.flow ||= others.some((one) => isCollection(one) && one.flow === true);
+  return created;
 }
 
 function linesOf(comment: string | null | undefined): string[] {
@@ -212,12 +215,12 @@ function attachComments(document: Document): void {
       }
       if (!isNode(key) || !isNode(value) || !value.commentBefore) return;
       const lines = linesOf(value.commentBefore);
-      const beside = srcToken?.sep?.find(({ type }) => type === 'comment' || type === 'newline');
-      if (beside?.type === 'comment') key.comment = lines.shift() ?? null;
+      const firstSeparator = srcToken?.sep?.find(({ type }) => type === 'comment' || type === 'newline');
+      if (firstSeparator?.type === 'comment') key.comment = lines.shift() ?? null;
       const head = isCollection(value) && value.flow !== true ? commentOwner(value.items[0]) : undefined;
-      const own = head === undefined || head.commentBefore ? [] : lines.splice(detachedLineCount(lines));
+      const ownLines = head === undefined || head.commentBefore ? [] : lines.splice(detachedLineCount(lines));
       value.commentBefore = lines.join('\n');
-      if (head !== undefined && own.length > 0) head.commentBefore = own.join('\n');
+      if (head !== undefined && ownLines.length > 0) head.commentBefore = ownLines.join('\n');
     },
   });
 }

@@ -44,11 +44,11 @@ export async function placeDocuments(
   const present = sources.map((source): PulledFile => {
     const bom = startsWithBom(source.target) ? BOM : '';
     const text = edited.get(source) ?? source.text;
-    const mine = inRoot(source.path);
-    const own = (byFile.get(mine) ?? []).map((one) => one.text);
-    const appended = isLink(source) ? undefined : appendDocuments(text, own);
+    const relativePath = inRoot(source.path);
+    const newTexts = (byFile.get(relativePath) ?? []).map((one) => one.text);
+    const appended = isLink(source) ? undefined : appendDocuments(text, newTexts);
     const added = appended !== undefined && isManifestSize(bom + appended) ? appended : undefined;
-    if (added !== undefined) byFile.delete(mine);
+    if (added !== undefined) byFile.delete(relativePath);
     const next = bom + (added ?? text);
     const before = bom + source.text;
     return {
@@ -60,11 +60,11 @@ export async function placeDocuments(
     };
   });
   const head = manifestHead(root);
-  const made = newManifests(byFile, (path) => pathExists(join(root, path)));
-  if (!allMatchGlobs(made, project)) throw noPlacement(project);
+  const newFiles = newManifests(byFile, (path) => pathExists(join(root, path)));
+  if (!allMatchGlobs(newFiles, project)) throw noPlacement(project);
   return [
     ...present,
-    ...made.map(({ path, text }): PulledFile => {
+    ...newFiles.map(({ path, text }): PulledFile => {
       return { path: join(root, path), action: 'write', text: head(path) + text, before: undefined };
     }),
   ];
@@ -85,13 +85,13 @@ export function appendDocuments(text: string, documents: readonly string[]): str
   const before = writtenDocuments(text);
   if (before === undefined) return undefined;
   const eol = /\r\n[^\n]*$/.test(text) ? '\r\n' : '\n';
-  const ended = text === '' || text.endsWith('\n') ? text : `${text}${eol}`;
+  const withFinalNewline = text === '' || text.endsWith('\n') ? text : `${text}${eol}`;
   const isOpen = before.length === 0 && !/^(?:---|\.\.\.)/m.test(text);
   const added = `${isOpen ? '' : '---\n'}${documents.join('---\n')}`;
-  const made = ended + added.replaceAll('\n', eol);
-  const after = writtenDocuments(made);
-  const wanted = documents.map((one) => writtenDocuments(one)?.[0] ?? null);
-  return after !== undefined && same(after, [...before, ...wanted]) ? made : undefined;
+  const newText = withFinalNewline + added.replaceAll('\n', eol);
+  const after = writtenDocuments(newText);
+  const expected = documents.map((one) => writtenDocuments(one)?.[0] ?? null);
+  return after !== undefined && same(after, [...before, ...expected]) ? newText : undefined;
 }
 
 /**
@@ -109,12 +109,12 @@ function findPlacement(
     const folder = 'file' in place ? posix.dirname(place.file) : place.folder;
     const pathOf = (kind: Kind): string => {
       if ('file' in place) return place.file;
-      const usual = posix.join(folder, manifestFileName(kind).replace(/\.yaml$/, place.ending));
-      const there = existing
+      const defaultPath = posix.join(folder, manifestFileName(kind).replace(/\.yaml$/, place.ending));
+      const candidates = existing
         .map(({ path, kinds: own }) => ({ path, count: own.filter((name) => name === kind.name).length }))
         .filter(({ count }) => count > 0)
-        .sort((a, b) => b.count - a.count || Number(b.path === usual) - Number(a.path === usual));
-      return there[0]?.path ?? usual;
+        .sort((a, b) => b.count - a.count || Number(b.path === defaultPath) - Number(a.path === defaultPath));
+      return candidates[0]?.path ?? defaultPath;
     };
     const manifests = new Map(kinds.map((kind) => [kind, pathOf(kind)]));
     const files = [...new Set(manifests.values())].map((path) => ({ path }));

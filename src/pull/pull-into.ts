@@ -115,13 +115,13 @@ export async function pullInto(
       'documents' in one && discovery !== undefined && isNamedByFilter(discovery, finding.identity, asked)
     );
   };
-  const fresh = declaredOnly ? [] : withoutBuiltIn(discovered, builtIn).filter(isNew);
-  const { documents: created, leftOut } = createDocuments(fresh, options);
+  const newObjects = declaredOnly ? [] : withoutBuiltIn(discovered, builtIn).filter(isNew);
+  const { documents: created, leftOut } = createDocuments(newObjects, options);
   const changed = await placeDocuments(created, edited, project, manifests, pullOptions, bodies);
   const toSet = [...updates.map(({ update }) => update), ...created].flatMap((one) => one.toSet);
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
   refuse(await bodies.refusals(files));
-  const own = new Set(selected.map(({ source }) => source.path));
+  const selectedPaths = new Set(selected.map(({ source }) => source.path));
   const isUpdated = ({ one, update }: DocumentUpdate): boolean =>
     Object.keys(update.fields).length > 0 ||
     update.bodies.some(({ path }) => bodies.hasEdit(one.source, path));
@@ -143,7 +143,7 @@ export async function pullInto(
       )
       .map(({ path }) => path),
   );
-  const shown = files.filter(({ path, action }) => action !== 'unchanged' || own.has(path));
+  const shown = files.filter(({ path, action }) => action !== 'unchanged' || selectedPaths.has(path));
   return {
     files: shown,
     settled: shown.filter(({ path }) => !unsettled.has(path)),
@@ -268,16 +268,20 @@ async function lookUp(subjects: readonly Subject[], discovered: DiscoveredAll, l
     );
     return id === undefined && more.length === 0 ? only?.finding : undefined;
   };
-  const others = subjects.filter(
+  const notDiscovered = subjects.filter(
     (one) => one.declared.reason === undefined && !assignFinding(one, undefined),
   );
-  const wanted = others.map((one) => ({ one, kind: one.declared.kind, identity: one.declared.identity }));
-  const observed = await observe(wanted, [], look);
-  for (const object of wanted) {
+  const unmatched = notDiscovered.map((one) => ({
+    one,
+    kind: one.declared.kind,
+    identity: one.declared.identity,
+  }));
+  const observed = await observe(unmatched, [], look);
+  for (const object of unmatched) {
     const now = observed.live.get(object);
     if (now !== undefined && !assignFinding(object.one, now)) live.set(object.one, now);
   }
-  for (const one of others) {
+  for (const one of notDiscovered) {
     const finding = live.get(one)?.exists === false ? renamed(one.declared) : undefined;
     if (finding === undefined) continue;
     live.set(one, finding.live);

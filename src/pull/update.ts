@@ -55,18 +55,18 @@ export interface UpdateOptions extends NewDocumentOptions {
 export function createUpdate(declared: Declared, written: Json, live: Live, options: UpdateOptions): Update {
   const kind = kindOf(declared.kind);
   const address = displayAddress(kind, { ...declared.identity, ...live.identity }, options);
-  const nothing: Update = { address, fields: {}, bodies: [], declared, toSet: [], notPulled: [] };
+  const noUpdate: Update = { address, fields: {}, bodies: [], declared, toSet: [], notPulled: [] };
   const notPulled = (message: string, place: Place = declared.places.of(), hint?: string): Problem =>
     error('not-pulled', `${address}: ${message}`, [place], hint);
   if (declared.absent && declared.reason === undefined) {
-    if (kind.deletion?.exists(live) !== true) return nothing;
+    if (kind.deletion?.exists(live) !== true) return noUpdate;
     const message = `the document says "state: absent", and the server has the ${kind.noun}`;
     const hint = 'remove the document and pull again to keep it, or apply to delete it';
-    return { ...nothing, notPulled: [notPulled(message, undefined, hint)] };
+    return { ...noUpdate, notPulled: [notPulled(message, undefined, hint)] };
   }
   if (!live.exists) {
     return {
-      ...nothing,
+      ...noUpdate,
       notPulled: [
         notPulled(`${live.reason ?? `the server has no such ${kind.noun}`}${live.suggestion?.() ?? ''}`),
       ],
@@ -75,21 +75,21 @@ export function createUpdate(declared: Declared, written: Json, live: Live, opti
   const membersElsewhere = (field: string): Fields[] => membersOfCovering(kind, field, live, options);
   /** Why a plan would change these fields, apart from what other documents declare. */
   const differenceIn = (fields: Fields): string | undefined => {
-    const joined = mapValues(fields, (declaredValue, field) =>
+    const declaredByAll = mapValues(fields, (declaredValue, field) =>
       withoutOthers(declaredValue, membersElsewhere(field)),
     );
-    return whyPlanDiffers({ ...declared, fields: joined }, live, options);
+    return whyPlanDiffers({ ...declared, fields: declaredByAll }, live, options);
   };
   const whole = differenceIn({ ...declared.fields });
   const added = mapValues({ ...declared.fields }, (declaredValue, field) =>
     options.declaredOnly ? [] : addedKeys(declaredValue, live.fields[field], options.recorded?.[field]),
   );
-  if (whole === undefined && Object.values(added).every((keys) => keys.length === 0)) return nothing;
+  if (whole === undefined && Object.values(added).every((keys) => keys.length === 0)) return noUpdate;
   if (!options.builtIn && kind.deletion?.isBuiltIn(live.fields) === true) {
     const message = `the server has only its built-in text of this ${kind.noun}`;
     const hint =
       'apply to customise it; declare "state: absent", or pull with --all-templates, to match the server';
-    return { ...nothing, notPulled: [notPulled(message, undefined, hint)] };
+    return { ...noUpdate, notPulled: [notPulled(message, undefined, hint)] };
   }
   const fields: { [field: string]: Json } = {};
   const values: { [field: string]: Value } = { ...declared.fields };

@@ -26,16 +26,16 @@ export async function writeFiles(
   const folders = [...new Set(files.map(({ path }) => dirname(path)))];
   await Promise.all(folders.map(removeTemporaryFiles));
   const isManifest = ({ path }: PulledFile): number => (/\.ya?ml$/i.test(path) ? 1 : 0);
-  const wanted = files
+  const filesToWrite = files
     .filter(({ action }) => action !== 'unchanged')
     .sort((a, b) => isManifest(a) - isManifest(b));
-  const missing = wanted.flatMap(({ path }) => foldersToMake(dirname(path)));
+  const missing = filesToWrite.flatMap(({ path }) => foldersToMake(dirname(path)));
   const staged: { readonly path: string; readonly place: StagedFile }[] = [];
   try {
-    for (const { path, text } of wanted) {
+    for (const { path, text } of filesToWrite) {
       throwIfInterrupted();
-      const there = await lstat(path).catch(() => undefined);
-      const place = await stageFile(path, text, 0o666, there?.mode).catch((failure: unknown) => {
+      const existing = await lstat(path).catch(() => undefined);
+      const place = await stageFile(path, text, 0o666, existing?.mode).catch((failure: unknown) => {
         throw notWritable(path, cwd, failure, 'check the folder and its permissions; nothing was written');
       });
       staged.push({ path, place });
@@ -57,7 +57,7 @@ export async function writeFiles(
       throw notWritable(path, cwd, failure, hint);
     });
   }
-  return wanted;
+  return filesToWrite;
 }
 
 export function interruptedProblem(): ProblemsError {
@@ -105,22 +105,22 @@ async function readText(path: string): Promise<string | null | undefined> {
 
 /** The new files in a folder. Throws a ProblemsError (`file-exists`) if a file exists with another text. */
 export async function filesInFolder(files: readonly NewFile[], folder: string, cwd: string) {
-  const made = await Promise.all(
+  const newFiles = await Promise.all(
     files.map(async ({ path: name, text }): Promise<PulledFile> => {
       const path = resolve(folder, name);
-      const there = await readText(path);
-      if (there === undefined) return { path, action: 'write', text, before: undefined };
-      return { path, action: there === text ? 'unchanged' : 'update', text, before: there ?? '' };
+      const existing = await readText(path);
+      if (existing === undefined) return { path, action: 'write', text, before: undefined };
+      return { path, action: existing === text ? 'unchanged' : 'update', text, before: existing ?? '' };
     }),
   );
-  const others = made.filter(({ action }) => action === 'update');
+  const conflicting = newFiles.filter(({ action }) => action === 'update');
   refuse(
-    others.map(({ path }) => {
+    conflicting.map(({ path }) => {
       const hint = `choose an empty folder, or remove what is in ${shownPath(dirname(path), cwd)}`;
       return error('file-exists', `${shownPath(path, cwd)} exists with different content`, [], hint);
     }),
   );
-  return made.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return newFiles.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** A file that a pull writes, or that is up to date. */

@@ -130,16 +130,16 @@ export function isHashAlgorithm(algorithm: unknown): boolean {
 /** Errors of the options of a password hashing algorithm. */
 export function hashErrors(algorithm: unknown, options: JsonObject | null): Errors {
   const types = hashAlgorithms.get(algorithm) ?? {};
-  const wrong = Object.entries(options ?? {}).find(([name, value]) => typeof value !== types[name]);
-  if (wrong === undefined || !isHashAlgorithm(algorithm)) return {};
-  return { password_hashing_opts: [`Schema does not allow this. at #/${wrong[0]}`] };
+  const invalid = Object.entries(options ?? {}).find(([name, value]) => typeof value !== types[name]);
+  if (invalid === undefined || !isHashAlgorithm(algorithm)) return {};
+  return { password_hashing_opts: [`Schema does not allow this. at #/${invalid[0]}`] };
 }
 
 /** The features of a type of backend. */
 export function featuresOf(type: string | null): string[] {
-  const own =
+  const typeFeatures =
     type === ldap
       ? ['consentable', 'user_editable', 'reset_password', 'confirmable']
       : ['registrable', 'user_editable', 'confirmable', 'reset_password', 'consentable', 'destroyable'];
-  return ['authenticable', 'totpable', 'webauthnable', ...own];
+  return ['authenticable', 'totpable', 'webauthnable', ...typeFeatures];
 }

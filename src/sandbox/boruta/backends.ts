@@ -29,10 +29,11 @@ export const backends: Resource<SandboxBackend> = {
   async beforeValidation({ data, work, token }, backend, sent) {
     const cached = defaultCache(data).get(backend?.id ?? '');
     defaultCache(data).delete(backend?.id ?? '');
-    const asked = sent.is_default === null ? null : readFlag(sent.is_default);
+    const requestedDefault = sent.is_default === null ? null : readFlag(sent.is_default);
     // The server trusts its cache: a backend that was the default at its last GET keeps the others.
-    if ((asked !== null && asked !== true) || crashesBeforeWrites(sent)) return undefined;
-    if (asked === (cached ?? backend?.is_default)) {
+    if ((requestedDefault !== null && requestedDefault !== true) || crashesBeforeWrites(sent))
+      return undefined;
+    if (requestedDefault === (cached ?? backend?.is_default)) {
       delete sent.is_default;
       return undefined;
     }

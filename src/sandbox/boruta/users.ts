@@ -220,7 +220,7 @@ type List = (typeof lists)[number][0];
 export function presentUser({ data, shownScopes }: Operation, user: SandboxUser): JsonObject {
   const { blocked: _, backend_id, authorized_scopes, organizations, roles, ...plain } = user;
   const backend = findById(data.backends, backend_id ?? undefined);
-  const own = roles.map((role) => presentRole(data, role));
+  const ownRoles = roles.map((role) => presentRole(data, role));
   const repeated = (backend?.roles ?? [])
     .filter(({ id }) => findById(roles, id) !== undefined)
     .map((role) => presentRole(data, role))
@@ -232,7 +232,7 @@ export function presentUser({ data, shownScopes }: Operation, user: SandboxUser)
       .filter(({ id }) => shownScopes?.has(id) ?? true)
       .map(({ id, name }) => ({ id, name, public: null })),
     organizations: organizations.flatMap(({ id }) => findById(data.organizations, id) ?? []),
-    roles: [...own, ...repeated],
+    roles: [...ownRoles, ...repeated],
     backend: backend === undefined ? null : presentBackend(data, backend),
   };
 }

@@ -41,8 +41,8 @@ export function updateOrganization({ data, params: [id], resource }: Operation):
 export function listOrganizations({ data, pageSize, query }: Operation): Answer {
   const q = query.get('q') ?? '';
   const found = data.organizations.filter(({ name }) => (name ?? '').includes(q));
-  const asked = query.get('page') ?? '';
-  const page = /^[1-9]\d{0,8}$/.test(asked) ? Number(asked) : 1;
+  const requestedPage = query.get('page') ?? '';
+  const page = /^[1-9]\d{0,8}$/.test(requestedPage) ? Number(requestedPage) : 1;
   return {
     status: 200,
     body: {

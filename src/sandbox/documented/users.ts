@@ -85,7 +85,7 @@ export function updateUser({ data, params: [id], resource }: Operation): Answer 
   }
   if (settings === null) user.backend_id = null;
   else if (settings !== undefined) updateBackend(data, user, settings);
-  return ok(present(data, user));
+  return ok(presentUser(data, user));
 }
 
 function unknownReferences(data: SandboxData, values: z.infer<typeof fields>) {
@@ -135,7 +135,7 @@ function updateBackend(data: SandboxData, user: SandboxUser, settings: z.infer<t
   if (roles !== undefined) target.roles = roles.map((given) => completeRole(data, given));
 }
 
-function present(data: SandboxData, user: SandboxUser): JsonObject {
+function presentUser(data: SandboxData, user: SandboxUser): JsonObject {
   const { backend_id, roles: _, organizations, ...plain } = user;
   const current = data.backends.find((candidate) => candidate.id === backend_id);
   const { ldap_master_password: _ldap, smtp_password: _smtp, ...shown } = current ?? {};
