@@ -110,7 +110,7 @@ describe("a state that can't be used", () => {
   it.each([
     ['http://127.0.0.1:40001', /idops sandbox --port 40001\), .* \(rm \S+\/state\.json\)$/],
     ['http://localhost', /--port 80\)/],
-    ['http://localhost.example.com:1', /state of its own/],
+    ['http://localhost.example.com:1', /give each server its own state/],
   ])('gets a hint if it belongs to %s and only the port differs', async (former, what) => {
     await (await stateFile()).save({ ...stateWith(), server: former });
     const now = new URL(former);
