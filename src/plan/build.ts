@@ -89,7 +89,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const documents = options.adjust === undefined ? options.declared : [];
   const referred = blockReferencedDeletions(kept, documents, decider.references, profile);
   const plan = await assemble(
-    markPrivileged(referred, options, decider.references),
+    markPrivileged(referred, options, { now: references, planned: decider.references }),
     readScopes(subjects, references, profile),
     options,
   );

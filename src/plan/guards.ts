@@ -17,52 +17,69 @@ import { addresses } from './subjects.js';
 
 const ROLE = 'role:';
 
-/**
- * Whether a pattern of `safety.privileged` matches a scope or a role. Without a known name, any pattern of its type does. `called` are
- * further recorded names for its id; they don't count if the server's list has the id.
- */
+/** The lists of the server, as they are now and as they will be after the plan. */
+export interface Lists {
+  readonly now: References;
+  readonly planned: References;
+}
+
+/** Whether a pattern of `safety.privileged` matches a name of a scope or a role. Without a known name, any pattern of its type does. */
 export function isPrivilegedHolding(
   patterns: readonly string[],
-  { type, name, listed }: Pick<Holding, 'type' | 'name' | 'listed'>,
-  called: Iterable<string> = [],
+  type: Holding['type'],
+  names: Iterable<string>,
 ): boolean {
   const own = patterns.flatMap((pattern) => {
     if (type === 'scope') return pattern.startsWith(ROLE) ? [] : [pattern];
     return pattern.startsWith(ROLE) ? [pattern.slice(ROLE.length)] : [];
   });
-  const names = [...(name === undefined ? [] : [name]), ...(listed ? [] : called)];
-  if (names.length === 0) return own.length > 0;
-  return own.some((pattern) => names.some((one) => matchesPattern(pattern, one)));
+  const all = [...names];
+  if (all.length === 0) return own.length > 0;
+  return own.some((pattern) => all.some((one) => matchesPattern(pattern, one)));
 }
 
 /**
- * Adds to each change the privileged scopes and roles that it grants. Blocks a change that declares a harmless name with the id of a scope
- * or role that is recorded with a privileged name.
+ * Adds to each change the privileged scopes and roles that it grants. What is privileged now or after the plan counts, because a rename
+ * or another change may fail, or be left out. Blocks a change that declares a harmless name with the id of a scope or role that is
+ * recorded with a privileged name.
  */
 export function markPrivileged(
   changes: readonly Change[],
   { safety: { privileged }, state }: Pick<BuildOptions, 'safety' | 'state'>,
-  references: References,
+  lists: Lists,
 ): readonly Change[] {
   if (privileged.length === 0) return changes;
-  const given = changes.map((change) => newHoldings(change, references));
-  const names = given.some((holdings) => holdings.length > 0) ? namesById(state) : new Map();
+  const given = changes.map((change) =>
+    [lists.planned, lists.now].flatMap((references) => newHoldings(change, references)),
+  );
+  const recorded = given.some((holdings) => holdings.length > 0) ? namesById(state) : new Map();
   return changes.map((change, at) => {
     const misnamed = (given[at] ?? []).find(({ id, type, name, listed, element }) => {
-      const called = names.get(id);
+      const called = recorded.get(id);
       if (listed || called === undefined || name === undefined || called.has(name)) return false;
       if (holdsSensitive(element.name ?? null)) return false;
-      return isPrivilegedHolding(privileged, { type, name: undefined, listed }, called);
+      return isPrivilegedHolding(privileged, type, called);
     });
     if (misnamed !== undefined) {
       const { type, id = '', name = '' } = misnamed;
-      return blockedFor(change, wrongNameMessage(type, id, [...(names.get(id) ?? [])].join('", "'), name));
+      return blockedFor(change, wrongNameMessage(type, id, [...(recorded.get(id) ?? [])].join('", "'), name));
     }
-    const privileges = (given[at] ?? [])
-      .filter((holding) => isPrivilegedHolding(privileged, holding, names.get(holding.id)))
-      .map((holding) => describeHolding(holding, change));
+    const privileges = (given[at] ?? []).flatMap((holding) => {
+      const { type, id, listed } = holding;
+      const names = namesOf(holding, lists);
+      const others = listed ? [] : (recorded.get(id) ?? []);
+      if (!isPrivilegedHolding(privileged, type, [...names, ...others])) return [];
+      const name = names.find((one) => isPrivilegedHolding(privileged, type, [one])) ?? holding.name;
+      return describeHolding({ ...holding, name }, change);
+    });
     return privileges.length === 0 ? change : { ...change, privileges: [...new Set(privileges)] };
   });
+}
+
+/** The names of a scope or a role: after the plan, and now. */
+function namesOf({ type, id = '', name }: Holding, { now, planned }: Lists): string[] {
+  const listed = [planned, now].map((lists) => lists[`${type}s`]?.byId(id)?.name);
+  return [...listed, name].filter((one) => typeof one === 'string');
 }
 
 /** What a change grants, without what the object has or a pending restore returns. If the present list is unknown, all of it counts. */

@@ -88,8 +88,7 @@ export async function access(
         name,
         via,
         privileged:
-          type !== 'organization' &&
-          isPrivilegedHolding(privileged, { type, name: name ?? undefined, listed: true }),
+          type !== 'organization' && isPrivilegedHolding(privileged, type, name === null ? [] : [name]),
         blocked,
         since: origin?.at ?? null,
         run: origin?.run ?? null,

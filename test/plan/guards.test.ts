@@ -37,7 +37,7 @@ function privilegesOf(
 ): readonly string[] {
   const change = changeFor(declared('User', { id }, wanted), { ...known, ...references });
   const options = { safety: { ...defaultSafety, ...safety }, state: { resources } as unknown as State };
-  return markPrivileged([change], options, references).flatMap(
+  return markPrivileged([change], options, { now: references, planned: references }).flatMap(
     ({ privileges = [], reason }) => reason ?? privileges,
   );
 }
@@ -126,10 +126,9 @@ it.each<[string, Fields, Parameters<typeof privilegesOf>[1], readonly string[]]>
 });
 
 it('matches a pattern against the whole name', () => {
-  const named = (name: string) => ({ type: 'scope', name, listed: true }) as const;
-  expect(isPrivilegedHolding(['*:manage:all'], named('users:manage:all'))).toBe(true);
-  expect(isPrivilegedHolding(['*:manage:all'], named('users:manage:all:x'))).toBe(false);
-  expect(isPrivilegedHolding(['role:*'], named('users:manage:all'))).toBe(false);
+  expect(isPrivilegedHolding(['*:manage:all'], 'scope', ['users:manage:all'])).toBe(true);
+  expect(isPrivilegedHolding(['*:manage:all'], 'scope', ['users:manage:all:x'])).toBe(false);
+  expect(isPrivilegedHolding(['role:*'], 'scope', ['users:manage:all'])).toBe(false);
 });
 
 it.each<[string, Parameters<typeof refusalsOf>[1], readonly string[]]>([

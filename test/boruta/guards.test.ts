@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { type Doc, ids, type Site, type SiteOptions, site } from './site.js';
+
+const adminScope = '70000000-0000-4000-8000-0000000000a1';
+const adminRole = '80000000-0000-4000-8000-0000000000a1';
+const ada: Doc = { kind: 'User', id: ids.ada };
+const grace: Doc = { kind: 'User', id: ids.grace };
+const MANAGE = 'users:manage:all';
+
+/** A site with the scope `users:manage:all` and the role `admin` that contains it. */
+async function guarded(options: SiteOptions = {}): Promise<Site> {
+  const at = await site(options);
+  const { scopes, roles } = at.sandbox.data;
+  scopes.push({ id: adminScope, name: MANAGE, label: null, public: false });
+  roles.push({ id: adminRole, name: 'admin', scopes: [{ id: adminScope, name: MANAGE, public: false }] });
+  return at;
+}
+
+async function privileges(at: Site, kind: 'all' | Doc['kind'], documents: readonly Doc[]) {
+  await at.declare(...documents);
+  const plan = await at.session((it) => it.plan(kind === 'all' ? {} : { kinds: [kind as 'User'] }));
+  return plan.changes.flatMap((change) =>
+    change.kind === documents.at(-1)?.kind ? (change.privileges ?? ['none']) : [],
+  );
+}
+
+describe('a privileged scope', () => {
+  const renamed: Doc = { kind: 'Scope', id: adminScope, name: 'harmless' };
+
+  it.each<[string, Doc]>([
+    ['User', { ...ada, authorized_scopes: { add: ['harmless'] } }],
+    ['User', { ...ada, authorized_scopes: { add: [{ id: adminScope }] } }],
+    ['User', { ...ada, authorized_scopes: { add: [MANAGE] } }],
+    ['Client', { kind: 'Client', id: ids.portal, authorized_scopes: { add: ['harmless'] } }],
+    ['Role', { kind: 'Role', name: 'member', scopes: { add: ['harmless'] } }],
+  ])(
+    'stays one for a %s if the plan renames it to a harmless name, or leaves the rename out',
+    async (kind, holder) => {
+      const at = await guarded();
+      const given = [`gives the scope "${MANAGE}"`];
+      expect(await privileges(at, 'all', [renamed, holder])).toEqual(given);
+      expect(await privileges(at, kind, [renamed, holder])).toEqual(given);
+    },
+  );
+
+  it('is one already if the plan renames another scope so, or leaves that rename out', async () => {
+    const at = await guarded();
+    const { id = '' } = at.sandbox.data.scopes.find(({ name }) => name === 'reports:read') ?? {};
+    const rename: Doc = { kind: 'Scope', id, name: 'reports:manage:all' };
+    const holder: Doc = { ...ada, authorized_scopes: { add: [{ id }] } };
+    for (const kinds of ['all', 'User'])
+      expect(await privileges(at, kinds, [rename, holder])).toEqual(['gives the scope "reports:manage:all"']);
+  });
+});
+
+describe('a privileged role', () => {
+  const all = [`gives the scope "${MANAGE}" by the role "admin"`];
+
+  it('stays one if the plan empties it', async () => {
+    const at = await guarded();
+    const emptied: Doc = { kind: 'Role', name: 'admin', scopes: [] };
+    const holder: Doc = { ...ada, roles: { add: ['admin'] } };
+    expect(await privileges(at, 'all', [emptied, holder])).toEqual(all);
+    expect(await privileges(at, 'User', [emptied, holder])).toEqual(all);
+  });
+
+  it('stays one if the plan takes it out of the pattern', async () => {
+    const at = await guarded({ safety: { privileged: ['role:admin'] } });
+    const renamed: Doc = { kind: 'Role', id: adminRole, name: 'reader' };
+    const holder: Doc = { ...ada, roles: { add: ['reader'] } };
+    for (const kinds of ['all', 'User'])
+      expect(await privileges(at, kinds, [renamed, holder])).toEqual(['gives the role "admin"']);
+  });
+
+  it('is one if the plan renames a scope in it, whatever becomes of its scopes', async () => {
+    const at = await guarded();
+    const { id = '' } = at.sandbox.data.scopes.find(({ name }) => name === 'reports:read') ?? {};
+    const documents: Doc[] = [
+      { kind: 'Scope', id, name: 'reports:manage:all' },
+      { kind: 'Role', name: 'member', scopes: [] },
+      { ...grace, roles: { add: ['member'] } },
+    ];
+    expect(await privileges(at, 'all', documents)).toEqual([
+      'gives the scope "reports:manage:all" by the role "member"',
+    ]);
+  });
+});
