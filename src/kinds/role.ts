@@ -39,8 +39,11 @@ export const role: Kind = resource(
         path: '',
       } as const;
       const kept = new Set(scopesGiven({ ...before, ...after }, 'scopes', {}).map((scope) => scope.id));
+      const isRenamed = after?.name !== undefined && after.name !== before.name;
       return [
         ...(after === null ? [role] : []),
+        // A rename takes it from those who are asked for it by name alone: the id stays.
+        ...(isRenamed ? [{ ...role, id: undefined }] : []),
         ...scopesGiven(before, 'scopes', {})
           .filter((scope) => after === null || !kept.has(scope.id))
           .map((scope) => ({ ...scope, role })),

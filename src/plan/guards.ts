@@ -238,7 +238,10 @@ export async function blockLosses(
       return [[apply.key, revokes(apply.before, action === 'delete' ? null : apply.expected)]];
     }),
   );
-  const gone = new Set([...taken.values()].flat().map(holdingKey));
+  // A renamed role is taken only from those who know it by its name.
+  const gone = new Set(
+    [...taken.values()].flat().flatMap((one) => (one.id === undefined ? [] : holdingKey(one))),
+  );
   const isGone = (holding: Holding): boolean =>
     [holdingKey(holding), holding.id, holding.role?.id].some((key) => key !== undefined && gone.has(key));
   for (const kind of kinds) {

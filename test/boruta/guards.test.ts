@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Doc, ids, type Site, type SiteOptions, site } from './site.js';
+import { type Doc, ids, type Site, type SiteOptions, site, user } from './site.js';
 
 const adminScope = '70000000-0000-4000-8000-0000000000a1';
 const adminRole = '80000000-0000-4000-8000-0000000000a1';
@@ -83,5 +83,21 @@ describe('a privileged role', () => {
     expect(await privileges(at, 'all', documents)).toEqual([
       'gives the scope "reports:manage:all" by the role "member"',
     ]);
+  });
+});
+
+describe('safety.keep', () => {
+  const keep = [{ role: 'admin', at_least: 1 }];
+
+  it.each<[string, string, object]>([
+    ['of a role that it names', 'blocked', {}],
+    ['of a role that it names by id', 'update', { keep: [{ role: adminRole, at_least: 1 }] }],
+    ['of a role with a scope that it names', 'update', { keep: [{ scope: MANAGE, at_least: 1 }] }],
+  ])('judges a rename %s: %s', async (_, action, safety) => {
+    const at = await guarded({ safety: { keep, ...safety } });
+    const admin = at.sandbox.data.roles.find(({ id }) => id === adminRole);
+    if (admin !== undefined) user(at).roles.push(structuredClone(admin));
+    const { changes } = await at.plan({ kind: 'Role', id: adminRole, name: 'chief' });
+    expect(changes.map((change) => change.action)).toEqual([action]);
   });
 });
