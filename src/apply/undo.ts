@@ -7,10 +7,12 @@ import {
   mapWithCounterparts,
   markSecrets,
   matchSets,
+  membersOf,
   value,
 } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
+import type { Refusal } from '../plan/options.js';
 import type { UntilChanges } from '../plan/plan.js';
 import { placeholderDocument } from '../plan/subjects.js';
 import { type Dates, withoutEnd } from '../plan/until.js';
@@ -41,8 +43,8 @@ export interface Undo {
   readonly declared: readonly Declared[];
   /** What can't be undone. */
   readonly left: readonly Left[];
-  /** Removes values that were changed since the run. Call it for each document before it is compared. */
-  adjust(document: Declared, now: Fields): Adjusted;
+  /** Removes values that were changed since the run or are refused. Call it for each document before it is compared. */
+  adjust(document: Declared, now: Fields, refusal: Refusal): Adjusted;
 }
 
 /** Decides which ends of access an undo restores. */
@@ -95,7 +97,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
   return {
     declared: [...fieldsAfterRun.keys()],
     left,
-    adjust(given, now) {
+    adjust(given, now, refusal) {
       if (given.creates === true)
         return Object.keys(now).length === 0
           ? { document: given, left: unrestored.get(given) ?? [] }
@@ -104,11 +106,11 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
         return Object.keys(now).length === 0 ? { document: given, left: [] } : unknownCreator(given);
       const after = fieldsAfterRun.get(given) ?? {};
       const document = withoutLostMembers(given, after, now);
-      if (force) return { document, left: [] };
-      return (
-        movedElsewhere(document, now, [...fieldsAfterRun.keys()]) ??
-        withoutConflicts(document, after, writtenFields(document, now))
-      );
+      const adjusted = force
+        ? { document, left: [] }
+        : (movedElsewhere(document, now, [...fieldsAfterRun.keys()]) ??
+          withoutConflicts(document, after, writtenFields(document, now)));
+      return withoutRefused(adjusted, refusal);
     },
   };
 }
@@ -291,7 +293,7 @@ function undoSet(
   return { value: value === undefined && moved.length === 0 ? undefined : whole.map(dated), left };
 }
 
-/** The document without members that the object no longer has: restoring an end must not grant access. */
+/** The document without ends and removals of members that the object no longer has: restoring an end must not grant access. */
 function withoutLostMembers(document: Declared, after: Fields, now: Fields): Declared {
   if (!Object.values(document.fields).some((wished) => isMap(wished) && Array.isArray(wished.add)))
     return document;
@@ -300,9 +302,37 @@ function withoutLostMembers(document: Declared, after: Fields, now: Fields): Dec
     const { [name]: live } = now;
     if (live === undefined || !isMap(wished) || !Array.isArray(wished.add)) return wished;
     const [had, has] = [idsIn(after[name]), idsIn(live)];
-    return { ...wished, add: asElements(wished.add).filter(({ id }) => !had.has(id) || has.has(id)) };
+    return {
+      add: asElements(wished.add).filter(({ id }) => !had.has(id) || has.has(id)),
+      remove: asElements(wished.remove ?? null).filter(({ id }) => id === undefined || has.has(id)),
+    };
   });
   return { ...document, fields };
+}
+
+/** The document without the fields and members that would block it, if the rest can be restored. */
+function withoutRefused(adjusted: Adjusted, refusal: Refusal): Adjusted {
+  const { document } = adjusted;
+  if (refusal(document) === undefined) return adjusted;
+  const address = addressOf(document.kind, document.identity);
+  const left: Left[] = [];
+  const isTaken = (path: string, field: string, wished: Value): boolean => {
+    const reason = refusal({ ...document, fields: { [field]: wished } });
+    if (reason !== undefined) left.push({ address, path, reason });
+    return reason === undefined;
+  };
+  const fields = Object.entries(document.fields).flatMap(([field, wished]): [string, Value][] => {
+    if (!isByMember(kindOf(document.kind).fields[field] ?? value, wished) || !isMap(wished))
+      return isTaken(field, field, wished) ? [[field, wished]] : [];
+    const taken = mapValues(wished, (list, part) =>
+      asElements(list).filter((element) =>
+        isTaken(`${field}[${JSON.stringify(element.name ?? element.id)}]`, field, { [part]: [element] }),
+      ),
+    );
+    return membersOf(taken).length === 0 ? [] : [[field, taken]];
+  });
+  if (fields.length === 0 || left.length === 0) return adjusted;
+  return { document: { ...document, fields: Object.fromEntries(fields) }, left: [...adjusted.left, ...left] };
 }
 
 /** The value that restores a field; undefined if there is nothing to restore. */

@@ -128,13 +128,17 @@ export class Decider {
       : { ...change, declaredAt: null };
   }
 
-  /** The document to compare, or its substitute. */
-  adjusted({ subject, key }: Addressed, live?: Live, recorded = this.recorded(key)): Declared {
+  /** The document to compare, or its substitute. `shown` is what it will be compared with. */
+  adjusted(one: Addressed, live?: Live, recorded = this.recorded(one.key), shown = live): Declared {
+    const { subject } = one;
     const { declared = placeholderDocument(subject.kind, subject.identity), onlyRestore } = subject;
     const { adjust } = this.#options;
     if (onlyRestore || adjust === undefined) return declared;
     const other = live?.missing === true ? namesake(declared, this.references) : undefined;
-    return adjust(declared, { ...recorded?.fields, ...live?.fields, ...other }) ?? declared;
+    return adjust(declared, { ...recorded?.fields, ...live?.fields, ...other }, (document) => {
+      const { action, reason } = this.compare(one, shown, recorded, document);
+      return action === 'blocked' ? (reason ?? '') : undefined;
+    });
   }
 
   compare(

@@ -14,6 +14,9 @@ import type { Selection } from './select.js';
 /** Finds out the server's profile with a request that needs this scope, which the run needs anyway. */
 export type Recognise = (scope: Scope) => Promise<ProbeResult>;
 
+/** Why a document would be blocked; undefined if it wouldn't be. */
+export type Refusal = (document: Declared) => string | undefined;
+
 export interface PlanHeader {
   readonly server: string;
   readonly profile: Profile;
@@ -48,8 +51,8 @@ export interface BuildOptions
   readonly checks: BodyChecks;
   /** Which pending restores of undeclared objects to plan: all, those of one run, or none. */
   readonly restores: 'all' | { readonly run: string } | 'none';
-  /** Adjusts a document to the present fields before it is compared with them. */
-  readonly adjust?: (document: Declared, now: Fields) => Declared;
+  /** Adjusts a document to the present fields before it is compared with them. `refusal` says why a document would be blocked. */
+  readonly adjust?: (document: Declared, now: Fields, refusal: Refusal) => Declared;
   /** Lists that were just read and aren't read again. */
   readonly read?: ReadLists | undefined;
 }

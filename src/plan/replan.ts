@@ -89,7 +89,7 @@ export function replanOf(
       const one = byKey.get(apply.key);
       if (one === undefined) return undefined;
       const known = planned.recorded(apply.key) ?? NO_RECORD;
-      const asked = decider.adjusted(one);
+      const asked = decider.adjusted(one, undefined, known, live);
       const fields = Object.fromEntries(
         Object.entries(apply.before).filter(([field]) => Object.hasOwn(apply.expected, field)),
       );

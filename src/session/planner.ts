@@ -154,8 +154,8 @@ export class Planner {
     const made = await this.#build({
       declared: undo.declared,
       restores: { run: content.run.run },
-      adjust: (document, now) => {
-        const adjusted = undo.adjust(document, now);
+      adjust: (document, now, refusal) => {
+        const adjusted = undo.adjust(document, now, refusal);
         leftOf.set(document, adjusted.left);
         return adjusted.document;
       },

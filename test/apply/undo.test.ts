@@ -48,7 +48,9 @@ function journalOf(...changes: readonly Told[]): JournalContent {
 
 /** What undoing asks for, once somebody has looked at what is there now. */
 function putBack(undo: Undo, ...now: readonly Fields[]): { fields: Fields[]; left: Left[] } {
-  const adjusted = undo.declared.map((document: Declared, index) => undo.adjust(document, now[index] ?? {}));
+  const adjusted = undo.declared.map((document: Declared, index) =>
+    undo.adjust(document, now[index] ?? {}, () => undefined),
+  );
   return {
     fields: adjusted.map(({ document }) => (document.absent ? { state: 'absent' } : document.fields)),
     left: [...undo.left, ...adjusted.flatMap(({ left }) => left)],

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { ids, removeRow, type Site, site, user } from './site.js';
+
+const ada = `User/${ids.ada}`;
+const byName = { kind: 'User', username: 'ada@acme.example' };
+
+function removeRole(at: Site): void {
+  removeRow(at.sandbox.data.roles, ids.accountant);
+  for (const { roles } of at.sandbox.data.users) {
+    if (roles.some(({ id }) => id === ids.accountant)) removeRow(roles, ids.accountant);
+  }
+}
+
+describe('undo', () => {
+  test('restores the other fields if a role that the run added has been deleted', async () => {
+    const at = await site();
+    const former = user(at).group;
+    const { run } = await at.apply({ ...byName, group: 'other', roles: { add: ['accountant'] } });
+    removeRole(at);
+    expect(await at.undo(run)).toMatchObject({ said: { [ada]: 'applied' }, left: [] });
+    expect(user(at).group).toBe(former);
+  });
+
+  test.each([
+    ['from a set', { remove: ['accountant', 'member'] }, ['member']],
+    ['from a whole set', [], []],
+  ])('restores the rest if a role that the run removed %s has been deleted', async (_, roles, rest) => {
+    const at = await site();
+    user(at).roles.push(...at.sandbox.data.roles.filter(({ id }) => id === ids.accountant));
+    const former = user(at).group;
+    const { run } = await at.apply({ ...byName, group: 'other', roles });
+    removeRole(at);
+    const left = [expect.stringMatching(`^${ada}: .*${ids.accountant}`)];
+    expect(await at.undo(run)).toMatchObject({ said: { [ada]: 'applied' }, left });
+    expect(user(at).group).toBe(former);
+    expect(user(at).roles.map(({ name }) => name)).toEqual(rest);
+  });
+
+  test('restores the other fields of a client whose former access_token_ttl the server takes for new clients alone', async () => {
+    const at = await site();
+    const client = at.sandbox.data.clients.find(({ id }) => id === ids.portal);
+    const { redirect_uris: former } = client ?? {};
+    const changed = { redirect_uris: ['https://other.example/'], access_token_ttl: 200 };
+    const { run } = await at.apply({ kind: 'Client', id: ids.portal, ...changed });
+    const left = [{ path: 'access_token_ttl', reason: expect.stringContaining('at most 300 in an update') }];
+    const undone = await at.session((opened) => opened.planUndo(run ?? ''));
+    expect(undone).toMatchObject({ left });
+    expect((await at.undo(run)).said).toEqual({ [`Client/${ids.portal}`]: 'applied' });
+    expect(client).toMatchObject({ redirect_uris: former, access_token_ttl: 200 });
+  });
+});
