@@ -28,23 +28,38 @@ export function endOf(element: Value): string | undefined {
   return isMap(element) ? instantOf(element.until) : undefined;
 }
 
-/** Returns a function that finds a document which declares an end for a member. */
-function datedDocuments(documents: readonly Declared[]) {
+/**
+ * Finds a document that declares an end for a member of an object: a document about many objects, also if it no longer covers this one, or
+ * the document about this object, which may name it by its last name. `single` are about single objects, `written` as in manifests.
+ */
+function datedDocuments(single: readonly Declared[], written: readonly Declared[]) {
   const places = new Map<string, Declared>();
-  for (const document of documents) {
+  const add = (owner: string, document: Declared): void => {
     for (const [field, declared] of Object.entries(document.fields)) {
       for (const element of membersOf(declared)) {
         const [end, member] = [endOf(element), idOrName(element)];
-        if (end !== undefined && member !== undefined) places.set(key(field, member, end), document);
+        if (end !== undefined && member !== undefined) places.set(key(field, member, end, owner), document);
       }
     }
-  }
-  return (field: string, id: string, { at, name = '' }: RecordedDate): Declared | undefined =>
-    places.get(key(field, id, at)) ?? places.get(key(field, name, at));
+  };
+  for (const document of written) if (document.selector !== undefined) add(document.kind, document);
+  for (const document of single) add(addressOf(document.kind, document.identity), document);
+  return (
+    { kind, identity, left }: ResourceRecord,
+    field: string,
+    id: string,
+    { at, name = '' }: RecordedDate,
+  ): Declared | undefined => {
+    const last = kindOf(kind).displayName?.(left?.fields ?? {}) ?? '';
+    return [kind, addressOf(kind, identity), `${kind}/${last}`]
+      .flatMap((owner) => [key(field, id, at, owner), key(field, name, at, owner)])
+      .map((one) => places.get(one))
+      .find((document) => document !== undefined);
+  };
 }
 
-function key(field: string, member: string, end: string): string {
-  return JSON.stringify([field, member.toLowerCase(), end]);
+function key(field: string, member: string, end: string, owner = ''): string {
+  return JSON.stringify([field, member.toLowerCase(), end, owner]);
 }
 
 /** Ids of members to remove, by field. */
@@ -63,7 +78,7 @@ export function removeEndedAccess(
     endedOnly,
   }: { readonly state: Pick<State, 'resources'>; readonly now: Date; readonly endedOnly: boolean },
 ): Expanded {
-  const documentWith = datedDocuments(written);
+  const documentWith = datedDocuments(documents, written);
   const present = new Set<string>();
   const unmanaged: string[] = [];
   const undated: string[] = [];
@@ -78,13 +93,14 @@ export function removeEndedAccess(
     document?: Declared,
   ): Declared | undefined => {
     let source: Declared | undefined;
-    for (const [field, members] of Object.entries(record?.until ?? {})) {
-      const names = membersOf(document?.fields[field]).map(idOrName);
+    if (record === undefined) return source;
+    for (const [field, members] of Object.entries(record.until ?? {})) {
+      const names = membersOf(document?.fields[field]).map((element) => idOrName(element)?.toLowerCase());
       for (const [id, date] of Object.entries(members)) {
-        if (names.includes(id) || (date.name !== undefined && names.includes(date.name))) continue;
-        const other = documentWith(field, id, date);
+        if (names.includes(id) || names.includes(date.name?.toLowerCase() ?? id)) continue;
+        const other = documentWith(record, field, id, date);
         if (other === undefined) {
-          if (isHeld(record?.left?.fields[field], id)) unmanaged.push(`${date.name ?? id} of ${address}`);
+          if (isHeld(record.left?.fields[field], id)) unmanaged.push(`${date.name ?? id} of ${address}`);
         } else if (date.received && Date.parse(date.at) <= now.getTime()) {
           source ??= other;
           removed[field] = [...(removed[field] ?? []), id];

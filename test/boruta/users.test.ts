@@ -545,6 +545,23 @@ describe('access that ends', () => {
     expect(plan.warnings.map(({ code }) => code)).toEqual(['unmanaged-end']);
   });
 
+  test("a document about another user ends nobody's access", async () => {
+    const at = await site();
+    at.now = before;
+    const organizations = { add: [{ name: 'initech', until: '2027-01-31' }] };
+    const other = { kind: 'User', id: ids.grace, organizations };
+    await at.apply({ ...byName, organizations }, other);
+    const plan = await at.plan(other);
+    expect(plan.warnings).toContainEqual({
+      code: 'unmanaged-end',
+      message: expect.stringContaining(`initech of ${ada}`),
+    });
+    at.now = after;
+    expect(todo(await at.plan())).toEqual([`update User/${ids.grace}`]);
+    await at.end();
+    expect(names(at, 'organizations')).toContain('initech');
+  });
+
   test('a stored plan is stale from its first end on', async () => {
     const at = await site();
     at.now = before;
