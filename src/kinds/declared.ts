@@ -56,6 +56,8 @@ export interface Declared {
   readonly reason?: string;
   /** The members of sets that it removes because their access has ended, by field. */
   readonly ended?: { readonly [field: string]: readonly string[] };
+  /** Other members whose end has passed, by id or name, by field: whoever had one before keeps it. */
+  readonly kept?: { readonly [field: string]: readonly string[] };
   /** The conditions by which the object was selected. Each is checked again before a write. */
   readonly conditions?: readonly Fields[];
   readonly places: Places;

@@ -122,7 +122,7 @@ function compareFields(given: CompareInput): Change {
     return { ...warning, place };
   });
   const { fields: resolved, ends } = extractEnds(kind, dated);
-  const dates = untilChanges(ends, recorded ?? {}, resolved, present.fields);
+  const dates = untilChanges(ends, recorded ?? {}, resolved, present.fields, declared.kept);
   const known = knownValues(input, present);
   // An undo of the run that restores a value must not remove it again.
   const before = { ...present.fields, ...withLostRestored(kind, present.fields, lost) };

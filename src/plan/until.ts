@@ -114,17 +114,18 @@ export function removeEndedAccess(
     present.add(address);
     const record = Object.hasOwn(resources, address) ? resources[address] : undefined;
     const { fields, removed, kept } = withoutEnded(document, record, now);
-    undated.push(...kept.map((name) => `${name} of ${address}`));
+    if (endedOnly)
+      undated.push(...heldOf(kept, record?.left?.fields ?? {}).map((name) => `${name} of ${address}`));
     const source = addLate(removed, address, record, document);
     if (Object.keys(removed).length === 0) {
       if (endedOnly) return [];
-      return [fields === document.fields ? document : { ...document, fields }];
+      return [fields === document.fields ? document : { ...document, fields, kept }];
     }
     if (endedOnly) {
       const known = recordedWhole(document, removed, record);
       return [removalOf(document.identity, removed, source ?? document, known)];
     }
-    return [{ ...document, fields: withRemoved(fields, removed), ended: removed }];
+    return [{ ...document, fields: withRemoved(fields, removed), ended: removed, kept }];
   });
   for (const [address, record] of Object.entries(resources)) {
     if (record.until === undefined || present.has(address)) continue;
@@ -174,14 +175,14 @@ function withRemoved(fields: Fields, removed: Removed): Fields {
 
 /**
  * Splits ended access from a document: `fields` without it, `removed` with the members that the object received with an end, and `kept`
- * with the names of members that it had before and keeps.
+ * with the other ones.
  */
 function withoutEnded(document: Declared, record: ResourceRecord | undefined, now: Date) {
   const { kind, fields: declaredFields } = document;
   const { fields: types } = kindOf(kind);
   const changed: Fields = {};
   const removed: Removed = {};
-  const kept: string[] = [];
+  const kept: { [field: string]: string[] } = {};
   const isEnded = (element: Value): boolean => {
     const end = endOf(element);
     return end !== undefined && Date.parse(end) <= now.getTime();
@@ -196,10 +197,7 @@ function withoutEnded(document: Declared, record: ResourceRecord | undefined, no
     const received = ids.filter((id) => id !== undefined);
     if (received.length > 0) removed[field] = received;
     const stay = over.filter((_, index) => ids[index] === undefined).map(withoutEnd);
-    const held = asElements(record?.left?.fields[field] ?? null).flatMap(({ id, name }) => [id, name]);
-    kept.push(
-      ...stay.flatMap((element) => idOrName(element) ?? []).filter((member) => held.includes(member)),
-    );
+    if (stay.length > 0) kept[field] = stay.flatMap((element) => idOrName(element) ?? []);
     changed[field] = {
       ...(whole === undefined ? {} : { whole: Array.isArray(whole) ? current(whole) : whole, stay }),
       add: current(add),
@@ -208,6 +206,14 @@ function withoutEnded(document: Declared, record: ResourceRecord | undefined, no
   }
   const isSame = Object.keys(changed).length === 0;
   return { fields: isSame ? declaredFields : { ...declaredFields, ...changed }, removed, kept };
+}
+
+/** Those of the members that an object has. */
+function heldOf(members: NonNullable<Declared['kept']>, fields: Fields): string[] {
+  return Object.entries(members).flatMap(([field, names]) => {
+    const held = asElements(fields[field] ?? null).flatMap(({ id, name }) => [id, name]);
+    return names.filter((name) => held.includes(name));
+  });
 }
 
 /** The fields of a document without removals of members that the object doesn't have, since the server may have deleted them. */
@@ -264,10 +270,11 @@ export function untilChanges(
   { until: recorded = {}, given = {} }: Pick<ResourceRecord, 'until' | 'given'>,
   resolved: Fields,
   present: Fields,
+  kept: Declared['kept'] = {},
 ) {
   const changes: { [field: string]: { [id: string]: End | null } } = {};
   const ends: { field: string; at: string; name: string }[] = [];
-  const undated: string[] = [];
+  const undated = heldOf(kept, present);
   for (const [field, declared] of Object.entries(resolved)) {
     const { [field]: known = {} } = recorded;
     const { [field]: held } = present;

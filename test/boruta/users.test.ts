@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Json } from '../../src/base/values.js';
@@ -427,6 +429,17 @@ describe('access that ends', () => {
     expect(todo(later)).toEqual([]);
     expect(later.warnings).toMatchObject([{ code: 'end-not-in-force' }]);
     expect(names(at, 'organizations')).toEqual(['acme', 'globex', 'initech']);
+  });
+
+  test('that has ended is warned about after the state was lost', async () => {
+    const at = await site();
+    at.now = before;
+    await at.apply(dated);
+    await rm(join(at.folder, '.idops'), { recursive: true });
+    at.now = after;
+    const plan = await at.plan();
+    expect(todo(plan)).toEqual([]);
+    expect(plan.warnings.map(({ code }) => code)).toEqual(['end-not-in-force']);
   });
 
   test('a changed end is shown and changes the digest, for a whole set too', async () => {
