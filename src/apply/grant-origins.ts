@@ -1,7 +1,7 @@
 import type { Fields } from '../base/values.js';
 import { elementKey } from '../kinds/fields.js';
 import type { Grant } from '../kinds/holdings.js';
-import { kindOf } from '../kinds/index.js';
+import { addressOf, kindOf } from '../kinds/index.js';
 import { mergedJournal, type RunJournals } from './find-runs.js';
 import { entriesOf } from './journal-entries.js';
 
@@ -25,9 +25,12 @@ export function grantOriginsIn(runs: readonly RunJournals[]): ReadonlyMap<string
       const hasEffect =
         answered !== undefined && answered.status !== 'failed' && answered.status !== 'skipped';
       if (access === undefined || !hasEffect) continue;
-      const { before, expected } = sending;
+      const { before, expected, kind, action } = sending;
+      // Servers choose the ids of new objects.
+      const id = action === 'create' ? answered.after?.fields.id : undefined;
+      const own = typeof id === 'string' ? addressOf(kind, { id }) : sending.key;
       const keysIn = (fields: Fields): string[] =>
-        access.grants(fields, {}).map((grant) => grantKey(sending.key, grant));
+        access.grants(fields, {}).map((grant) => grantKey(own, grant));
       for (const [field, after] of Object.entries(expected.fields)) {
         const granted = new Set(keysIn({ [field]: after }));
         const { [field]: former } = before.fields;

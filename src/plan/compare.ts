@@ -158,7 +158,7 @@ function compareFields(given: CompareInput): Change {
   if (isNew) {
     const created = createChange({ ...input, resolved, confirmed, base, blocked });
     return created.action === 'create'
-      ? { ...created, fields: [...created.fields, ...firstNumber(kind, input)] }
+      ? { ...created, fields: [...created.fields, ...firstNumber(kind, input), ...endFields(dates.until)] }
       : created;
   }
 

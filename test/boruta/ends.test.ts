@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { readRuns } from '../../src/apply/find-runs.js';
 import type { Json } from '../../src/base/values.js';
+import { loadProject } from '../../src/project/index.js';
 import { planGithub } from '../../src/report/github.js';
 import { planHtml } from '../../src/report/html.js';
 import { planMarkdown } from '../../src/report/markdown.js';
 import { pastRun } from '../../src/report/past.js';
 import { runText } from '../../src/report/runs.js';
 import { planText } from '../../src/report/text.js';
+import { access } from '../../src/session/access.js';
 import { readShownPlan, readStoredPlan } from '../../src/session/plan-file.js';
 import { fileRuns } from '../../src/state/file/runs.js';
 import { afterwards } from '../cleanups.js';
@@ -297,6 +299,29 @@ test('safety.keep is counted again before a removal', async () => {
   const { said } = await at.applyAfter(() => user(at, ids.grace).authorized_scopes.splice(0));
   expect(said).toEqual({ [ada]: expect.stringMatching(/^skipped: .*would leave 0/) });
   expect(at.writes()).toEqual([]);
+});
+
+test('the plan of a new user shows the ends, and access shows which run gave what', async () => {
+  const at = await site();
+  const { plan, run } = await at.apply(
+    { kind: 'Backend', name: 'Staff', create: true },
+    {
+      kind: 'User',
+      username: 'new@acme.example',
+      backend: 'Staff',
+      create: true,
+      password: 'correct horse battery',
+      organizations: { add: [{ name: 'initech', until: '2027-01-31' }] },
+    },
+  );
+  const path = 'organizations["initech"].until';
+  expect(plan.changes.flatMap(({ fields }) => fields)).toContainEqual(
+    expect.objectContaining({ path, before: null, after: '2027-01-31T00:00:00.000Z' }),
+  );
+  expect(planText(plan, { color: false, debug: false })).toContain(path);
+  const project = await loadProject({ cwd: at.folder, variables: { IDOPS_TOKEN: at.sandbox.token } });
+  const wanted = { user: ['new@acme.example'], organization: ['initech'], scope: [], role: [] };
+  expect((await access(project, {}, wanted)).grants).toMatchObject([{ run, since: expect.any(String) }]);
 });
 
 test('a run shows the ends that it set and changed', async () => {
