@@ -59,7 +59,7 @@ export interface Planned {
  * Throws an AggregateError of the reader's failures, and a ProblemsError for a target that matches nothing.
  */
 export async function buildPlan(given: BuildOptions): Promise<Planned> {
-  const { options, names, warnings } = await withDocumentsById(given);
+  const { options, names, warnings, covered } = await withDocumentsById(given);
   const { selection, profile } = options;
   const subjects = candidates(options, await awaitLists(options.read?.lists ?? {}));
   const { live, references, read, newIds: plannedIds } = await observeSubjects(subjects, names, options);
@@ -68,7 +68,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     subjects.map((subject) => ({ subject, ...addresses(subject, live.get(subject), decider.references) })),
   );
   const all = addressed.flatMap(({ all }) => all);
-  checkTargets(selection, all, options);
+  checkTargets(selection, [...all, ...covered], options);
   const matching = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
   const selected = matching.filter(({ subject }) => !subject.inOtherShard);
   const decided = await decideAll(selected, sameObjects(matching), decider, live, options.signal);
@@ -130,7 +130,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
 async function withDocumentsById(options: BuildOptions) {
   const { declared, selection, profile, state } = options;
   // The documents of an undo have ids and no ended access.
-  if (options.adjust !== undefined) return { options, names: [], warnings: [] };
+  if (options.adjust !== undefined) return { options, names: [], warnings: [], covered: [] };
   const names = listsOfNames(declared, selection.targets, profile);
   const read = reusableLists([], names, options.read);
   const references =
@@ -155,6 +155,10 @@ async function withDocumentsById(options: BuildOptions) {
     },
     names,
     warnings: [...expanded.warnings, ...dated.warnings],
+    // With --ended, objects of which nothing has ended are targets too.
+    covered: options.endedOnly
+      ? expanded.declared.flatMap((one) => addresses(one, undefined, references).all)
+      : [],
   };
 }
 

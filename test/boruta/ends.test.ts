@@ -324,6 +324,14 @@ test('the plan of a new user shows the ends, and access shows which run gave wha
   expect((await access(project, {}, wanted)).grants).toMatchObject([{ run, since: expect.any(String) }]);
 });
 
+test('--ended with a target of which nothing has ended does nothing', async () => {
+  const at = await site();
+  await at.declare({ ...byName, group: 'other' });
+  const plan = (target: string) => at.session((opened) => opened.plan({ ended: true, targets: [target] }));
+  expect(todo(await plan('User/ada@acme.example'))).toEqual([]);
+  expect(await problemsOf(plan('User/grace@acme.example'))).toEqual(['no-such-target']);
+});
+
 test('a run shows the ends that it set and changed', async () => {
   const at = await site();
   await at.apply({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } });
