@@ -24,7 +24,7 @@ import { backendOf } from './backend.js';
 import { withPullContext } from './pull.js';
 import type { SessionOptions } from './session.js';
 
-/** Whose access and access to what is wanted, by id or name, in which `*` matches any characters; empty lists mean all. */
+/** The users, organizations, scopes and roles to show, by id or name; `*` matches any characters, and an empty list means all. */
 export interface AccessRequest {
   readonly user: readonly string[];
   readonly organization: readonly string[];
@@ -37,7 +37,7 @@ interface Holder {
   readonly fields: Fields;
 }
 
-/** Who has what, as the server or the state knows it. */
+/** Users and what they have, from the server or the state. */
 interface AccessData extends Pick<ShownAccess, 'server' | 'source' | 'asOf' | 'notes'> {
   readonly holders: readonly Holder[];
   readonly references: References;
@@ -48,8 +48,8 @@ interface AccessData extends Pick<ShownAccess, 'server' | 'source' | 'asOf' | 'n
 const { kind, access: given } = accessKind;
 
 /**
- * Who has what: live if the profile lists them, otherwise as the state records it. Sends only GETs. Throws a ProblemsError (`not-found`)
- * if the request names somebody or something that isn't known.
+ * Who has what: live if the profile lists users, otherwise as the state records it. Sends only GETs. Throws a ProblemsError (`not-found`)
+ * if the request names an unknown user, organization, scope or role.
  */
 export async function access(
   project: Project,
@@ -114,7 +114,7 @@ export async function access(
   };
 }
 
-/** The users of the server. */
+/** The users as the server has them. */
 async function accessFromServer(project: Project, options: SessionOptions): Promise<AccessData> {
   return await withPullContext(
     project,
@@ -143,7 +143,7 @@ async function accessFromServer(project: Project, options: SessionOptions): Prom
   );
 }
 
-/** The users of the state. No request is sent. */
+/** The users as the state records them. Sends no request. */
 async function accessFromState(
   project: Project,
   { signal }: SessionOptions,
@@ -173,7 +173,7 @@ async function accessFromState(
     manifests,
     state,
     notes: [
-      `the server can't list users with the profile ${project.profile.name}: what idops never wrote or what others changed since is not known`,
+      `with the profile ${project.profile.name}, the server can't list users: access that idops never wrote, or that others changed since, is unknown`,
       ...(unrecorded.length === 0
         ? []
         : [`declared and never recorded, so unknown: ${firstFew(unrecorded)}`]),
@@ -185,7 +185,7 @@ async function accessFromState(
   };
 }
 
-/** When and by which run each grant was given, as the journals record it. */
+/** When and by which run each grant was given, from the journals. */
 async function grantOrigins(project: Project, state: State | undefined, redactor: Redactor) {
   try {
     const backend = await backendOf(project, redactor.add);
@@ -223,7 +223,7 @@ function endIn(ends: NonNullable<ResourceRecord['until']>, { path: [outermost] }
   return end?.received === true ? end.at : null;
 }
 
-/** The documents about single users; a note if it isn't known whom a document covers. */
+/** The documents, one for each user that they cover; a note if the users of a document are unknown. */
 function expandDocuments(documents: readonly Declared[], references: References) {
   const own = documents.filter((one) => one.kind === kind.name);
   try {
@@ -235,7 +235,7 @@ function expandDocuments(documents: readonly Declared[], references: References)
   }
 }
 
-/** Whether a declared element, by its id or otherwise its name, is one of the server. */
+/** Whether a declared element refers to this element of the server, by its id, or by its name if it has no id. */
 function declares(declared: Value, { id, name }: Fields): boolean {
   const isId = (text: Value | undefined): boolean =>
     typeof text === 'string' && typeof id === 'string' && identifierKey(text) === identifierKey(id);
@@ -251,7 +251,7 @@ function matches(wanted: readonly string[], { id, name }: Pick<ShownGrant, 'id' 
   );
 }
 
-/** Users limit what is shown; organizations, scopes and roles add up. */
+/** Whether a row is shown: its user must match, and one of the organizations, scopes and roles. */
 function isWanted({ user, ...targets }: AccessRequest, row: ShownGrant): boolean {
   const isAll = Object.values(targets).every((names) => names.length === 0);
   return (
@@ -260,7 +260,7 @@ function isWanted({ user, ...targets }: AccessRequest, row: ShownGrant): boolean
   );
 }
 
-/** Problems of names and ids that nothing has; patterns may match nothing. */
+/** Problems of unknown names and ids; a pattern may match nothing. */
 function unknownNameProblems(
   request: AccessRequest,
   known: AccessData,
@@ -283,10 +283,7 @@ function unknownNameProblems(
   const [who, hint] =
     source === 'live'
       ? ['server', 'idops list shows what there is']
-      : [
-          'state',
-          'idops state show lists what the state has; the server itself is not asked, since its profile lists no users',
-        ];
+      : ['state', 'idops state show lists what the state has; with this profile, the server lists no users'];
   return (Object.keys(request) as (keyof AccessRequest)[]).flatMap((type) =>
     request[type]
       .filter((name) => !name.includes('*') && !isKnown(type, name))

@@ -24,10 +24,11 @@ const JOURNAL_BUFFER = '.idops/kept';
 export async function backendOf(project: Project, onSecret: OnSecret): Promise<StateBackend> {
   const backend = await backendWithoutBuffer(project, onSecret);
   const kept = join(project.root, JOURNAL_BUFFER);
-  // A file needs no buffer; lines may be left from when the state was kept elsewhere.
+  // A state file needs no buffer, but lines may be left from a former backend.
   return project.state().in === 'file' && !existsSync(kept) ? backend : withJournalBuffer(backend, kept);
 }
 
+/** The same backend without the journal buffer. */
 export async function backendWithoutBuffer(project: Project, onSecret: OnSecret): Promise<StateBackend> {
   const settings = project.state();
   if (settings.in === 'file') return await fileBackend(settings);
@@ -46,7 +47,7 @@ async function backendInGit(
   if (root === undefined) {
     throw problemError(
       'state-unreachable',
-      `the state is kept in git, and ${file} lies in no git work tree`,
+      `the state is kept in git, but ${file} is not in a git work tree`,
       'run idops in a clone of the repository, or keep the state elsewhere',
     );
   }
@@ -78,7 +79,7 @@ async function backendInPostgres(
   return postgresBackend({ url, name: name ?? environment ?? 'state', ...given });
 }
 
-/** The credentials in git's configuration of remotes: a server may repeat them in a message. */
+/** The credentials in git's configuration of remotes, since a server may repeat them in a message. */
 async function configuredSecrets(root: string): Promise<string[]> {
   const keys = '^(http\\..*extraheader|remote\\..*url|url\\..*)$';
   const output = await git(root, ['config', '--get-regexp', keys]).catch(() => '');
@@ -88,7 +89,7 @@ async function configuredSecrets(root: string): Promise<string[]> {
     .flatMap((line) => [...line.split(/\s+/).flatMap(credentialsIn), ...headerSecrets(line)]);
 }
 
-/** The credential in `http.extraheader AUTHORIZATION: basic …`, and the password in it. */
+/** The credential in a line `http.extraheader AUTHORIZATION: basic …`, and the password in it. */
 function headerSecrets(line: string): string[] {
   const credential = /^http\..*?\s\S+:\s*(?:\S+\s+)?(\S{4,})$/i.exec(line)?.[1];
   if (credential === undefined) return [];
@@ -100,7 +101,7 @@ function credentialsIn(remote: string): string[] {
   const url = parseUrl(remote);
   if (url === undefined) return [];
   const { username, password } = url;
-  // A user name without a password, as for ssh, is no secret.
+  // A user name without a password, as for ssh, is not a secret.
   const given = [password, ...(remote.startsWith('http') ? [username] : [])].filter((one) => one !== '');
   return given.flatMap((one) => [one, decodeURIComponent(one)]);
 }
@@ -111,8 +112,8 @@ export function isEphemeralRunner({ CI = '', RUNNER_ENVIRONMENT }: NodeJS.Proces
 }
 
 /**
- * A warning if losing the state can lose data: on a server that writes users whole, an interrupted update can empty a user's lists, and
- * only journal and state know what was in them.
+ * A warning if losing the state can lose data: on a server that writes whole users, an interrupted update can empty the lists of a user,
+ * and only the journal and the state have their former content.
  */
 export function stateLossWarning(
   project: Pick<Project, 'state' | 'profile' | 'root'>,
@@ -124,7 +125,7 @@ export function stateLossWarning(
   return [
     warning(
       'state-not-kept',
-      'the state is a file in the work tree: if a run is cut off and its runner is thrown away, so is what has to be restored, and users lose their lists for good',
+      'the state is a file in the work tree: if a run is interrupted and its runner is deleted, what must be restored is lost, and users permanently lose their lists',
       [],
       'keep it in git or PostgreSQL: state: {git: {}}',
     ),
@@ -137,9 +138,9 @@ export function notSharedWarning(project: Pick<Project, 'state'>, { place }: Sta
   return [
     warning(
       'state-not-shared',
-      `the state is in the file ${place}, which runners of other machines don't share: each of them has a state of its own`,
+      `the state is in the file ${place}, which runners on other machines don't share: each has its own state`,
       [],
-      'keep it in git or PostgreSQL, unless the file is on a disk that all of them have',
+      'keep it in git or PostgreSQL, unless the file is on a disk that all of them share',
     ),
   ];
 }

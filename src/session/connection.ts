@@ -34,8 +34,8 @@ export interface ReaderOptions {
 }
 
 /**
- * Makes the connection that settings describe; nothing is sent yet. `declared` is what the run is about: a token that is fetched is asked for
- * the scopes that this needs, and for others when a request requires them. By default one request at a time is sent.
+ * Creates a connection; sends nothing yet. `declared` are the objects of the run: a fetched token has the scopes that they need, and further
+ * scopes when a request requires them. By default one request is sent at a time.
  */
 export function openConnection(
   server: ServerSettings,
@@ -61,7 +61,7 @@ export function openConnection(
   });
 }
 
-/** Does work with a connection that can't write, and closes it. */
+/** Calls `work` with a reader, which can't write, and closes the connection. */
 export async function withReader<T>(
   server: ServerSettings,
   declared: readonly Declared[],

@@ -19,19 +19,19 @@ import type { State, StateHead } from '../state/state.js';
 
 export interface CurrentState {
   readonly state: State;
-  /** What a person should know: a lock that was taken over, a killed run that was settled. */
+  /** Notes for the user: a lock that was taken over, a killed run that was settled. */
   readonly notes: readonly string[];
-  /** The lists that were read to find out what killed runs did; undefined if there was nothing to find out. */
+  /** The lists that were read to settle killed runs; undefined if none were needed. */
   readonly read: ReadLists | undefined;
 }
 
 export interface SettleOptions extends Omit<ResumeOptions, 'runs'> {
   readonly server: string;
-  /** The shard that the session is for; undefined for all of the state. */
+  /** The shard of the session; undefined for the whole state. */
   readonly shard?: Shard | undefined;
 }
 
-/** Takes the lock, loads the state and settles what killed runs left unfinished. The caller releases the lock. */
+/** Takes the lock, loads the state and settles the runs that were killed. The caller releases the lock. */
 export async function lockAndLoadState(
   home: StateLocation,
   command: string,
@@ -42,7 +42,7 @@ export async function lockAndLoadState(
   const lock = await loader.lock(shard === undefined ? command : `${command} --shard ${shardText(shard)}`);
   try {
     const state = await loader.settle();
-    // A run of the whole goes on from all that shards did.
+    // A run without a shard continues from the work of all shards.
     return { ...loader.result(shard === undefined ? joinedState(state) : state), lock };
   } catch (failure) {
     await lock.release();
@@ -51,8 +51,8 @@ export async function lockAndLoadState(
 }
 
 /**
- * Loads the state and writes nothing. What killed runs left unfinished is settled in memory, for this plan alone. If a run is writing the
- * state, returns it as it is.
+ * Loads the state and writes nothing. Killed runs are settled only in memory, for this plan. If a run is writing the state, returns the
+ * state as it is.
  */
 export async function loadStateForPlan(home: StateLocation, options: SettleOptions): Promise<CurrentState> {
   const { backend } = home;
@@ -67,10 +67,10 @@ export async function loadStateForPlan(home: StateLocation, options: SettleOptio
   return loader.result(state);
 }
 
-/** Thrown if another shard changed the state since it was loaded: nothing is saved, and the state is loaded again. */
+/** Thrown if another shard changed the state after it was loaded: nothing is saved, and the state is loaded again. */
 const changedMeanwhile = problemError('locked', 'another shard changed the state');
 
-/** Brings a state up to what killed runs did. */
+/** Loads a state and settles killed runs: adds what they did to it. */
 class StateLoader {
   readonly notes: string[] = [];
   readonly #home: StateLocation;
@@ -97,8 +97,8 @@ class StateLoader {
   }
 
   /**
-   * Settles what is unfinished, with the lock held. The first shard of a split saves it in the change that splits the state: shards that
-   * begin at the same time find it done, or load the state again.
+   * Settles killed runs, with the lock held. The first shard saves that in the same change that splits the state, so shards that begin at
+   * the same time find it done, or load the state again.
    */
   async settle(): Promise<State> {
     for (;;) {
@@ -123,7 +123,7 @@ class StateLoader {
     return state;
   }
 
-  /** Loads the state and its unfinished runs; `splitFor` is the shard if the state is not split for it. Throws `locked` if a run is under way. */
+  /** Loads the state and its unfinished runs; `splitFor` is the shard if the state is not split for it yet. Throws `locked` if a run is active. */
   async #loadUnfinished(): Promise<{ state: State; found: JournalContent[]; splitFor: Shard | undefined }> {
     const { shard } = this.#options;
     for (;;) {
@@ -132,7 +132,7 @@ class StateLoader {
       const found = await unfinishedRuns(state, this.#home, shard);
       const running = found.find(isRunning);
       if (running === undefined) return { state, found, splitFor };
-      // Another shard may have split the state meanwhile, and begun.
+      // Meanwhile another shard may have split the state and begun its run.
       if (splitFor === undefined || isUnchanged(await this.#home.backend.saved(), state))
         throw runningError(running.run);
     }
@@ -160,7 +160,7 @@ class StateLoader {
     return state;
   }
 
-  /** Saves what was found out about a run. Throws `changedMeanwhile`. */
+  /** Saves the outcome of a settled run. Throws `changedMeanwhile`. */
   async #save(before: State, { state, run }: Resumed): Promise<State> {
     const { backend } = this.#home;
     const { shard } = this.#options;
@@ -169,7 +169,7 @@ class StateLoader {
       return state;
     }
     const part = parsePartName(run);
-    // A run of other shards may concern objects that others write.
+    // A run of another shard may be about objects that this shard doesn't own.
     const isOwn = part !== undefined && sameShard(part.shard, shard);
     const head = await backend.merge({
       records: changedRecords(before.resources, state.resources),
@@ -181,7 +181,7 @@ class StateLoader {
     return { ...head, resources: state.resources };
   }
 
-  /** Splits a state, with what is unfinished saved in it, and then ends the journals of that. Throws `changedMeanwhile`. */
+  /** Splits a state and saves the outcome of killed runs with it, then ends their journals. Throws `changedMeanwhile`. */
   async #split(before: State, found: readonly JournalContent[], shard: Shard): Promise<void> {
     const { backend } = this.#home;
     const resumed: Resumed[] = [];
@@ -215,7 +215,7 @@ class StateLoader {
   }
 }
 
-/** Whether a state is as it was loaded. */
+/** Whether the saved state is still the one that was loaded. */
 function isUnchanged(now: StateHead | undefined, { serial, lineage }: State): boolean {
   return now === undefined ? serial === 0 : now.serial === serial && now.lineage === lineage;
 }

@@ -8,8 +8,8 @@ import { matchesTarget } from '../plan/select.js';
 import { type Contribution, type ShownContributions, unresolvedNote } from '../report/contributions.js';
 
 /**
- * Which documents declare what about an object, without the network: by its address with an id or a name. Throws a ProblemsError
- * (`no-such-address`) if none does.
+ * The documents that declare an object and what they declare, without the network. The address may have an id or a name. Throws a
+ * ProblemsError (`no-such-address`) if no document declares the object.
  */
 export function explain(
   declared: readonly Declared[],
@@ -47,7 +47,7 @@ export function explain(
   );
 }
 
-/** The condition of a document about many objects, with the ids and names that it leaves out. */
+/** The condition of a document about many objects, with the ids and names that it excludes. */
 function conditionOf({ match = {}, except = [] }: Partial<Selector> = {}): Fields {
   const names = except.map(({ id, username = '' }) => id ?? username);
   return names.length === 0 ? match : { ...match, except: names };
@@ -57,12 +57,12 @@ function isById(address: string): boolean {
   return isUuid(address.split('/')[1] ?? '');
 }
 
-/** The part of an address behind its id or name, such as the type of a template. */
+/** The part of an address after its id or name, such as the type of a template. */
 function afterName(address: string): string {
   return address.split('/').slice(2).join('/');
 }
 
-/** The address in lower case, and those of documents that have both an id and a name. */
+/** The address in lower case, and its other form if a document has both an id and a name. */
 function namesOf(declared: readonly Declared[], address: string): ReadonlySet<string> {
   const names = new Set([address.toLowerCase()]);
   for (const { kind, identity, fields } of declared) {

@@ -13,14 +13,14 @@ export function problemsOf(failure: unknown): Problem[] {
   return withoutDuplicates(failuresIn(failure).flatMap(problemsOfOne));
 }
 
-/** The same for mistakes in the input alone. Throws what is a mistake of idops, or comes after an interruption. */
+/** The same, for problems of the input only. Throws the failure if it is a bug in idops, or if the signal aborted. */
 export function inputProblems(failure: unknown, signal: AbortSignal | undefined): Problem[] {
   const problems = problemsOf(failure);
   if (signal?.aborted || problems.some(({ code }) => code === 'internal')) throw failure;
   return problems;
 }
 
-/** Several requests may fail for one cause, such as a refused token: it is reported once. */
+/** Reports one cause of several failed requests, such as a refused token, only once. */
 function withoutDuplicates(problems: readonly Problem[]): Problem[] {
   const cause = (problem: Problem): string =>
     problem.code === 'server-unauthorized' ? problem.code : JSON.stringify(problem);
@@ -33,14 +33,14 @@ function problemsOfOne(one: unknown): readonly Problem[] {
   if (one instanceof ServerFailure) return [error(`server-${one.kind}`, one.message, [], hints[one.kind])];
   // Node throws this when the working directory is gone.
   if (one instanceof Error && 'syscall' in one && one.syscall === 'uv_cwd') {
-    const message = "the folder that this runs in isn't there any more, or can't be read";
-    return [error('file-unreadable', message, [], 'change into it again, or into another one')];
+    const message = "the current folder no longer exists or can't be read";
+    return [error('file-unreadable', message, [], 'change to another folder')];
   }
-  const hint = 'this is a mistake in idops: please report it with the output of --debug';
+  const hint = 'this is a bug in idops: please report it with the output of --debug';
   return [error('internal', describeThrown(one), [], hint)];
 }
 
-/** Some values that can be thrown have no text, or throw when it is asked for. */
+/** A thrown value may have no text, or throw when it is converted to one. */
 function describeThrown(one: unknown): string {
   try {
     return one instanceof Error ? `${one.name}: ${one.message}` : String(one);

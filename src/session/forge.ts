@@ -8,11 +8,11 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 interface Checkout {
   readonly workspace: string | undefined;
-  /** The address at which people see the files of the commit. */
+  /** The URL that shows the files of the commit. */
   readonly files: string;
 }
 
-/** An address without characters that are special in Markdown or HTML. */
+/** A URL without characters that are special in Markdown or HTML. */
 const plainAddress = /^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
 
 export function isCommit(text: string): boolean {
@@ -20,7 +20,7 @@ export function isCommit(text: string): boolean {
 }
 
 /**
- * Where the forge shows the files of a folder, at the commit that CI runs for (on GitHub, `sha`). Undefined outside of GitHub, Gitea,
+ * Where the forge shows the files of a folder, at the commit of the CI run (on GitHub, `sha`). Undefined outside of GitHub, Gitea,
  * Forgejo and GitLab, or if the folder belongs to another repository.
  */
 export async function forgeOf(
@@ -41,7 +41,7 @@ export async function forgeOf(
 function onGithub(env: Environment, sha: string): Checkout | undefined {
   const { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' } = env;
   if (server === '' || repository === '' || !isCommit(sha)) return undefined;
-  // Gitea and Forgejo run the same workflows, and show files at another address.
+  // Gitea and Forgejo run the same workflows but show files at other URLs.
   const view = env.GITEA_ACTIONS === 'true' || env.FORGEJO_ACTIONS === 'true' ? 'src/commit' : 'blob';
   return {
     workspace: env.GITHUB_WORKSPACE,
@@ -61,14 +61,14 @@ export function gitlabCommit(env: Environment): string {
   return env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || (env.CI_COMMIT_SHA ?? '');
 }
 
-/** The folder of the checkout, if the folder belongs to that repository and not to one inside of it. */
+/** The folder of the checkout, if `folder` belongs to that repository and not to a nested one. */
 async function rootOf(folder: string, { workspace = '' }: Checkout): Promise<string | undefined> {
   const checkedOut = workspace === '' ? undefined : await realpath(workspace).catch(() => undefined);
   const top = findWorkTree(folder);
   return top === undefined || top === checkedOut ? checkedOut : undefined;
 }
 
-/** The event that a GitHub workflow runs for; undefined if there is none. */
+/** The event of a GitHub workflow run; undefined if there is none. */
 export function eventPayload(env: Environment): unknown {
   try {
     return JSON.parse(readFileSync(env.GITHUB_EVENT_PATH ?? '', 'utf8')) as unknown;
@@ -77,13 +77,13 @@ export function eventPayload(env: Environment): unknown {
   }
 }
 
-/** The commit of a run; for a pull request the last one of its branch, not the merge. Empty if unknown. */
+/** The commit of a workflow run; for a pull request the head of its branch, not the merge. Empty if unknown. */
 export function headCommit(env: Environment, payload: unknown): string {
   const sha = memberOf(payload, 'pull_request', 'head', 'sha');
   return typeof sha === 'string' ? sha : (env.GITHUB_SHA ?? '');
 }
 
-/** A member inside of an unknown value; undefined if there is none. */
+/** A nested member of an unknown value; undefined if there is none. */
 export function memberOf(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(
     (part, name) =>

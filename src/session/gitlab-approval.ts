@@ -5,16 +5,15 @@ import type { Environment } from './forge.js';
 
 export interface PipelineApproval {
   readonly approval: Approval;
-  /** When the merge request's plan was made; null if none approves. */
+  /** When the plan of the merge request was made; null without IDOPS_APPROVAL. */
   readonly plannedAt: Date | null;
-  /** When the pipeline began; null if GitLab doesn't say. */
+  /** When the pipeline was created; null if GitLab doesn't set it. */
   readonly pipelineStartedAt: Date | null;
 }
 
 /**
- * The approval with which a job of GitLab CI applies a stored plan, from its variables `env`. A plan counts once for its pipeline, and once
- * for the merge request that IDOPS_APPROVAL names (its number, its last commit, the pipeline that planned and when).
- * Undefined outside of GitLab CI. Throws a ProblemsError (`not-approved`) if IDOPS_APPROVAL can't be read, or if the state is a file
+ * The approval of a stored plan that a job of GitLab CI applies, from its variables `env`. A plan can be used once for its pipeline, and
+ * once for the merge request in IDOPS_APPROVAL (its number, last commit, planning pipeline and time). Undefined outside of GitLab CI. Throws a ProblemsError (`not-approved`) if IDOPS_APPROVAL can't be read, or if the state is a file
  * (`inFile`) that is deleted with the job.
  */
 export function pipelineApproval(
@@ -31,7 +30,7 @@ export function pipelineApproval(
     throw refusal('IDOPS_APPROVAL is not what gitlab.mjs approved prints', 'let the job set it to that');
   if (given !== '' && inFile && env.CI_DISPOSABLE_ENVIRONMENT === 'true')
     throw refusal(
-      'an approval counts once, which the state remembers, and the state is a file that this runner throws away',
+      'an approval can be used only once, which the state records, but the state is a file that is deleted with this runner',
       'keep the state in git or PostgreSQL: state: {git: {}}',
     );
   const pull_request = request === undefined ? null : Number(request);

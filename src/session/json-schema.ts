@@ -14,14 +14,14 @@ const sources: { readonly [name in SchemaName]: readonly [title: string, schema:
       ),
   ],
   config: ['The configuration of an idops project, idops.yaml', () => configSchema],
-  plan: ['A plan, as idops plan --format json gives it', () => planSchema],
+  plan: ['A plan, as idops plan --format json prints it', () => planSchema],
   run: [
-    'A run: the result that idops apply --format json gives, or a line of its journal',
+    'A run: the result that idops apply --format json prints, or a line of its journal',
     () => z.union([resultSchema, journalLineSchema]),
   ],
 };
 
-/** A JSON Schema (draft 2020-12), from the schema that idops itself checks with. */
+/** A JSON Schema (draft 2020-12), generated from the schema that idops itself uses. */
 export function jsonSchema(name: SchemaName): object {
   const [title, schemaOf] = sources[name];
   const { $schema, ...schema } = z.toJSONSchema(schemaOf(), {
@@ -29,7 +29,7 @@ export function jsonSchema(name: SchemaName): object {
     override: ({ zodSchema, jsonSchema: part }) => {
       if (name !== 'manifest' && name !== 'config') return;
       allowVariables(part);
-      // zod drops them from a value that is transformed, such as a file reference.
+      // zod drops these annotations from a transformed value, such as a file reference.
       const { examples, default: defaultValue } = z.globalRegistry.get(zodSchema) ?? {};
       if (Array.isArray(examples)) part.examples = examples;
       if (defaultValue !== undefined) part.default = defaultValue as typeof part.default;
@@ -49,7 +49,7 @@ function withoutDefaults(part: unknown): void {
   }
 }
 
-/** Allows `${NAME}` in the place of anything but a free string. */
+/** Allows `${NAME}` instead of any value that is not a free string. */
 function allowVariables(part: z.core.JSONSchema.BaseSchema): void {
   const isRestricted =
     part.type === 'boolean' ||

@@ -9,13 +9,13 @@ import type { SessionOptions } from './session.js';
 
 export interface Listing extends ShownListing {
   readonly profile: ProfileName;
-  /** What could not be looked for, one sentence each. */
+  /** What could not be listed, one sentence each. */
   readonly notes: readonly string[];
-  /** Ids that were asked for and that the server doesn't have (`not-found`). */
+  /** Problems of requested ids that the server doesn't have (`not-found`). */
   readonly missing: readonly Problem[];
 }
 
-/** Lists what the server has, as far as its profile can read it. Sends only GETs. */
+/** Lists the objects of the server that its profile can read. Sends only GETs. */
 export async function list(
   project: Project,
   options: SessionOptions,

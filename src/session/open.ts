@@ -19,8 +19,8 @@ import { lastRun } from './undo.js';
 import { keepProblems } from './validation.js';
 
 /**
- * Loads the manifests, the credentials and the state of a project, all before anything is sent. The session can plan
- * and can't apply. Throws a ProblemsError with everything that is wrong.
+ * Loads the manifests, the credentials and the state of a project before any request is sent. The session can plan but
+ * not apply. Throws a ProblemsError with every problem.
  */
 export async function openSession(project: Project, options: SessionOptions = {}): Promise<Session> {
   const { apply: _, approvalHistory: __, ...session } = await open(project, undefined, options);
@@ -29,7 +29,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
 
 /**
  * The same for a command that writes: the session holds the lock of the state until it is closed.
- * Also throws a ProblemsError (`locked`) if somebody else holds it.
+ * Also throws a ProblemsError (`locked`) if another process holds the lock.
  */
 export async function openForWriting(
   project: Project,
@@ -39,7 +39,7 @@ export async function openForWriting(
   return await open(project, command, options);
 }
 
-/** Works in a session and closes it. `tell` gets its warnings and notes first, and in the end the warnings of closing it. */
+/** Calls `work` with a session and closes it. `tell` gets its warnings and notes first, and in the end the warnings of closing it. */
 export async function withSession<S extends Session, T>(
   session: S,
   report: (problems: readonly Problem[], notes: readonly string[]) => void,
@@ -79,7 +79,7 @@ async function open(
     network: { onRetry: progress.retry, ...options.network },
   });
   const { reader, writer } = connection;
-  // One shard of one is the whole.
+  // Shard 1/1 is the whole project.
   const shard = options.shard?.count === 1 ? undefined : options.shard;
   const shared = { reader, profile: server.profile, concurrency, progress, signal, pause: options.pause };
   const home = { backend, environment: project.environment };
@@ -125,15 +125,16 @@ async function open(
     apply: (approved, approval) =>
       lifecycle.runAlone(async () => {
         if (!isApproved(approved))
-          throw new TypeError('this plan was not approved: approve(plan, limits) does it');
+          throw new TypeError('this plan was not approved: call approve(plan, limits) first');
         const made = planner.recipeOf(approved.plan);
         if (made === undefined) {
           throw new TypeError(
-            'this plan was made in another session, or before something was applied in this one, and what is there may have ' +
-              'changed since: make it in this one, or store it and use planStored',
+            'this plan was made in another session, or before an apply in this one, so it may be out of date: ' +
+              'make a new plan in this session, or store it and use planStored',
           );
         }
-        if (lock === undefined) throw new TypeError('only what holds the lock of the state applies');
+        if (lock === undefined)
+          throw new TypeError('apply needs a session that holds the lock: use openForWriting');
         const { result, answers, ...applied } = await applyPlan(approved, {
           ...shared,
           lock,
@@ -161,7 +162,7 @@ async function open(
   };
 }
 
-/** Loads the settings of the server and the manifests. Throws a ProblemsError with everything that is wrong with both. */
+/** Loads the settings of the server and the manifests. Throws a ProblemsError with every problem of both. */
 async function loadAll(
   project: Project,
   options: SessionOptions,
@@ -169,14 +170,14 @@ async function loadAll(
 ): Promise<{ server: ServerSettings; manifests: LoadedManifests; warnings: readonly Problem[] }> {
   const { manifests: wanted = true, tokenFile, signal } = options;
   const settings = project.server(options);
-  // The manifests are checked for the server that they go to; a profile from a process variable is known only now.
+  // Manifests are checked against the profile of the server; a profile from a process variable is known only here.
   const profile = await settings.then(
     (known) => known.profile,
     () => project.profile,
   );
   const [server, manifests] = await Promise.allSettled([
     settings,
-    // Manifests that nothing is done with are loaded for their secrets: a server may repeat one in a message.
+    // Unused manifests are loaded for their secrets, since a server may repeat one in a message.
     loadManifests(project, { profile, lenient: !wanted, signal, tokenFile }),
   ]);
   const problems = [
@@ -201,22 +202,22 @@ async function loadAll(
   return { server: server.value, manifests: { ...manifests.value, declared }, warnings: problems };
 }
 
-/** The work of a session: it ends once, after all work that is under way, and applies one plan at a time. */
+/** Tracks the work of a session: the session ends once, after all running work, and applies one plan at a time. */
 class Lifecycle {
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #end: () => Promise<readonly Problem[]>;
   #ended: Promise<readonly Problem[]> | undefined;
   #applying = false;
-  /** Aborted when the session ends: nothing new may be started. */
+  /** Aborts when the session ends: nothing new may start. */
   readonly signal = this.#stop.signal;
 
-  /** `end` releases all that the session holds and returns warnings; it is called once. */
+  /** `end` releases the resources of the session and returns warnings; it is called once. */
   constructor(end: () => Promise<readonly Problem[]>) {
     this.#end = end;
   }
 
-  /** Does work that the end of the session waits for. Throws a TypeError if it has ended. */
+  /** Runs work; the end of the session waits for it. Throws a TypeError if the session has ended. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#ended !== undefined) throw new TypeError('this session is closed');
     const running = work();
@@ -224,16 +225,17 @@ class Lifecycle {
     return await running.finally(() => this.#running.delete(running));
   }
 
-  /** Does work of which only one may run at a time. Throws a TypeError if one is running. */
+  /** Runs an apply. Throws a TypeError if another one is running. */
   async runAlone<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#applying) throw new TypeError('this session is applying a plan: wait for it, and plan again');
+    if (this.#applying)
+      throw new TypeError('this session is applying a plan: wait until it is done, then plan again');
     this.#applying = true;
     return await this.run(work).finally(() => {
       this.#applying = false;
     });
   }
 
-  /** Starts nothing more, waits until work under way is finished and recorded, and releases all; returns warnings. */
+  /** Starts nothing new, waits until running work is finished and recorded, and releases all resources. Returns warnings. */
   async end(): Promise<readonly Problem[]> {
     this.#stop.abort();
     this.#ended ??= Promise.allSettled([...this.#running]).then(() => this.#end());

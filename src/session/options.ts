@@ -8,7 +8,7 @@ import type { Limits } from '../plan/approve.js';
 import { shares } from '../plan/plan.js';
 import type { PlanOptions } from './session.js';
 
-/* The options that the command line shares with the `args` of the action. */
+/* Options that the command line and the `args` of the action share. */
 
 export interface SelectionOptions {
   readonly target: readonly string[];
@@ -37,7 +37,10 @@ export function selectionOptions(): Option[] {
       .argParser(collect)
       .default([], 'everything'),
     kindOption(),
-    new Option('--prune', 'delete what idops applied or created and no manifest declares any more'),
+    new Option(
+      '--prune',
+      'delete objects that idops applied or created and that no manifest declares any more',
+    ),
     new Option('--assert', 'send even if the recorded value already matches'),
     shardOption(),
   ];
@@ -103,7 +106,7 @@ export function discoveryOptionsOf({ kind, backend, type, user, client }: Omit<P
   return { kinds: kindNames.filter((name) => kind.includes(name)), asked: { backend, type, user, client } };
 }
 
-/** The limits of one run, instead of those of `safety`. */
+/** Limits of one run, which override those of `safety`. */
 export interface AllowOptions {
   readonly allowDestructive?: number;
   readonly allowPrivileged?: number;
@@ -151,7 +154,7 @@ export function endedOption(): Option {
   return new Option('--ended', 'only remove access that has ended');
 }
 
-/** The instant at which it is decided which access has ended. */
+/** The instant that decides which access has ended. */
 export function nowOption(): Option {
   const description =
     'the instant that decides which access has ended, such as 2027-01-31T00:00:00Z (the present)';
@@ -182,16 +185,16 @@ export function sessionOptionsOf(options: ConnectionOptions & { readonly baseUrl
   return { baseUrl, tokenFile, concurrency, timeout, network: { rate, retries } };
 }
 
-/** The problem of options that don't go with a stored plan. */
+/** A problem if options conflict with a stored plan. */
 export function planFileConflicts(options: SelectionOptions & { readonly out?: string }): Problem[] {
   const { target, kind, prune, assert, shard, out, ended } = options;
   if (target.length + kind.length === 0 && ![prune, assert, shard, out, ended].some(Boolean)) return [];
   return [
     error(
       'wrong-option',
-      "--target, --kind, --prune, --assert, --shard, --ended and --out don't go with a plan file",
+      "--target, --kind, --prune, --assert, --shard, --ended and --out can't be used with a plan file",
       [],
-      'a stored plan says itself what it is about',
+      'a stored plan already has these options',
     ),
   ];
 }
@@ -228,11 +231,11 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (value:
 function positive(value: string): number {
   const number = Number(value);
   if (/^[\d.]+$/.test(value) && Number.isFinite(number) && number > 0) return number;
-  throw new InvalidArgumentError('It must be a number of more than 0.');
+  throw new InvalidArgumentError('It must be a number greater than 0.');
 }
 
 function seconds(value: string): number {
   const number = Number(value);
   if (value.trim() !== '' && Number.isFinite(number) && number > 0 && number <= 86_400) return number;
-  throw new InvalidArgumentError('It must be a number of seconds, more than 0 and 86400 (a day) at most.');
+  throw new InvalidArgumentError('It must be a number of seconds, greater than 0 and at most 86400 (a day).');
 }

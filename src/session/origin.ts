@@ -6,8 +6,8 @@ import type { Origin } from '../state/journal.js';
 import { type Environment, eventPayload, gitlabCommit, headCommit, isCommit, memberOf } from './forge.js';
 
 /**
- * Who runs idops, for the journal: what GitHub or GitLab CI says in its variables `env`; elsewhere the newest commit of the project's git
- * work tree and its author. Texts are one line each, of limited length and without secrets. Never throws.
+ * Who runs idops, for the journal: from the variables `env` of GitHub or GitLab CI; elsewhere the newest commit of the project's git work
+ * tree and its author. Each text is one line of limited length without secrets. Never throws.
  */
 export async function originOf(
   env: Environment,

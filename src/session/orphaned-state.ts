@@ -6,18 +6,18 @@ import { fileBackend } from '../state/file/index.js';
 import type { State } from '../state/state.js';
 import { parseState, parseStateJson } from '../state/state-text.js';
 
-/** A place, other than the configured one, that may have the state. */
+/** A former location of the state, which may still have it. */
 interface FormerPlace {
   readonly place: string;
-  /** What `idops state migrate --from` takes. */
+  /** The argument of `idops state migrate --from`. */
   readonly from: string;
-  /** How to remove it, or leave it to others. */
+  /** How to remove that state, or keep it for other environments. */
   readonly removal: string;
-  /** Throws a ProblemsError for one that can't be read or was moved. */
+  /** Throws a ProblemsError if the state can't be read or was moved. */
   state(): Promise<State | undefined>;
 }
 
-/** A problem if the configured state is empty and a former place still has one, whose objects would count as unknown; otherwise null. */
+/** A problem if the configured state is empty and a former location still has records of this server; otherwise null. */
 export async function findOrphanedState(project: Project, state: State): Promise<Problem | null> {
   const isNew = state.serial === 0 && Object.keys(state.resources).length === 0;
   if (!isNew) return null;
@@ -34,7 +34,7 @@ export async function findOrphanedState(project: Project, state: State): Promise
       'state-elsewhere',
       `the configured state is empty, and ${place} has ${what} of this server`,
       [],
-      `idops state migrate --from ${from} brings ${them} there; to start over instead: ${removal}`,
+      `idops state migrate --from ${from} moves ${them} there; to start over instead: ${removal}`,
     );
   }
   return null;
@@ -45,7 +45,7 @@ async function formerFiles(project: Project): Promise<FormerPlace[]> {
   const settings = project.state();
   const environmentFiles =
     environment === null ? [] : [`.idops/${environment}.json`, `.idops/${environment}/state.json`];
-  // If the configuration names a file, the default state may belong to objects managed without an environment.
+  // If the configuration names a file, the default file may be the state of runs without an environment.
   const isNamed = settings.in === 'file' && settings.path !== resolve(root, defaultState(environment));
   const defaultFiles = isNamed && environment !== null ? [] : [DEFAULT_STATE];
   return await Promise.all(
@@ -54,7 +54,7 @@ async function formerFiles(project: Project): Promise<FormerPlace[]> {
       .filter((path) => settings.in !== 'file' || path !== settings.path)
       .map(async (path) => {
         const { place, saved } = await fileBackend({ path, allowTracked: true });
-        // Objects managed without an environment may still need it.
+        // Runs without an environment may still need it.
         const isOthers = environment !== null && path === resolve(root, DEFAULT_STATE);
         const removal = isOthers ? `set state.path in the environment ${environment}` : `rm ${place}`;
         return { place, from: place, removal, state: saved };
@@ -62,7 +62,7 @@ async function formerFiles(project: Project): Promise<FormerPlace[]> {
   );
 }
 
-/** The state on branches that this clone has fetched, at the path that the configuration names and at the default one. */
+/** States on branches that this clone has fetched, at the configured path and at the default path. */
 async function formerBranches(project: Project): Promise<FormerPlace[]> {
   const root = findWorkTree(project.root);
   if (root === undefined) return [];
@@ -75,7 +75,7 @@ async function formerBranches(project: Project): Promise<FormerPlace[]> {
     for (const [ref, text] of await seenTexts(root, path).catch(() => [])) {
       found.push({
         place: `${path} in git (${ref})`,
-        from: 'FILE (a copy of the configuration beside it, with the former "state")',
+        from: 'FILE (a copy of the configuration in the same folder, with the former "state")',
         removal: path === own ? `git update-ref -d ${ref}` : `remove ${path} from that branch`,
         state: async () => parseState(parseStateJson(text, path), path),
       });

@@ -9,15 +9,14 @@ import { isInside } from '../manifests/symlinks.js';
 import type { PrivateInputs, Project } from '../project/index.js';
 import { shownPath } from '../yaml/source-file.js';
 
-/** A project, and the manifests and bodies that were read. */
+/** A project, and the manifests and bodies that idops read. */
 export interface Inputs {
   readonly project: Project;
   readonly files: readonly string[];
 }
 
 /**
- * Refuses outputs that are one file under several names, since the second would overwrite the first. Throws a ProblemsError
- * (`wrong-option`).
+ * Refuses several outputs to one file, since the second would overwrite the first. Throws a ProblemsError (`wrong-option`).
  */
 export async function refuseDuplicates(outputs: readonly string[]): Promise<void> {
   const seen = new Map<string, string>();
@@ -25,21 +24,21 @@ export async function refuseDuplicates(outputs: readonly string[]): Promise<void
   for (const output of outputs) {
     const path = resolve(output);
     const there = await stat(path).catch(() => undefined);
-    // A device or a pipe takes several outputs.
+    // A device or a pipe accepts several outputs.
     if (there !== undefined && !there.isFile()) continue;
     const names = await outputIdentities(path);
     const other = names.map((name) => seen.get(name)).find((name) => name !== undefined);
     for (const name of names) seen.set(name, output);
     if (other === undefined) continue;
-    const which = other === output ? `${output} is named twice` : `${other} and ${output} are one file`;
-    problems.push(error('wrong-option', which, [], 'name a file of its own for each output'));
+    const which = other === output ? `${output} is named twice` : `${other} and ${output} are the same file`;
+    problems.push(error('wrong-option', which, [], 'name a different file for each output'));
   }
   refuse(problems);
 }
 
 /**
- * Refuses outputs that idops reads or writes itself: the configuration, a credential, a manifest, a body, the state, its lock or a
- * journal. `outputs` that are new manifests may match a glob. Throws a ProblemsError (`output-is-input`).
+ * Refuses outputs to files that idops itself reads or writes: the configuration, a credential, a manifest, a body, the state, its lock
+ * or a journal. If `areManifests`, outputs may match a glob of manifests. Throws a ProblemsError (`output-is-input`).
  */
 export async function refuseInputs(
   outputs: readonly string[],
@@ -55,7 +54,7 @@ export async function refuseInputs(
     const names = await outputIdentities(resolve(output));
     if (names.some((name) => inputs.has(name))) problems.push(refusal(output, 'idops reads it'));
     else if (names.some((name) => stateFiles.some((state) => isStateFile(name, state))))
-      problems.push(refusal(output, 'it is a state, or belongs to one'));
+      problems.push(refusal(output, 'it is a state file, or belongs to one'));
     else if (!areManifests && names.some(isManifest))
       problems.push(refusal(output, 'a glob of the configuration would make it a manifest'));
   }
@@ -74,7 +73,7 @@ async function inputsOf(
     return { files: [...files, ...read.files], states, isManifest };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
-    // The command itself reports what is wrong with the project.
+    // The command reports the problems of the project.
     return { files: [], states: [], isManifest: () => false };
   }
 }
@@ -83,13 +82,13 @@ function refusal(output: string, why: string): Problem {
   return error('output-is-input', `${output} is not written: ${why}`, [], 'name another file');
 }
 
-/** The names of a file: its path, and its device and inode, since links and letter case may lead to it too. */
+/** The path of a file, and its device and inode, since other paths may lead to it by links or letter case. */
 async function fileIdentities(path: string): Promise<string[]> {
   const there = await stat(path).catch(() => undefined);
   return there?.isFile() === true ? [path, `${there.dev}:${there.ino}`] : [path];
 }
 
-/** The same for a file that may not exist yet: also in the real folder, and at the end of links. */
+/** The same for a file that may not exist yet, with its path in the real folder and after all links. */
 async function outputIdentities(path: string): Promise<string[]> {
   const inFolder = join(await realPath(dirname(path)), basename(path));
   return [...(await fileIdentities(path)), inFolder, await realPath(path)];

@@ -19,23 +19,23 @@ import { planSchema } from '../report/schemas.js';
 import { planOfJson, storedJson } from '../report/stored.js';
 import type { Redactor } from '../secrets/redactor.js';
 
-/** The options to plan with again. */
+/** The options with which a stored plan is planned again. */
 export type StoredOptions = Parameters<typeof seal>[1];
 
-/** The text of a stored plan: what `plan --format json` shows, and what applying it needs. It holds no secret. */
+/** The text of a stored plan: the output of `plan --format json`, and what apply needs. It contains no secret. */
 export async function storedPlanText(
   plan: Plan,
   options: StoredOptions,
   redactor: Redactor,
 ): Promise<string> {
   const name = storedJson(redactPlan(plan, redactor));
-  // The seal is of the plan before redaction: what is redacted depends on the secrets that are known.
+  // The seal covers the plan before redaction, since redaction depends on the known secrets.
   const stored = { ...name, apply: await seal(plan, options, redactor.redactName) };
   const read = parseJson(jsonText(stored)) as Parameters<typeof planHash>[0];
   return jsonText({ ...stored, apply: { ...stored.apply, whole: planHash(read) } });
 }
 
-/** Reads a stored plan from a file. Throws a ProblemsError if there is none that can be applied. */
+/** Reads a stored plan from a file; `name` is the file in messages. Throws a ProblemsError if it can't be applied. */
 export async function readPlanFile(path: string, name = path): Promise<StoredPlan> {
   return readStoredPlan(await readText(path, name), name);
 }
@@ -66,7 +66,7 @@ function parsed(text: string, shown: string): StoredPlan {
   return stored;
 }
 
-/** Reads a stored plan from a file, only to show it. Throws a ProblemsError if there is none. */
+/** Reads a stored plan from a file, only to show it. Throws a ProblemsError if the file has no plan. */
 export async function readShownPlan(path: string): Promise<Plan> {
   const stored = parsed(await readText(path, path), path);
   const { apply, ...rest } = stored;

@@ -6,8 +6,8 @@ import type { Plan } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
 
 /**
- * The sample data to render the changed templates of a plan with, by address, and warnings about it. Throws a ProblemsError if some of it
- * is wrong.
+ * The sample data for the changed templates of a plan, by address, and warnings about it. Throws a ProblemsError if sample data is
+ * invalid.
  */
 export async function planSamples(
   plan: Plan,

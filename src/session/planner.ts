@@ -31,7 +31,7 @@ import { storedPlanDiff } from './stored-plan-diff.js';
 import { undoPlan } from './undo.js';
 
 export interface PlannerOptions {
-  /** How the server is read. */
+  /** How to read the server. */
   readonly reading: Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'signal'>;
   readonly project: Project;
   readonly server: ServerSettings;
@@ -43,23 +43,23 @@ export interface PlannerOptions {
   readonly safety: Safety;
 }
 
-/** How a plan is rebuilt when it is applied, and which command applies it. */
+/** How apply rebuilds a plan, and which command applies it. */
 interface PlanRecipe {
   readonly replan: Replan;
   readonly command: WritingCommand;
 }
 
-/** Milliseconds for which a list that was read to settle a killed run can be used for a plan. */
+/** Milliseconds. A plan can reuse a list that was read to settle a killed run, if it is not older. */
 const MAX_LIST_AGE = 5000;
 
-/** Makes the plans of a session, and knows which of them may still be applied. */
+/** Makes the plans of a session, and tracks which of them may still be applied. */
 export class Planner {
   readonly #options: PlannerOptions;
-  /** The state after what was applied so far. */
+  /** The state after all applies so far. */
   state: State;
-  /** For the first plan only. */
+  /** Only for the first plan. */
   #read: ReadLists | undefined;
-  /** The plans that may be applied: none that was begun before an apply ended. */
+  /** The plans that may be applied. A plan that was begun before an apply ended may not. */
   #applicable = new WeakMap<Plan, PlanRecipe>();
   readonly #storedOptions = new WeakMap<Plan, StoredOptions>();
   #probe: Promise<ProbeResult> | undefined;
@@ -71,7 +71,7 @@ export class Planner {
     this.#read = read;
   }
 
-  /** Asks the server once what it is; if that fails, the next plan asks again. */
+  /** Probes once what the server is; if that fails, the next plan probes again. */
   readonly recognise: NonNullable<PlanHeader['recognise']> = (scope) => {
     this.#probe ??= probe(this.#options.reading.reader, scope).catch((failure: unknown) => {
       this.#probe = undefined;
@@ -80,12 +80,12 @@ export class Planner {
     return this.#probe;
   };
 
-  /** Undefined for a plan that may not be applied. */
+  /** How to apply a plan; undefined if it may not be applied. */
   recipeOf(plan: Plan): PlanRecipe | undefined {
     return this.#applicable.get(plan);
   }
 
-  /** After an apply no earlier plan may be applied. */
+  /** Called after an apply: no earlier plan may be applied. */
   invalidatePlans(): void {
     this.#applicable = new WeakMap();
   }
@@ -121,11 +121,11 @@ export class Planner {
   async store(plan: Plan): Promise<string> {
     const given = this.#storedOptions.get(plan);
     if (given === undefined)
-      throw new TypeError('only a plan that this session made of the manifests can be stored');
+      throw new TypeError('only a plan of the manifests from this session can be stored');
     return await storedPlanText(plan, given, this.#options.redactor);
   }
 
-  /** A stored plan, planned again, and how it differs now. */
+  /** Plans a stored plan again; the problems say how the new plan differs. */
   async stored(stored: StoredPlan, left?: readonly string[]): ReturnType<Session['planStored']> {
     const plan = await this.plan(stored.apply);
     const stale = await staleness(stored, plan, left);
@@ -134,7 +134,7 @@ export class Planner {
     return { plan, problems };
   }
 
-  /** A plan that restores what a run changed, and what it leaves as it is. */
+  /** A plan that restores what a run changed, and what it can't restore. */
   async undo(run: string, force: boolean): Promise<UndoPlan> {
     this.#requireNoShard();
     const plans = this.#applicable;
@@ -142,7 +142,7 @@ export class Planner {
     const content = await findRun(home.backend.runs, run);
     if (content.run.server !== server.baseUrl) {
       const message = `run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;
-      const hint = 'choose the environment that it was run with';
+      const hint = 'choose the environment of that run';
       throw problemError('run-other-server', message, hint);
     }
     const isOther = await otherStateTest(this.state, home);
@@ -202,7 +202,7 @@ export class Planner {
       ...(what.prune === true ? { prunes: project.prunes() } : {}),
       ...what,
     });
-    // Observing has told the redactor all secrets.
+    // After observing, the redactor knows all secrets.
     return { ...made, plan: warnOfMasks(labelPlan(made, this.state), redactor.redact) };
   }
 
@@ -222,11 +222,11 @@ export class Planner {
 
   #requireNoShard(): void {
     if (this.#options.shard !== undefined)
-      throw new TypeError('a session of a shard plans what manifests declare, and nothing else');
+      throw new TypeError('a session of a shard can only plan what manifests declare');
   }
 }
 
-/** The command that plans the same again. */
+/** The arguments of the command that makes the same plan again. */
 function argumentsOf({ targets, kinds, prune, assert, shard }: StoredOptions): readonly string[] {
   return [
     'apply',
@@ -238,7 +238,7 @@ function argumentsOf({ targets, kinds, prune, assert, shard }: StoredOptions): r
   ];
 }
 
-/** The user of a token that is a JWT; undefined for others. */
+/** The user of a token, if it is a JWT; otherwise undefined. */
 function subjectOf(auth: AuthSettings): string | undefined {
   if (auth.way !== 'token') return undefined;
   const [, payload = '', signature] = String(auth.token.reveal()).split('.');

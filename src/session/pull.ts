@@ -46,40 +46,40 @@ import { refuseInputs } from './outputs.js';
 import { editedFiles, editProblem, recordPull } from './record-pull.js';
 import type { SessionOptions } from './session.js';
 
-/** What is pulled or listed; by default all that the server shows. */
+/** What to pull or list; by default everything that the server shows. */
 export interface PullRequest {
   readonly kinds?: readonly KindName[];
-  /** The ids that are asked for, by option: `backend`, `type`, `user`, `client`. */
+  /** The requested ids, by option: `backend`, `type`, `user`, `client`. */
   readonly asked?: DiscoveryFilters;
-  /** Also built-in templates, which nobody customised. */
+  /** Include built-in templates, which nobody has customised. */
   readonly builtIn?: boolean;
   /** Add no document and no field. */
   readonly declared?: boolean;
-  /** How new documents refer to objects: by names if these are unique (default), or by ids. */
+  /** How new documents refer to objects: by unique names (default), or by ids. */
   readonly by?: 'name' | 'id';
   /** Boruta's configuration file, read instead of the server. */
   readonly borutaFile?: string;
 }
 
-/** The result of a pull; nothing is written yet. */
+/** A pull before anything is written. */
 export interface PreparedPull extends Omit<PullResult, 'settled'> {
   /** The base URL. */
   readonly server: string;
   readonly profile: ProfileName;
-  /** Whether the files are a fresh set that the configuration doesn't name. */
+  /** Whether the files are a new set that no glob of the configuration matches. */
   readonly isUnconfigured: boolean;
-  /** Throws what `write` would throw, as far as that can be known before. */
+  /** Throws the errors of `write` that can be found without writing. */
   check(): Promise<void>;
   /**
-   * Writes the files, and records in the state what the manifests now say; returns a warning if that can't be done. Throws a ProblemsError
-   * if a file was edited and that isn't forced, was changed meanwhile, or can't be written.
+   * Writes the files, and records in the state what was read; returns a warning if recording fails. Throws a ProblemsError if a file has
+   * an edit that `force` doesn't overwrite, was changed meanwhile, or can't be written.
    */
   write(): Promise<Problem[]>;
 }
 
 /**
- * Works out how a project's manifests declare what its server has, or with `out` a fresh set of files for a folder. Sends only GETs. Throws a
- * ProblemsError with everything that is wrong before the first of them.
+ * Brings the manifests of a project up to date with its server or, with `out`, creates a new set of files for a folder. Writes nothing yet
+ * and sends only GETs. Throws a ProblemsError with every problem before the first GET.
  */
 export async function pull(
   project: Project,
@@ -91,7 +91,7 @@ export async function pull(
     const { server, manifests, look, wishes, notes, state, record, leftOut } = context;
     const shared = { server: server.baseUrl, profile: server.profile.name };
     if (out === undefined) {
-      // Only a pull into manifests has to understand all of them.
+      // Only a pull into existing manifests needs all of them to be valid.
       refuse(manifests.problems);
       const into = { ...look, tokenFile: options.tokenFile, state, now: options.now ?? new Date() };
       const pulled = await pullInto(project, manifests, wishes, into);
@@ -120,8 +120,8 @@ export async function pull(
       const [what, instead] =
         borutaFile === undefined
           ? [
-              '--out names a folder whose files the configuration takes for manifests',
-              'leave out --out to bring those up to what the server has, or name a folder',
+              '--out names a folder in which the configuration has manifests',
+              'leave out --out to update those manifests, or name a folder',
             ]
           : ['--from-boruta-file writes new manifests', 'name a folder with --out'];
       throw problemError(
@@ -135,7 +135,7 @@ export async function pull(
     const isUnchanged = written.length === 0;
     const config = resolve(project.cwd, project.file);
     await refuseInputs(written, config, { project, files: manifests.files }, true);
-    // Files that no configuration names are not in the state.
+    // The state doesn't record files that no glob matches.
     const recordFresh = async () => (isUnconfigured ? [] : await record(fresh.seen, files));
     return {
       ...shared,
@@ -153,7 +153,7 @@ export async function pull(
         if (options.signal?.aborted) throw interruptedProblem();
         if (isUnchanged) return await recordFresh();
         const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
-          const hint = 'name a folder that can be made; nothing was written';
+          const hint = 'name a folder that can be created; nothing was written';
           throw notWritable(folder, project.cwd, failure, hint);
         });
         try {
@@ -168,7 +168,7 @@ export async function pull(
   });
 }
 
-/** The same without the kinds that the token lacks the scope to read, which `refused` names. Throws if no kind is left. */
+/** The same without the kinds that the token may not read; `refused` has their problems. Throws if no kind is left. */
 export async function pullReadable(
   project: Project,
   options: SessionOptions,
@@ -205,23 +205,23 @@ export async function pullReadable(
   }
 }
 
-/** A project and its server, as a pull or a list works with them. */
+/** What a pull or a list works with. */
 export interface PullContext {
   readonly server: Pick<ServerSettings, 'baseUrl' | 'profile'>;
   readonly manifests: LoadedManifests;
   readonly look: DiscoverOptions;
-  /** What is asked for, with ids in place of names, and what manifests and the state name. */
+  /** What to look for: the request, with ids instead of names, and what manifests and the state name. */
   readonly wishes: PullOptions;
   readonly notes: readonly string[];
-  /** Entries of Boruta's configuration file that become no part of a manifest. */
+  /** Entries of Boruta's configuration file that manifests can't declare. */
   readonly leftOut: readonly LeftOut[];
-  /** Undefined if it can't be used. */
+  /** The state; undefined if it can't be used. */
   readonly state: State | undefined;
-  /** Records what was seen of objects; returns a warning if that can't be done. */
+  /** Records what was read of objects; returns a warning if that fails. */
   record(seen: readonly Seen[], files: readonly PulledFile[]): Promise<Problem[]>;
 }
 
-/** Loads the project and its state, and connects to its server for as long as the work takes. */
+/** Loads the manifests and the state of a project, and calls `work` with a connection to its server. */
 export async function withPullContext<T>(
   project: Project,
   options: SessionOptions,
@@ -268,7 +268,7 @@ export async function withPullContext<T>(
   });
 }
 
-/** Boruta's configuration file in place of a server. Throws a ProblemsError if it can't be used. */
+/** The context of a pull from Boruta's configuration file instead of a server. Throws a ProblemsError if the file can't be used. */
 async function fileContext(
   project: Project,
   { signal, concurrency = DEFAULT_CONCURRENCY }: SessionOptions,
@@ -278,7 +278,7 @@ async function fileContext(
   if (profile.name !== 'boruta')
     throw problemError(
       'wrong-option',
-      `--from-boruta-file writes manifests for a Boruta, and the profile is ${profile.name}`,
+      `--from-boruta-file writes manifests for Boruta, but the profile is ${profile.name}`,
       'set "profile: boruta" under server',
     );
   const { by, declared = false, asked = {} } = request;
@@ -290,7 +290,7 @@ async function fileContext(
   if (others.length > 0)
     throw problemError(
       'wrong-option',
-      `--from-boruta-file doesn't go with ${others.join(', ')}`,
+      `--from-boruta-file can't be used with ${others.join(', ')}`,
       'remove the others; --kind selects what is written',
     );
   const path = resolve(cwd, borutaFile);
@@ -318,7 +318,7 @@ function newFolder(project: Project): string {
   return resolve(project.root, home !== undefined && 'folder' in home ? home.folder : '.');
 }
 
-/** The state; a note says why it can't be used, since nothing is built on it. */
+/** Loads the state. If it can't be used, a note says why; a pull works without it. */
 async function loadState(
   project: Project,
   server: string,
@@ -334,7 +334,7 @@ async function loadState(
   }
 }
 
-/** What is looked for, with defaults for what the request leaves out. */
+/** What to look for, with defaults for the members that the request leaves out. */
 export function wishesOf({
   kinds: wanted,
   asked = {},
@@ -344,7 +344,7 @@ export function wishesOf({
 }: PullRequest) {
   const isWanted = ({ name, discovery }: Kind): boolean => {
     if (wanted !== undefined && wanted.length > 0) return wanted.includes(name);
-    // A backend limits everything: what belongs to none is left out.
+    // --backend excludes kinds that belong to no backend.
     const isWithin = discovery?.parentFilter !== undefined || discovery?.options.backend !== undefined;
     return (asked.backend ?? []).length === 0 || isWithin;
   };
@@ -376,6 +376,6 @@ function refuseHidden(folder: string, root: string): void {
   const isGit = folder.split(sep).includes('.git');
   if (!isGit && !(isInside(folder, root) && isHidden(folder, root))) return;
   const message = '--out names a hidden folder, from which no manifest is read';
-  const hint = 'name a folder that does not begin with a dot, nor lies in one that does';
+  const hint = 'name a folder without a leading dot, outside of such folders';
   throw problemError('wrong-option', message, hint);
 }

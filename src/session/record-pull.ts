@@ -20,16 +20,16 @@ import { backendOf } from './backend.js';
 export interface RecordPullOptions {
   /** The base URL of the server. */
   readonly server: string;
-  /** The state before the server was read; left out if it was not loaded. */
+  /** The state before the server was read; undefined if it was not loaded. */
   readonly before?: StateHead;
-  /** The files that now declare it, with absolute paths. */
+  /** The files that were written, with absolute paths. */
   readonly files: readonly Pick<PulledFile, 'path' | 'text'>[];
   readonly redactor: Pick<Redactor, 'add' | 'holds'>;
 }
 
 /**
- * Records what was seen of objects, so that later changes on the server are drift, and the files that were written. Never throws: if the
- * state can't be written now, the next apply records it, and a warning says so.
+ * Records what was read of objects, so that later changes on the server are drift, and which files were written. Never throws: if the
+ * state can't be written now, a warning says that the next apply records it.
  */
 export async function recordPull(
   project: Project | Promise<Project>,
@@ -65,9 +65,9 @@ export async function recordPull(
     return [
       warning(
         'not-recorded',
-        `the state doesn't have what was read of the server: ${why}`,
+        `the state does not record what was read from the server: ${why}`,
         [],
-        'the next apply records it; what is changed on the server by hand before that is not shown as drift',
+        'the next apply records it; manual changes on the server before that are not shown as drift',
       ),
     ];
   }
@@ -76,7 +76,7 @@ export async function recordPull(
 /** Hashes of files as `pull` or `init` wrote them, by their paths from the project's root, with `/`. */
 type PulledHashes = NonNullable<StateHead['pulled']>;
 
-/** The files to be changed that hold an edit: their text is neither what was written last nor, in git, that of the newest commit. */
+/** The files to update that have an edit: their text is neither what idops wrote last nor the text in the newest commit. */
 export async function editedFiles(
   files: readonly PulledFile[],
   { root }: Pick<Project, 'root'>,
@@ -98,8 +98,9 @@ export async function editedFiles(
   return edited;
 }
 
+/** The problem of a file with an edit. */
 export function editProblem(path: string, cwd: string): Problem {
-  const message = `${shownPath(path, cwd)} has an edit that neither idops wrote nor the newest commit has`;
+  const message = `${shownPath(path, cwd)} has an edit that is not in the newest commit`;
   return error('edited-file', message, [], 'nothing was written: commit it, or overwrite it with --force');
 }
 

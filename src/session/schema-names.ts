@@ -1,4 +1,4 @@
-/** The JSON Schemas that `idops schema` prints and that lie in schemas/. */
+/** The JSON Schemas that `idops schema` prints and that are in schemas/. */
 export const schemaNames = ['manifest', 'config', 'plan', 'run'] as const;
 
 export type SchemaName = (typeof schemaNames)[number];

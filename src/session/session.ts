@@ -18,7 +18,7 @@ import type { SendingOptions } from './connection.js';
 
 /** Options of a session. */
 export interface SessionOptions extends ServerOverrides {
-  /** False if the command does nothing with manifests. */
+  /** False if the command doesn't use manifests. */
   readonly manifests?: boolean;
   /** The shard to plan and apply; by default all objects. */
   readonly shard?: Shard;
@@ -26,25 +26,25 @@ export interface SessionOptions extends ServerOverrides {
   readonly ofJob?: boolean;
   /** Identifies the run that shards share, such as the id of a pipeline. */
   readonly sharedRun?: string;
-  /** How many requests may be under way at once; 10 by default. */
+  /** The maximum number of concurrent requests; 10 by default. */
   readonly concurrency?: number | undefined;
   /** Seconds that one request may take; 30 by default. */
   readonly timeout?: number | undefined;
-  /** The instant at which it is decided which access has ended; by default the time of each plan. */
+  /** The instant that decides which access has ended; by default the time of each plan. */
   readonly now?: Date | undefined;
   /** Receives the progress. */
   readonly progress?: Progress;
   /** Once aborted, nothing new is started. */
   readonly signal?: AbortSignal;
-  /** Is told every secret of the session before it can appear anywhere; by default a new one. */
+  /** Receives every secret of the session before the secret can appear anywhere; by default a new redactor. */
   readonly redactor?: Redactor;
-  /** Why something is applied, for the journal of the run. */
+  /** The reason for the run, for its journal. */
   readonly message?: string | undefined;
   /** How requests are paced, retried and logged. */
   readonly network?: Partial<Pick<SendingOptions, 'rate' | 'retries' | 'onAttempt' | 'delay' | 'random'>>;
   /** The settings of `safety`; by default those of the configuration. */
   readonly safety?: Safety;
-  /** Whether the command asks the approvers that `safety` names, so that a protected object can be changed. */
+  /** Whether the command enforces the approvers of `safety`, so that protected objects can be changed. */
   readonly approvable?: boolean;
   /** How to wait for a server that may still be working on a request. */
   readonly pause?: Pause;
@@ -64,7 +64,7 @@ export interface PlanOptions extends Partial<Selection> {
 export interface UndoPlan {
   /** The plan. */
   readonly plan: Plan;
-  /** What can't be put back, and why. */
+  /** What can't be restored, and why. */
   readonly left: readonly Left[];
 }
 
@@ -74,33 +74,33 @@ export interface Session {
   readonly project: Project;
   /** Warnings about the manifests, and about where the state is kept. */
   readonly warnings: readonly Problem[];
-  /** What a person should know: a lock that was taken over, a killed run that was settled. */
+  /** Notes for the user: a lock that was taken over, a killed run that was settled. */
   readonly notes: readonly string[];
-  /** What the manifests declare: all shards, whatever is selected. */
+  /** The objects that the manifests declare, of all shards and regardless of the selection. */
   readonly declared: readonly Pick<Declared, 'kind'>[];
   /** The real paths of the manifests and bodies that were read. */
   readonly files: readonly string[];
-  /** Observes and compares; sends only GETs. */
+  /** Makes a plan; sends only GETs. */
   plan(options?: PlanOptions): Promise<Plan>;
-  /** The text to store of a plan that `plan` made, for `planStored`; it holds no secret. Throws a TypeError for another plan. */
+  /** The text of a plan that `plan` made, to store for `planStored`; it contains no secret. Throws a TypeError for another plan. */
   storePlan(plan: Plan): Promise<string>;
   /**
-   * Plans again what a stored plan is for; the problems say how the plan differs now. One that differs can be shown, but not approved.
-   * With `left`, only the objects with these keys are compared: the others were applied before.
+   * Plans a stored plan again; the problems say how the new plan differs. A plan that differs can be shown, but not approved.
+   * With `left`, only the objects with these keys are compared, since the others were applied before.
    */
   planStored(stored: StoredPlan, left?: readonly string[]): Promise<{ plan: Plan; problems: Problem[] }>;
   /**
-   * The run that `undo --last` restores: the newest run of this state, or the run of an undo that didn't end. Throws a ProblemsError
-   * (`no-such-run`, `already-undone`) if there is none.
+   * The run that `undo --last` undoes: the newest run of this state or, if the newest run is an unfinished undo, the run that it undoes.
+   * Throws a ProblemsError (`no-such-run`, `already-undone`) if there is none.
    */
   lastRun(): Promise<string>;
-  /** A plan that restores what a run changed, and what it leaves as it is. */
+  /** A plan that restores what a run changed, and what it can't restore. */
   planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
-  /** A plan that regenerates one client's DID, whatever the manifests say. */
+  /** A plan that regenerates the DID of one client, regardless of the manifests. */
   planRegeneration(clientId: string): Promise<Plan>;
   /**
-   * Starts nothing more, waits for requests under way, closes the connections and releases the lock. Returns a warning if the lock may
-   * still be there.
+   * Starts nothing new, waits for requests in flight, closes the connections and releases the lock. Returns a warning if the lock may
+   * still exist.
    */
   close(): Promise<readonly Problem[]>;
 }
@@ -111,9 +111,9 @@ export type WritingCommand = RunLine['command'];
 /** A session that holds the lock of its state until it is closed. */
 export interface WritingSession extends Session {
   /**
-   * Applies a plan of this session that `approve` has let through, and records in the state that `approval` is used. Objects that were
-   * read more than 30 seconds ago, or before the user was asked, are read again first, and so is each object of which a request carries
-   * fields that no document declares. Throws a ProblemsError if nothing could be started.
+   * Applies an approved plan of this session, and records in the state that `approval` is used. First reads again all objects that were
+   * read more than 30 seconds ago or before the user was asked, and each object for which a request contains undeclared fields.
+   * Throws a ProblemsError if nothing could be started.
    */
   apply(approved: ApprovedPlan, approval?: Approval): Promise<Applied>;
   /** Which approvals the state records as used. */

@@ -13,8 +13,8 @@ import type { Redactor } from '../secrets/redactor.js';
 const MAX_LISTED = 20;
 
 /**
- * What a stored plan shows differently from the plan that would be applied for it. Places of declarations, times and the run since which
- * the server changed may differ. With `left`, only changes that send something are compared.
+ * A problem if a stored plan differs from the plan that would be applied. Places of declarations, times and details of drift may differ.
+ * With `left`, only changes that send requests are compared.
  */
 export function storedPlanDiff(
   stored: StoredPlan,
@@ -31,7 +31,7 @@ export function storedPlanDiff(
   const only = left === undefined ? undefined : sending;
   const found = read.success
     ? differences(reviewedParts(read.data, only), reviewedParts(made, only))
-    : [`${read.error.issues[0]?.path.map(String).join('.')} isn't there, or is something else`];
+    : [`${read.error.issues[0]?.path.map(String).join('.')} is missing or invalid`];
   if (found.length === 0) return [];
   const listed =
     found.length > MAX_LISTED
@@ -40,21 +40,21 @@ export function storedPlanDiff(
   return [
     error(
       'plan-altered',
-      `the stored plan shows something else than applying it would do: ${listed.join('; ')}`,
+      `the stored plan differs from what apply would do: ${listed.join('; ')}`,
       [],
-      'nothing was sent; make a new one with idops plan --out FILE and review it',
+      'nothing was sent; make a new plan with idops plan --out FILE and review it',
     ),
   ];
 }
 
-/** What people judge a plan by, in canonical form, by the name of each part in messages. */
+/** The parts of a plan that a reviewer sees, as canonical JSON, by their names in messages. */
 type ReviewedParts = ReadonlyMap<string, string>;
 
 /** Prefix of the part that is an object's label. */
 const LABEL_PREFIX = 'the name of ';
 
 function differences(shown: ReviewedParts, now: ReviewedParts): string[] {
-  // A label may have become known since then.
+  // A label that the stored plan lacks may have become known later.
   const isAll = (part: string): boolean => shown.has(part) || !part.startsWith(LABEL_PREFIX);
   const parts = new Set([...shown.keys(), ...now.keys()].filter(isAll));
   return [...parts].filter((part) => shown.get(part) !== now.get(part));
@@ -93,7 +93,7 @@ function reviewedParts(
   return new Map([...named, ...parts].map(([part, form]) => [part, canonical(form as Json)]));
 }
 
-/** A field of a change: sets in one order, without its drift. */
+/** A field of a change, with its sets sorted and without its drift. */
 function reviewedField(
   kind: PlanJson['changes'][number]['kind'],
   field: { readonly [part: string]: unknown },
@@ -105,7 +105,7 @@ function reviewedField(
   return { ...rest, before: form(before), after: form(after) };
 }
 
-/** Which ends are near depends on when the plan is applied. */
+/** The warnings as texts, without `access-ends-soon`, which depends on the time. */
 function warningKeys(warnings: PlanJson['warnings']): string[] {
   return warnings
     .filter(({ code }) => code !== 'access-ends-soon')

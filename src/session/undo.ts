@@ -11,7 +11,7 @@ import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import type { UndoPlan } from './session.js';
 
-/** A plan for what can be put back; the rest is left. */
+/** The plan of an undo without its blocked changes, which `left` lists instead. */
 export function undoPlan(plan: Plan, given: readonly Left[], content: JournalContent): UndoPlan {
   const blocked = plan.changes.filter(({ action }) => action === 'blocked');
   const left = [
@@ -29,7 +29,7 @@ export function undoPlan(plan: Plan, given: readonly Left[], content: JournalCon
   };
 }
 
-/** What is left, with the address and the label that the plan has for each object. */
+/** What is left, with the address and the label of each object in the plan. */
 function withPlanLabels(left: readonly Left[], { changes }: Plan, content: JournalContent): readonly Left[] {
   const entries = entriesOf(content);
   const names = namesInJournal(entries);
@@ -43,7 +43,7 @@ function withPlanLabels(left: readonly Left[], { changes }: Plan, content: Journ
   });
 }
 
-/** The run that `undo --last` restores: the newest one, or the run of an undo that didn't end. Throws a ProblemsError if there is none. */
+/** The run that `undo --last` undoes: the newest run or, if it is an unfinished undo, the run that it undoes. Throws a ProblemsError if there is none. */
 export async function lastRun(runs: RunStore, state: State): Promise<string> {
   const newest = await newestRun(runs, state);
   if (newest === undefined) {
@@ -55,7 +55,7 @@ export async function lastRun(runs: RunStore, state: State): Promise<string> {
   if (undoes === undefined) return runOf(run);
   const ends = content.lines.filter((line) => line.type === 'end');
   if (ends.length === 0 || ends.some(({ interrupted }) => interrupted)) return undoes;
-  const message = `the newest run ${runOf(run)} is an undo already: of run ${undoes}`;
+  const message = `the newest run ${runOf(run)} is already an undo of run ${undoes}`;
   const hint = `idops undo ${undoes} retries what it left; idops undo ${runOf(run)} undoes it`;
   throw problemError('already-undone', message, hint);
 }

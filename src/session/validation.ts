@@ -17,7 +17,7 @@ import { inputProblems } from './failures.js';
 
 /** The result of a validation. */
 export interface Validation {
-  /** Everything that was found. */
+  /** All problems that were found. */
   readonly problems: readonly Problem[];
   /** How many documents are valid. */
   readonly objects: number;
@@ -26,8 +26,8 @@ export interface Validation {
 }
 
 /**
- * Finds everything that is wrong without a server: configuration, manifests, references and bodies. Throws a ProblemsError
- * (`interrupted`) if the signal aborts before that is known.
+ * Finds all problems of configuration, manifests, references and bodies that can be found without a server. Throws a ProblemsError
+ * (`interrupted`) if the signal aborts before the end.
  */
 export async function validateProject(
   load: () => Promise<Project>,
@@ -68,20 +68,20 @@ export async function validateProject(
   }
 }
 
-/** A problem if `safety.keep` is set and the profile can't list who has a scope or a role. */
+/** A problem if `safety.keep` is set but the profile can't list users and what they have. */
 export function keepProblems(project: Project, profile: Profile): readonly Problem[] {
   const places = project.placeOf('safety', 'keep');
   const holders = kinds.filter(({ access }) => access !== undefined);
   if (places.length === 0 || holders.every(({ access }) => access?.listed(profile))) return [];
   const nouns = holders.map(({ noun }) => `${noun}s`).join(' and ');
-  const message = `safety.keep needs a server that lists ${nouns}, and the profile ${profile.name} has no such list`;
+  const message = `safety.keep needs a server that lists ${nouns}, but the profile ${profile.name} has no such list`;
   const hint = 'remove it, or set the profile of the server if it is another one';
   return [error('profile-field', message, places, hint)];
 }
 
 /**
- * What the state records of declared templates, if the server's mails are known. Undefined if the state isn't a file, since nothing is
- * asked of the network, or if it can't be read.
+ * The recorded bodies of declared templates, if the server's mails are known. Undefined if the state isn't a file, since validate uses no
+ * network, or if it can't be read.
  */
 async function recordedBodies(
   project: Project,
@@ -104,7 +104,7 @@ async function recordedBodies(
       if (record !== undefined) return restoreFields(record.left ?? record, hasher);
       const { byName, email } = kindOf(kind);
       if (email === undefined || byName === undefined || identity[byName.id] !== undefined) return {};
-      // The state knows its owner by id alone, so any record with its bodies may be its own.
+      // The state has the owner only by id, so any record with the same bodies may be the one of this template.
       const bodies = [email.txt, email.html].filter((body) => fields[body] !== undefined);
       const found = records.find(
         (one) =>

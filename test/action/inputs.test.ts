@@ -133,14 +133,14 @@ describe('the options in args', () => {
       ['', '2/4'],
       ['--shard 2/4', ''],
     ] as const)
-      expect(() => inputsOf(args, { ...stored, shard })).toThrow("don't go with a plan file");
+      expect(() => inputsOf(args, { ...stored, shard })).toThrow("can't be used with a plan file");
   });
 
   test('read the shard from the variables of the job', () => {
     afterwards(() => vi.unstubAllEnvs());
     for (const name of ['IDOPS_SHARD_INDEX', 'IDOPS_SHARD_COUNT', 'JOB_COMPLETION_INDEX', 'CI_NODE_INDEX'])
       vi.stubEnv(name, undefined);
-    expect(() => inputsOf('', { shard: 'auto' })).toThrow('no variable says which part this is');
+    expect(() => inputsOf('', { shard: 'auto' })).toThrow('no variable has the number of the shard');
     vi.stubEnv('IDOPS_SHARD_INDEX', '3');
     vi.stubEnv('IDOPS_SHARD_COUNT', '4');
     expect(inputsOf('', { shard: 'auto' }).shard).toEqual({ index: 3, count: 4 });

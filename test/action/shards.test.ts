@@ -141,7 +141,7 @@ describe('a shard', () => {
     const apply = (file: string | undefined, inputs: Inputs = {}): Promise<ActionRun> =>
       site.run({ command: 'apply', 'plan-file': file ?? '', ...inputs }, { sha });
     const file = one.outputs['plan-file'];
-    await failed(apply(file, { shard: first }), "don't go with a plan file");
+    await failed(apply(file, { shard: first }), "can't be used with a plan file");
     await went(apply(file));
     expect(site.writes()).toHaveLength(1);
     expect(commentOf(site, first, 'apply')).toMatch(/## idops apply in shard .*: 1 applied\n/);

@@ -45,6 +45,6 @@ it.skipIf(process.platform === 'win32')('a deleted current folder is reported', 
   expect([status, stdout, stderr]).toEqual([
     1,
     '',
-    expect.stringContaining("error[file-unreadable]: the folder that this runs in isn't there any more"),
+    expect.stringContaining('error[file-unreadable]: the current folder no longer exists'),
   ]);
 });

@@ -234,7 +234,7 @@ describe('a state in git', () => {
   it("reports a missing repository, a missing git, a missing remote, or another's branch", async () => {
     const { idops, folder, bare } = await shared();
     const outside = await project({ 'idops.yaml': inGit, ...manifests });
-    await failed(outside.idops('plan'), 'idops.yaml lies in no git work tree');
+    await failed(outside.idops('plan'), 'idops.yaml is not in a git work tree');
     await failed(idops('plan', { env: { PATH: '/nowhere' } }), "can't be reached: git is not installed");
     git(folder, 'push', '--quiet', 'origin', 'main:idops-state');
     const other = await idops('apply --yes');

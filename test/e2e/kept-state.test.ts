@@ -8,7 +8,7 @@ it('a state that is lost with its CI runner is reported if users of a Boruta dep
   const env = { CI: 'true' };
   expect((await at.idops('apply --yes', { env })).stderr).not.toContain('state-not-kept');
   execFileSync('git', ['init', '-q', at.folder]);
-  expect((await at.idops('doctor')).stdout).toContain('users lose their lists for good');
+  expect((await at.idops('doctor')).stdout).toContain('users permanently lose their lists');
   expect((await at.idops('apply --yes', { env })).stderr).toContain('warning[state-not-kept]');
   expect((await at.idops('apply --yes', { env: { CI: '' } })).stderr).not.toContain('state-not-kept');
   expect((await at.idops('plan', { env })).stderr).not.toContain('state-not-kept');

@@ -32,13 +32,16 @@ describe('a shard', () => {
     [{ JOB_COMPLETION_INDEX: '3', JOB_COMPLETIONS: '4' }, [4, 4]],
     [{ CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' }, [2, 3]],
     [{ IDOPS_SHARD_INDEX: '3', IDOPS_SHARD_COUNT: '3' }, [3, 3]],
-    [{ JOB_COMPLETION_INDEX: '4', IDOPS_SHARD_COUNT: '4' }, 'INDEX 4 and IDOPS_SHARD_COUNT 4 are no part of'],
-    [{ JOB_COMPLETION_INDEX: '1' }, 'does not say of how many'],
+    [
+      { JOB_COMPLETION_INDEX: '4', IDOPS_SHARD_COUNT: '4' },
+      'INDEX=4 and IDOPS_SHARD_COUNT=4 are not a valid shard',
+    ],
+    [{ JOB_COMPLETION_INDEX: '1' }, 'but no IDOPS_SHARD_COUNT or JOB_COMPLETIONS is set'],
     [
       { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3', IDOPS_SHARD_COUNT: '4' },
-      'TOTAL says 3, and IDOPS_SHARD_COUNT 4',
+      'TOTAL is 3, but IDOPS_SHARD_COUNT is 4',
     ],
-    [{}, 'no variable says which part this is'],
+    [{}, 'no variable has the number of the shard'],
   ])('is read from the variables of a parallel job: %j', async (env, found) => {
     const { idops, json } = await sharedProject();
     if (typeof found === 'string') await failed(idops('plan --shard auto', { env }), found);
@@ -91,7 +94,7 @@ describe('a shard', () => {
       expect((await idops(`plan --shard ${index}/3 --out plan-${index}.json`)).code).toBe(0);
       expect((await idops(`plan plan-${index}.json`)).stdout).toContain(`Shard:       ${index}/3`);
     }
-    await failed(idops('apply plan-2.json --shard 2/3'), "--ended and --out don't go with a plan file");
+    await failed(idops('apply plan-2.json --shard 2/3'), "--ended and --out can't be used with a plan file");
     for (const index of [2, 1, 3]) await succeeded(idops(`apply plan-${index}.json`));
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
     await write({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Other\n' });

@@ -72,7 +72,7 @@ describe('a stored plan', () => {
     const { idops } = await stored();
     await idops('plan --out plan.json', { env });
     for (const option of ['--target User/*', '--prune', '--out other.json']) {
-      await refused(idops(`plan plan.json ${option}`), "--ended and --out don't go with a plan file");
+      await refused(idops(`plan plan.json ${option}`), "--ended and --out can't be used with a plan file");
     }
     await idops('plan --kind Organization --target Organization/globex --out part.json', { env });
     expect((await idops('plan part.json')).code).toBe(0);
@@ -126,7 +126,7 @@ describe('a stored plan', () => {
     expect(await idops('plan plan.json')).toMatchObject({ code: 1, stderr: '' });
     await failed(
       idops('apply plan.json', { env }),
-      'error[plan-altered]: the stored plan shows something else than applying it would do',
+      'error[plan-altered]: the stored plan differs from what apply would do',
       'Organization/globex: label',
     );
     expect(writes()).toHaveLength(before);

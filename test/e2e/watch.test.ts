@@ -246,7 +246,7 @@ describe('the endpoints of idops watch', () => {
     await watch.turn();
     expect(await get(address, '/healthz')).toEqual({
       status: 503,
-      text: '{"status":"failing","reason":"no turn went well for 4 s: failed (server-unreachable)"}\n',
+      text: '{"status":"failing","reason":"no turn succeeded for 4 s: failed (server-unreachable)"}\n',
     });
     expect((await get(address, '/livez')).status).toBe(200);
     expect(await metric(address, 'turns_total{outcome="failed"}')).toBe(4);

@@ -133,7 +133,7 @@ describe('an approval', () => {
         const approved = approve(plan, any);
         await session.apply(approved);
         await expect(session.apply(approved)).rejects.toThrow(TypeError);
-        await expect(session.apply(approve(plan, any))).rejects.toThrow('before something was applied');
+        await expect(session.apply(approve(plan, any))).rejects.toThrow('before an apply in this one');
       });
       expect(at.writes()).toEqual([`POST /api/clients/${ids.portal}/regenerate_did`]);
     },

@@ -33,7 +33,7 @@ async function differencesAfter(edit: Edit): Promise<string[]> {
   const stored = readStoredPlan(JSON.stringify(json), 'plan.json');
   return storedPlanDiff(stored, plan, createRedactor()).map(({ code, message }) => {
     expect(code).toBe('plan-altered');
-    return message.replace('the stored plan shows something else than applying it would do: ', '');
+    return message.replace('the stored plan differs from what apply would do: ', '');
   });
 }
 
@@ -76,7 +76,7 @@ describe('the content of a stored plan', () => {
     [
       'no list of changes',
       (json) => alter(json, { changes: 1 }),
-      "changes isn't there, or is something else",
+      "changes is missing or invalid",
     ],
   ])('must match the plan to apply: %s', async (_, edit, expected) => {
     expect(await differencesAfter(edit)).toEqual([expected]);

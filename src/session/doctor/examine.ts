@@ -12,15 +12,14 @@ import { checkState, failedCheck } from './state.js';
 export type ExamineOptions = ReaderOptions & ServerOverrides;
 
 /**
- * Checks whether configuration, server, credentials and state fit together. Sends only GETs and writes nothing. Throws a ProblemsError if
- * it is interrupted.
+ * Checks configuration, server, credentials and state. Sends only GETs and writes nothing. Throws a ProblemsError if it is interrupted.
  */
 export async function examine(
   load: () => Promise<Project>,
   options: ExamineOptions,
 ): Promise<ShownDiagnosis> {
   const checks: Check[] = [];
-  /** Mistakes in the input become failed checks. */
+  /** Does work; problems of the input become failed checks. */
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
@@ -78,6 +77,6 @@ async function checkServer(
 function manifestsCheck(problems: readonly Problem[]): Check {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) return ok('manifests', 'they are valid');
-  const message = errors === 1 ? 'one thing is wrong with them' : `${errors} things are wrong with them`;
+  const message = errors === 1 ? 'they have 1 error' : `they have ${errors} errors`;
   return fail('manifests', message, 'idops validate shows what');
 }

@@ -23,7 +23,7 @@ export async function checkState(
     state = loaded;
     if (orphaned !== null) return [failedCheck('state', orphaned)];
     if (saved === undefined)
-      return [ok('state', `there is none at ${backend.place} yet: the first apply writes it`)];
+      return [ok('state', `there is no state at ${backend.place} yet; the first apply creates it`)];
     const count = Object.keys(saved.resources).length;
     const objects = count === 1 ? '1 object' : `${count} objects`;
     return [ok('state', `${backend.place} records ${objects} of ${saved.server}`)];
@@ -40,7 +40,7 @@ export async function checkState(
   return [...records, ...locks, ...journals];
 }
 
-/** Checks, or one failed check in place of a ProblemsError. */
+/** The checks of a function; if it throws a ProblemsError, one failed check. */
 async function attempt(name: string, check: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
   try {
     return await check();
@@ -57,18 +57,18 @@ function lockCheck(status: LockStatus): Check {
   const { holder, readable, fate, endReason, unknownReason, shard } = status;
   const which = shard === undefined ? 'it' : `that of the shard ${shardText(shard)}`;
   const held = `${which} is held by ${holder}`;
-  if (!readable) return fail('lock', held, 'if surely nothing runs, remove it with idops runs unlock');
+  if (!readable) return fail('lock', held, 'if no other run is active, remove it with idops runs unlock');
   const takenOver = 'the next run takes it over; idops runs unlock removes it';
   if (endReason !== null) return warn('lock', `${which} was left by ${holder}, ${endReason}`, takenOver);
-  if (fate === 'alive') return warn('lock', held, 'wait until that has ended, or end it');
+  if (fate === 'alive') return warn('lock', held, 'wait until that process has ended, or end it');
   return warn(
     'lock',
-    `${held}, and this machine can't tell whether that still runs`,
-    `that process ${unknownReason ?? 'is not known here'}: make sure that it doesn't run any more, then use idops runs unlock`,
+    `${held}, and this machine can't tell whether that process still runs`,
+    `that process ${unknownReason ?? 'is unknown here'}: make sure that it has ended, then use idops runs unlock`,
   );
 }
 
-/** A problem as a failed check. Without a hint, it names the place or the docs. */
+/** A problem as a failed check. If the problem has no hint, the hint names the place and the docs. */
 export function failedCheck(name: string, { code, message, hint, places: [place] }: Problem): Check {
   const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
   const explained = `docs/reference/errors.md explains ${code}`;

@@ -11,7 +11,7 @@ export const MANIFESTS = 'manifests';
 
 export type CiName = 'github' | 'gitlab' | 'none';
 
-/** A process variable, or a file with an absolute path. The token itself is never asked for. */
+/** Where the token is: a process variable, or a file with an absolute path. init never asks for the token itself. */
 export type TokenSource = { readonly variable: string } | { readonly file: string };
 
 export interface Choices {
@@ -20,11 +20,11 @@ export interface Choices {
   readonly profile: ProfileName;
   readonly token: TokenSource;
   readonly ci: CiName;
-  /** Whether git has a remote to which the workflows can push the state. */
+  /** Whether git has a remote, to which the workflows can push the state. */
   readonly hasRemote: boolean;
 }
 
-/** The schemas are in the project, so that an editor needs no network. */
+/** The project has copies of the schemas, so that an editor needs no network. */
 const schemas = { config: 'schemas/idops-config.schema.json', manifest: MANIFEST_SCHEMA } as const;
 
 export function schemaFiles(): NewFile[] {
@@ -58,15 +58,15 @@ export function configText({ baseUrl, profile, token, ci, hasRemote }: Choices, 
       ? []
       : [
           'environments:',
-          '  # What the workflows work with. What is different there goes in here, such as an address of its own.',
+          '  # The environment of the workflows. Settings here override those above, such as base_url.',
           ...(hasRemote
             ? [
                 '  production:',
-                '    # A branch of this repository: a runner throws files away, and with them who changed what, undo and pending restores.',
+                '    # A branch of this repository. Files of a runner are deleted after a job, and with them history, undo and pending restores.',
                 '    state: {git: {}}',
               ]
             : [
-                '  # A state in a file is thrown away with its runner, and with it who changed what, undo and pending restores:',
+                '  # A state file is deleted with its runner, and with it history, undo and pending restores:',
                 '  # "state: {git: {}}" keeps it on a branch of this repository, "state: {postgres: {url: ...}}" in a database.',
                 '  production: {}',
               ]),
@@ -75,7 +75,7 @@ export function configText({ baseUrl, profile, token, ci, hasRemote }: Choices, 
   return `${lines.join('\n')}\n`;
 }
 
-/** Manifests with the line that names their schema; without any, an example that declares nothing. */
+/** Manifests with a line that names their schema; without manifests, an example that declares nothing. */
 export function manifestFiles(pulled: readonly NewFile[]): NewFile[] {
   const files = pulled.length > 0 ? pulled : [{ path: 'examples.yaml', text: example }];
   return files.map(({ path: name, text }) => {
@@ -84,13 +84,13 @@ export function manifestFiles(pulled: readonly NewFile[]): NewFile[] {
   });
 }
 
-const example = `# One document is one object of the server. This one is an example: take the "# " away and write your own name.
+const example = `# One document is one object of the server. This is an example: remove the "# " and write your own name.
 # kind: Organization
 # name: acme
 # label: ACME Corporation
 `;
 
-/** What git ignores (the state and the token), and leaves unconverted: bodies are compared byte by byte. */
+/** Lines for .gitignore (the state and the token) and .gitattributes (no conversion, since bodies are compared byte by byte). */
 export function gitLines({ token }: Choices, root: string): { [path: string]: readonly string[] } {
   const file = 'file' in token ? pathInProject(root, token.file) : '';
   const isPlain = /^[\w-][\w./-]*$/.test(file);
@@ -105,7 +105,7 @@ function pathInProject(root: string, file: string): string {
   return isInside(file, root) ? shownPath(file, root) : file;
 }
 
-/** A text as a YAML scalar, without variables. */
+/** A text as a YAML scalar, with "$" escaped. */
 function scalar(text: string): string {
   const escaped = escapeVariables(text);
   return /^[\w/.][\w:/.%~@+-]*$/.test(escaped) && !escaped.endsWith(':') ? escaped : JSON.stringify(escaped);

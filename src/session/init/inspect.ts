@@ -16,10 +16,10 @@ import { CONFIG } from './files.js';
 export interface InspectedServer {
   /** The profile that fits; null if unknown. */
   readonly fits: ProfileName | null;
-  /** The manifests of what the server has; null if it wasn't or can't be read. */
+  /** Manifests of what the server has; null if the server was not or can't be read. */
   readonly fresh: NewFilesResult | null;
   readonly problems: readonly Problem[];
-  /** Records in the state of the new project what its manifests declare; returns a warning if that can't be done. */
+  /** Records what was read in the state of the new project; returns a warning if that fails. */
   record(root: string, files: readonly PulledFile[]): Promise<readonly Problem[]>;
 }
 
@@ -29,11 +29,11 @@ export interface ServerOptions {
   readonly token: string | undefined;
   /** Undefined for the profile that fits. */
   readonly profile: ProfileName | undefined;
-  /** How manifests refer to objects: by names if these are unique, or by ids. */
+  /** How manifests refer to objects: by unique names, or by ids. */
   readonly by: 'name' | 'id';
 }
 
-/** Finds out which profile fits a server and, if `pulls`, what it has. Sends only GETs. */
+/** Finds the profile that fits a server and, if `pulls`, reads its objects. Sends only GETs. */
 export async function inspectServer(
   { profile, by, ...given }: ServerOptions,
   pulls: boolean,

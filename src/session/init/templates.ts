@@ -9,10 +9,10 @@ import type { CiName } from './files.js';
 /** Path prefix of the workflows of each CI. */
 const workflowFolders = { github: '.github/workflows/idops-', gitlab: '' } as const;
 
-/** Not written: each replaces another workflow, and both would apply the same. */
+/** Workflows that are not written: each is an alternative to another one, and both would apply the same changes. */
 const skippedWorkflows: readonly string[] = ['shards.yml'];
 
-/** The workflows of the examples, with the server's address if it is known. Secrets named like `variables` are passed to them. */
+/** The workflows from the examples, with the server's address if it is known. They pass the secrets `variables` to idops. */
 export async function workflowsOf(
   ci: CiName,
   baseUrl: string | null,
@@ -44,7 +44,7 @@ function withVariables(text: string, variables: readonly string[]): string {
   });
 }
 
-/** The secrets that workflows name, in their order. */
+/** The secrets that workflows use, in order. */
 export function secretsOf(workflows: readonly NewFile[]): string[] {
   const named = workflows.flatMap(({ text }) =>
     [...text.matchAll(/secrets\.(\w+)|"\$(IDOPS_\w+)"/g)].map(([, github, gitlab]) => github ?? gitlab ?? ''),
@@ -53,7 +53,7 @@ export function secretsOf(workflows: readonly NewFile[]): string[] {
 }
 
 function examplesFolder(): string {
-  // A bundle is one folder above its source module.
+  // A bundle is one folder higher than this module.
   const folders = ['../../examples/', '../../../examples/'].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),
   );

@@ -4,7 +4,7 @@ import { planJson, resultJson } from '../../report/json.js';
 import type { ChangedInCycle } from '../../report/watch-cycle.js';
 import type { Cycle } from './cycle.js';
 
-/** Tells what differs from the cycle before, so that a log has it once. Keeps only hashes: plans are large, and may have secrets in them. */
+/** Finds what differs from the previous cycle, so that a log has it only once. Keeps only hashes, since plans are large and may contain secrets. */
 export class CycleChanges {
   #plan: string | null = null;
   #result: string | null = null;
@@ -12,7 +12,7 @@ export class CycleChanges {
 
   changesIn({ plan, result, problems }: Cycle): ChangedInCycle {
     const before = { plan: this.#plan, result: this.#result, problems: this.#problems };
-    // A cycle that failed says nothing about what differs.
+    // A cycle without a plan changes nothing here: the next plan is compared with the last one.
     if (plan !== null) {
       const { changes, warnings, digest } = planJson(plan, { debug: false });
       const isEmpty = changes.length === 0 && warnings.length === 0;

@@ -26,7 +26,7 @@ export interface CycleOptions {
 /** What is known of a cycle as soon as there is a plan. */
 export interface CyclePlan extends Pick<Session, 'declared'> {
   readonly plan: Plan;
-  /** Since the cycle began. */
+  /** Seconds from the start of the cycle to the plan. */
   readonly seconds: number;
 }
 
@@ -34,7 +34,7 @@ export interface CyclePlan extends Pick<Session, 'declared'> {
 export interface Cycle extends Omit<ShownCycle, 'number' | 'time' | 'seconds' | 'changed'> {
   /** What was thrown, for --debug. */
   readonly failure?: unknown;
-  /** Seconds from the beginning to the plan, and for applying it; null for what was not done. */
+  /** Seconds to make the plan, and to apply it; null for a step that was not done. */
   readonly durations: { readonly plan: number | null; readonly apply: number | null };
 }
 
@@ -44,7 +44,7 @@ export function succeeded(outcome: Outcome): boolean {
 
 /**
  * Reads configuration, manifests and credentials, plans, and with `apply` applies the plan as `apply --yes` does.
- * Never throws: what goes wrong is in the cycle.
+ * Never throws: the cycle has the problems.
  */
 export async function runCycle(options: CycleOptions): Promise<Cycle> {
   const { session: sessionOptions, apply, now } = options;
@@ -86,7 +86,7 @@ export async function runCycle(options: CycleOptions): Promise<Cycle> {
       if (signal.aborted) return 'interrupted';
       const applying = seconds();
       const { result, problems } = await session.apply(approve(plan, limits));
-      // If there was nothing to do, no run was made.
+      // If there was nothing to do, there is no run.
       if (result.run !== null)
         known = { ...known, result, durations: { ...known.durations, apply: seconds() - applying } };
       addFirst(problems);
@@ -94,14 +94,14 @@ export async function runCycle(options: CycleOptions): Promise<Cycle> {
     });
     return { ...known, outcome };
   } catch (failure) {
-    // An interruption that was asked for is no problem.
+    // An interruption by the user is not a problem.
     addFirst(problemsOf(failure).filter(({ code }) => !signal.aborted || code !== 'interrupted'));
     return { ...known, outcome: signal.aborted ? 'interrupted' : 'failed', failure };
   }
 }
 
 function outcomeOf(result: Result, problems: readonly Problem[]): Outcome {
-  // An interruption after the last request stopped nothing.
+  // An interruption after the last request has no effect.
   if (result.interrupted && summarizeResult(result).skipped > 0) return 'interrupted';
   if (!isComplete(result) || problems.length > 0) return 'failed';
   return result.run === null ? 'unchanged' : 'applied';

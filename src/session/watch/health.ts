@@ -1,6 +1,6 @@
-/** How many intervals may pass without a cycle that succeeded. */
+/** How many intervals may pass without a successful cycle. */
 const MAX_MISSED_INTERVALS = 3;
-/** Seconds without a sign of life after which a cycle hangs, however short the interval is: no pause between tries is that long. */
+/** Seconds without progress before a cycle can count as hanging, however short the interval is. No pause between retries is that long. */
 const MIN_HANG_TIME = 600;
 
 export type Verdict = { readonly fine: true } | { readonly fine: false; readonly reason: string };
@@ -14,12 +14,12 @@ export interface HealthOptions {
   readonly now: () => number;
 }
 
-/** What is known of the cycles so far. */
+/** Tracks whether the cycles of a watch succeed and make progress. */
 export class Health {
   readonly #options: HealthOptions;
-  /** When a cycle succeeded for the last time, or when the process began. */
+  /** When a cycle last succeeded, or when the process started. */
   #since: number;
-  /** Seconds that this cycle took. */
+  /** Seconds that the last successful cycle took. */
   #lastDuration = 0;
   #hadSuccess = false;
   #lastFailure: string | null = null;
@@ -35,7 +35,7 @@ export class Health {
     this.#cycle = { began: now, sign: now };
   }
 
-  /** Notes a sign of life of the cycle that is under way. */
+  /** Records progress of the running cycle. */
   progress(): void {
     if (this.#cycle !== null) this.#cycle.sign = this.#options.now();
   }
@@ -52,14 +52,16 @@ export class Health {
     this.#cycle = null;
   }
 
-  /** Whether a cycle succeeded lately. */
+  /** Whether a cycle succeeded recently. */
   ready(): Verdict {
     const { interval, now } = this.#options;
     const age = now() - this.#since;
-    // If cycles take longer than the interval, the next one can't be expected earlier.
+    // A cycle may take longer than the interval.
     if (age <= MAX_MISSED_INTERVALS * Math.max(interval, this.#lastDuration)) return this.alive();
-    const since = this.#hadSuccess ? `no turn went well for ${Math.round(age)} s` : 'no turn went well yet';
-    const why = this.#lastFailure ?? 'one is under way';
+    const since = this.#hadSuccess
+      ? `no turn succeeded for ${Math.round(age)} s`
+      : 'no turn has succeeded yet';
+    const why = this.#lastFailure ?? 'one is running';
     return { fine: false, reason: `${since}: ${why}` };
   }
 
@@ -69,6 +71,6 @@ export class Health {
     const silence = this.#cycle === null ? 0 : now() - this.#cycle.sign;
     if (silence <= Math.max(MAX_MISSED_INTERVALS * interval, 2 * timeout, MIN_HANG_TIME))
       return { fine: true };
-    return { fine: false, reason: `a turn gives no sign of life for ${Math.round(silence)} s` };
+    return { fine: false, reason: `a turn has made no progress for ${Math.round(silence)} s` };
   }
 }

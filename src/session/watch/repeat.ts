@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Clock {
   /** Milliseconds of a monotonic clock. */
   now(): number;
-  /** Waits so many milliseconds, or less when the signal aborts. */
+  /** Waits for a time, or until the signal aborts. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ export const realClock: Clock = {
 };
 
 /**
- * Repeats work until the signal aborts or it returns false. Each round begins `interval` milliseconds after the one before began, or when
- * that ends if it took longer. The work gets its number, counted from 1, and its own signal. Returns how often it ran.
+ * Repeats work until the signal aborts or the work returns false. Each round begins `interval` milliseconds after the previous one began,
+ * or when that ends if it takes longer. `work` receives the number of the round, from 1, and a signal. Returns the number of rounds.
  */
 export async function repeat(
   work: (number: number, ending: AbortSignal) => Promise<boolean>,
@@ -40,7 +40,7 @@ export async function repeat(
   return done;
 }
 
-/** A signal that lives as long as the process would keep something of each session that listened to it. */
+/** Calls `work` with its own signal: listeners on a signal that lives as long as the process would leak memory. */
 async function withEnding<T>(signal: AbortSignal, work: (ending: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController();
   const end = (): void => ending.abort();

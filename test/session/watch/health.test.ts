@@ -27,7 +27,7 @@ describe('readiness', () => {
     pass(180);
     expect(made.ready()).toEqual(fine);
     pass(1);
-    expect(made.ready()).toEqual({ fine: false, reason: 'no turn went well yet: one is under way' });
+    expect(made.ready()).toEqual({ fine: false, reason: 'no turn has succeeded yet: one is running' });
   });
 
   it('is true after a success, and for three intervals', () => {
@@ -39,7 +39,7 @@ describe('readiness', () => {
       expect(made.ready()).toEqual(fine);
     }
     pass(1);
-    const reason = 'no turn went well for 181 s: failed (server-unreachable)';
+    const reason = 'no turn succeeded for 181 s: failed (server-unreachable)';
     expect(made.ready()).toEqual({ fine: false, reason });
     turn(null);
     expect(made.ready()).toEqual(fine);
@@ -51,7 +51,7 @@ describe('readiness', () => {
     pass(100);
     turn('refused (blocked)');
     pass(100);
-    expect(made.ready()).toEqual({ fine: false, reason: 'no turn went well yet: refused (blocked)' });
+    expect(made.ready()).toEqual({ fine: false, reason: 'no turn has succeeded yet: refused (blocked)' });
   });
 
   it('allows more time if a successful turn takes longer than the interval', () => {
@@ -85,7 +85,7 @@ describe('liveness', () => {
     pass(600);
     expect(made.alive()).toEqual(fine);
     pass(1);
-    const hangs = { fine: false, reason: 'a turn gives no sign of life for 601 s' };
+    const hangs = { fine: false, reason: 'a turn has made no progress for 601 s' };
     expect(made.alive()).toEqual(hangs);
     made.finish('failed');
     made.progress();
