@@ -16,7 +16,7 @@
  * }
  * ```
  *
- * These are the functions and types that the command and the action use themselves. The embedded server is at `idops/sandbox`.
+ * The command and the action use the same functions and types. The embedded server is `idops/sandbox`.
  */
 import { stringifyJson } from './base/json.js';
 import { type RenderOptions, type Report, render } from './report/formats.js';
@@ -76,8 +76,8 @@ export type {
 export { type Validation, validateProject } from './session/validation.js';
 
 /**
- * A plan, a result or problems in a format of the command, such as `markdown` or `json`, without the secrets that the redactor knows
- * and escaped for where it goes. Throws a TypeError for a format that the report doesn't have.
+ * A plan, a result or problems as text in a format of the command, such as `markdown` or `json`. Masks the secrets that the redactor
+ * knows, and escapes the text for the format. Throws a TypeError if the report doesn't have the format.
  */
 export async function show<T>(
   report: Report<T>,
@@ -86,7 +86,7 @@ export async function show<T>(
   redactor: Redactor,
   look: Partial<RenderOptions> = {},
 ): Promise<string> {
-  const usual = { color: false, debug: false, folder: '' };
-  const rendering = await render(report, format, report.redact(shown, redactor), { ...usual, ...look });
+  const defaults = { color: false, debug: false, folder: '' };
+  const rendering = await render(report, format, report.redact(shown, redactor), { ...defaults, ...look });
   return 'json' in rendering ? `${stringifyJson(rendering.json, 2)}\n` : rendering.text;
 }

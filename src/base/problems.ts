@@ -89,11 +89,6 @@ export function refuse(problems: readonly Problem[]): readonly Problem[] {
   return problems;
 }
 
-/** Adds problems one by one: there may be more than a call can take as arguments. */
-export function addProblems(to: Problem[], more: readonly Problem[]): void {
-  for (const problem of more) to.push(problem);
-}
-
 /** A part of a text, from `start` up to but not including `end`. */
 export interface Span {
   readonly start: number;

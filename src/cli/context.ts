@@ -91,9 +91,9 @@ export function createContext(
     output.problems(problems);
     for (const note of notes) output.message(note);
   };
-  /** Adds the configured tokens to the redactor, as far as they can be read; runs no command, sends nothing. */
+  /** Adds the configured tokens that can be read to the redactor. Runs no command and sends nothing. */
   const addConfiguredTokens = async (): Promise<void> => {
-    // If only the environment is wrong, the rest may still name a token.
+    // If only the environment is wrong, the rest of the configuration may still have a token.
     const loaded = await load(env, options.env).catch(() =>
       load({ ...env, IDOPS_ENV: undefined }, undefined).catch(() => undefined),
     );
@@ -106,25 +106,25 @@ export function createContext(
     output,
     redactor: redactor as Redactor,
     prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
-    /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
+    /** Aborts on SIGINT or SIGTERM: nothing new may start. */
     signal,
     clock,
-    /** Requests whose outcome is unknown if the process ends now; null if there are none. */
+    /** A message about requests in flight, for a process that ends now; null if there are none. */
     unfinishedRequests: () =>
       unfinishedText(progress.inFlight().map((address) => redactAddress(address, redactor))),
     project,
     sessionOptions,
     addConfiguredTokens,
-    /** Resets the redactor to what it knew at the start. */
+    /** Resets the redactor to its initial secrets. */
     resetRedactor: () => redactor.reset(),
-    /** Problems without credentials that were typed in the wrong place. */
+    /** Problems without credentials that the user typed in the wrong place. */
     async scrubProblems(found: readonly Problem[]): Promise<Problem[]> {
       await addConfiguredTokens();
       return scrubProblems(found, argv, redactor);
     },
-    /** A text without credentials that were typed in the wrong place. */
+    /** A text without credentials that the user typed in the wrong place. */
     scrub: (text: string): string => scrubArguments(argv, redactor)(text),
-    /** Throws a ProblemsError if an output file is one that idops reads or keeps; checks each once. */
+    /** Throws a ProblemsError if idops itself reads or writes an output file; checks each file once. */
     async refuseOutputs(files: readonly string[], known?: Inputs): Promise<void> {
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;
@@ -135,7 +135,7 @@ export function createContext(
       await refuseInputs(open, config, known ?? project);
       for (const file of open) checked.add(file);
     },
-    /** Works in a session that can't write. */
+    /** Calls `work` with a session that can't write. */
     async session<T>(
       project: Project,
       about: SessionSettings,
@@ -145,7 +145,7 @@ export function createContext(
       const session = await openSession(project, { ...sessionOptions(), ...about });
       return await withSession(session, showNotices, work);
     },
-    /** Works in a session that holds the state's lock. */
+    /** Calls `work` with a session that holds the lock of the state. */
     async writingSession<T>(
       project: Project,
       command: WritingCommand,
@@ -161,7 +161,7 @@ export function createContext(
 
 function unfinishedText(addresses: readonly string[]): string | null {
   if (addresses.length === 0) return null;
-  return `\nEnded at once. Outcome unknown: ${firstFew(addresses.map(quoteIfNeeded), 5)}; the next plan or apply finds it out.`;
+  return `\nEnded immediately. Outcome unknown: ${firstFew(addresses.map(quoteIfNeeded), 5)}; the next plan or apply settles it.`;
 }
 
 /** One attempt of a request, for --debug, without headers and bodies. */

@@ -33,6 +33,7 @@ import {
   until,
 } from './option-values.js';
 
+/** The function of a command: returns its exit code. */
 export type CommandFunction<A extends unknown[], O> = (
   context: Context,
   options: O & GlobalOptions,

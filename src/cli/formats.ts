@@ -51,7 +51,7 @@ export function parseFormats(given: readonly string[], report: { readonly format
   return shown.length > 0 ? formats : [...formats, { name: 'text', file: undefined }];
 }
 
-/** The current folder from GITHUB_WORKSPACE, which paths in annotations start from; empty if unknown. */
+/** The path from GITHUB_WORKSPACE, on which annotations are based, to the current folder; empty if unknown. */
 export function githubFolder(): string {
   const workspace = process.env.GITHUB_WORKSPACE;
   if (workspace === undefined || workspace === '') return '';
@@ -63,7 +63,7 @@ export function renderOptionsOf({ options, output }: Pick<Context, 'options' | '
   return { color: output.color.stdout, debug: options.debug === true, folder: githubFolder() };
 }
 
-/** The same for files and standard error. */
+/** The same without colours, for files and standard error. */
 export function plainRenderOptionsOf(context: Pick<Context, 'options' | 'output'>): RenderOptions {
   return { ...renderOptionsOf(context), color: false };
 }
@@ -93,7 +93,7 @@ export async function show<T>(
   }
 }
 
-/** The links of Markdown to files, in CI. A stored plan names files from the project's root, others from here. */
+/** Links of Markdown to files, in CI. Paths in a stored plan are relative to the project root, other paths to the current folder. */
 async function linksOf(
   { options }: Context,
   { stored }: Partial<RenderOptions>,
@@ -111,6 +111,7 @@ async function linksOf(
   return forge === undefined ? {} : { forge };
 }
 
+/** Prints problems as GitHub annotations. */
 export async function annotate(context: Context, problems: readonly Problem[]): Promise<void> {
   const shown = problemsReport.redact(problems, context.redactor);
   context.output.result(await renderText(problemsReport, 'github', shown, renderOptionsOf(context)));

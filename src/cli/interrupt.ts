@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 
 export type Interrupt = ReturnType<typeof onInterrupt>;
 
-/** Ctrl-C or SIGTERM as an AbortSignal: requests in flight finish, nothing new starts. The second one ends the process at once. */
+/** Turns Ctrl-C and SIGTERM into an AbortSignal: requests in flight finish, nothing new starts. A second signal ends the process immediately. */
 export function onInterrupt() {
   const controller = new AbortController();
   const names = ['SIGINT', 'SIGTERM'] as const;
@@ -12,7 +12,7 @@ export function onInterrupt() {
     if (controller.signal.aborted) {
       release();
       writeNow(interrupt.unfinishedRequests());
-      // The first process of a container survives a signal without a handler.
+      // As pid 1 of a container, the process survives a signal that has no handler.
       if (process.pid === 1) process.exit(128 + constants.signals[name]);
       process.kill(process.pid, name);
       return;
@@ -41,6 +41,6 @@ function writeNow(words: string | null): void {
   try {
     writeSync(2, `${words}\n`);
   } catch {
-    // Nobody reads it.
+    // Standard error is closed.
   }
 }

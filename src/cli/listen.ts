@@ -30,7 +30,7 @@ export async function listen({ host, port }: ListenAddress, paths: Routes) {
     },
     (request, response) => {
       const { socket } = request;
-      // Further requests on the connection are ignored.
+      // Ignores further requests on the connection.
       if (answered.has(socket)) return;
       answered.add(socket);
       socket.pause();
@@ -44,7 +44,7 @@ export async function listen({ host, port }: ListenAddress, paths: Routes) {
       open.delete(socket);
     });
     open.add(socket);
-    // A new client replaces the oldest one.
+    // At the limit, a new connection replaces the oldest one.
     const [oldest] = open;
     if (open.size > MAX_CONNECTIONS) oldest?.destroy();
   });
@@ -54,7 +54,7 @@ export async function listen({ host, port }: ListenAddress, paths: Routes) {
     );
     server.listen(port, host, resolve);
   });
-  // Failing to accept a connection, as with too many open files, concerns only that client.
+  // An error while accepting a connection, as with too many open files, affects only that client.
   server.on('error', () => {});
   const { port: given } = server.address() as AddressInfo;
   return {
@@ -96,7 +96,7 @@ function send(response: ServerResponse, { status, type, body }: HttpResponse): v
 
 const listening = new Set(['bind', 'getaddrinfo', 'listen']);
 
-/** The problem of a port that a server can't listen on; undefined for any other failure. */
+/** A problem if a failure means that a server can't listen on a port; otherwise undefined. */
 export function portProblem(
   failure: unknown,
   port: number,

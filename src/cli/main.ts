@@ -15,10 +15,10 @@ const [first] = argv;
 // --version needs no parser, so it stays fast.
 process.exitCode =
   argv.length === 1 && (first === '--version' || first === '-V')
-    ? await sayVersion(process)
+    ? await printVersion(process)
     : await program(argv);
 
-/** Loads the program, from the compile cache of Node 22 and later: that saves a sixth of an empty plan's processor time. */
+/** Loads the program with the compile cache of Node 22 and later, which saves a sixth of the CPU time of an empty plan. */
 async function program(args: readonly string[]): Promise<number> {
   // Not in the folder of temporary files, where another user could put code.
   const { XDG_CACHE_HOME = join(homedir(), '.cache') } = process.env;
@@ -26,15 +26,15 @@ async function program(args: readonly string[]): Promise<number> {
   return await (await import('./program.js')).run(args, process);
 }
 
-async function sayVersion(streams: Pick<Streams, 'stdout' | 'stderr'>): Promise<number> {
+async function printVersion(streams: Pick<Streams, 'stdout' | 'stderr'>): Promise<number> {
   const { stdout } = streams;
   const failure = await new Promise<NodeJS.ErrnoException | null>((done) => {
     stdout.on('error', done);
     stdout.write(`${version}\n`, (wrong) => done(wrong ?? null));
   });
-  // A closed pipe, as with `head`, is no failure.
+  // A closed pipe, as with `head`, is not a failure.
   if (failure === null || failure.code === 'EPIPE') return exit.done;
-  // Opened only now, since opening it is slow.
+  // Opening standard error is slow, so only a failure does it.
   const { stderr } = streams;
   stderr.on('error', () => {});
   stderr.write((await import('./output.js')).unwritableMessage(failure));

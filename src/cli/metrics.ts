@@ -13,7 +13,7 @@ import type { ListenAddress } from './option-values.js';
 
 const actions = ['create', 'update', 'delete', 'regenerate', 'adopt', 'blocked'] as const;
 
-/** Metrics of a watch, as text for Prometheus. Labels have few values: never an address, a name or a message. */
+/** Metrics of a watch, as text for Prometheus. Labels have few distinct values, so they never contain an address, a name or a message. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #pending = this.#gauge('pending_changes', 'Pending changes of the last plan.', ['kind', 'action']);
@@ -45,7 +45,7 @@ export class Metrics {
   constructor(interval: number) {
     this.#gauge('build_info', 'The version of idops.', ['version']).set({ version }, 1);
     this.#gauge('interval_seconds', 'Seconds between the starts of two turns.', []).set(interval);
-    // Start at 0, so that rate() sees the first event.
+    // Counters start at 0, so that rate() sees the first event.
     for (const outcome of outcomes) this.#turns.inc({ outcome }, 0);
     for (const kind of kindNames) {
       for (const action of actions) this.#pending.set({ kind, action }, 0);

@@ -3,7 +3,7 @@ import { type ProblemsError, problemError } from '../base/problems.js';
 import { commanderMessage } from '../session/options.js';
 import type { Streams } from './context.js';
 
-/** Thrown when commander ends: it showed help or the version, or can't run the command line. */
+/** Thrown instead of exiting, when commander has shown help or the version, or can't parse the command line. */
 export class CommanderExit extends Error {
   readonly command: Command;
   readonly failure: CommanderError;
@@ -16,7 +16,7 @@ export class CommanderExit extends Error {
   }
 }
 
-/** Makes a program and its commands throw an Ended instead of exiting; help and the version go to these streams. */
+/** Makes a program and its commands throw an Ended instead of exiting; help and the version are written to these streams. */
 export function throwInsteadOfExit(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
   const { stdout, stderr } = streams;
   command.configureOutput({
@@ -31,9 +31,9 @@ export function throwInsteadOfExit(command: Command, streams: Pick<Streams, 'std
   for (const one of command.commands) throwInsteadOfExit(one, streams);
 }
 
-/** What is wrong with a command line; undefined if help or the version was shown. */
+/** The problem of a command line; undefined if help or the version was shown. */
 export function usageError({ command, failure }: CommanderExit): ProblemsError | undefined {
-  // Without any command its help says what is missing.
+  // Without a command, commander has shown the help.
   if (failure.exitCode === 0 || failure.code === 'commander.help') return undefined;
   return wrongOption(commanderMessage(failure), `${nameOf(command)} --help lists what there is`);
 }
@@ -53,6 +53,7 @@ export function valuesOf(words: readonly string[], option: string): string[] {
   });
 }
 
+/** A ProblemsError (`wrong-option`). */
 export function wrongOption(message: string, hint?: string): ProblemsError {
   return problemError('wrong-option', message, hint);
 }

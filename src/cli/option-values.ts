@@ -18,7 +18,7 @@ export function until(value: string): Date {
   return parseTime(value, 'T23:59:59.999Z');
 }
 
-/** A date with a time of the day, an instant, or an age before now. */
+/** Parses a date, completed by `time`, an instant, or an age before now. */
 function parseTime(value: string, time: string): Date {
   if (/^\d+[hdw]$/.test(value)) return new Date(Date.now() - age(value));
   const text = z.iso.date().safeParse(value).success ? `${value}${time}` : value;
@@ -54,7 +54,7 @@ const chanceFaults = ['cut', '500', '503', 'reset', 'restart'];
 export const faultNames =
   'pool=2, cut=0.1, 500=0.1, 503=0.1, reset=0.1, restart=0.1, stale-scopes, pause=250, seed=1';
 
-/** Adds one `--faults`, a list with commas, to those before it. */
+/** Parses one `--faults`, a list with commas, and adds it to the faults before it. */
 export function readFaults(list: string, before: SandboxFaults): SandboxFaults {
   return list.split(',').reduce(addFault, before);
 }

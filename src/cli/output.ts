@@ -23,7 +23,7 @@ export type Output = ReturnType<typeof createOutput>;
 
 const eraseRest = '\u001b[K';
 
-/** The only way to the terminal. Redacts messages and problems, but not results. Wait for `flush` before the process ends. */
+/** Writes to standard output and standard error; nothing else does. Redacts messages and problems, but not results. Await `flush` before the process ends. */
 export function createOutput(options: OutputOptions) {
   const { stdout, stderr, quiet, debug, redactor } = options;
   const color = { stdout: takesColor(stdout, options), stderr: takesColor(stderr, options) };
@@ -45,12 +45,12 @@ export function createOutput(options: OutputOptions) {
   return {
     color,
     isResultOnTerminal: stdout.isTTY === true,
-    /** The result, to standard output; escaped and redacted already. */
+    /** Writes the result, escaped and redacted already, to standard output. */
     result(text: string): void {
       hasResult ||= text !== '';
       write(out, text);
     },
-    /** A result in JSON, to standard output; redacted already. */
+    /** Writes a result, redacted already, to standard output as JSON. */
     json(value: unknown): void {
       hasResult = true;
       write(out, jsonText(value));
@@ -58,28 +58,28 @@ export function createOutput(options: OutputOptions) {
     get hasResult(): boolean {
       return hasResult;
     },
-    /** A message, to standard error; nothing with `--quiet`. */
+    /** Writes a message to standard error; not with `--quiet`. */
     message(text: string): void {
       if (!quiet) write(err, escapeLines(redactor.redactSentence(text)));
     },
-    /** A report, to standard error; escaped and redacted already. Nothing with `--quiet`. */
+    /** Writes a report, escaped and redacted already, to standard error; not with `--quiet`. */
     report(text: string): void {
       if (!quiet) write(err, text);
     },
-    /** Errors and warnings, to standard error. */
+    /** Writes errors and warnings to standard error. */
     problems: (problems: readonly Problem[]): void =>
       write(err, problemsText(redactReport(problems, redactor), { color: color.stderr })),
-    /** Only with `--debug`, to standard error. */
+    /** Writes a text to standard error; only with `--debug`. */
     debug(text: string): void {
       if (debug) write(err, escapeLines(redactor.redact(text)));
     },
-    /** A status line on a terminal's standard error, which the next output replaces; null removes it. */
+    /** Shows a status line on a terminal, until the next output replaces it; null removes it. */
     showStatus(line: string | null): void {
       if (line === null || quiet) clear();
       else err.write(`\r${line}${eraseRest}`);
       isStatusShown = line !== null && !quiet;
     },
-    /** Waits until everything is written. Rejects if standard output can't be written, as on a full disk. */
+    /** Waits until everything is written. Rejects if standard output can't be written, as with a full disk. */
     async flush(): Promise<void> {
       clear();
       await err.flush();
@@ -89,7 +89,7 @@ export function createOutput(options: OutputOptions) {
   };
 }
 
-/** By precedence: `--no-color`, NO_COLOR, FORCE_COLOR, whether it is a terminal. */
+/** Whether to use colours: `--no-color` decides first, then NO_COLOR, FORCE_COLOR, and whether the stream is a terminal. */
 function takesColor(stream: OutputStream, { color, env }: OutputOptions): boolean {
   if (!color || env.NO_COLOR) return false;
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
@@ -102,7 +102,7 @@ function createSink(stream: OutputStream) {
   let failure: Error | null = null;
   let closed = false;
   let pending: Promise<void> = Promise.resolve();
-  // A closed pipe, as with `head`, is no failure; the work continues.
+  // A closed pipe, as with `head`, is not a failure; the work continues.
   const fail = (reason: Error & { code?: string }): void => {
     closed = true;
     if (reason.code !== 'EPIPE' && reason.code !== 'ERR_STREAM_DESTROYED') failure ??= reason;
@@ -121,7 +121,7 @@ function createSink(stream: OutputStream) {
             resolve();
           });
         } catch (reason) {
-          // Writes to files are synchronous and throw.
+          // Writes to files are synchronous and may throw.
           fail(reason instanceof Error ? reason : new Error(String(reason)));
           resolve();
         }
@@ -132,8 +132,9 @@ function createSink(stream: OutputStream) {
   };
 }
 
+/** The message for standard output that can't be written. */
 export function unwritableMessage(failure: unknown): string {
-  const hint = 'free disk space or redirect it elsewhere; the command has done its work';
+  const hint = 'free disk space or redirect it elsewhere; the command has completed its work';
   const problem = error(
     'not-writable',
     `standard output can't be written: ${systemErrorText(failure)}`,

@@ -9,7 +9,7 @@ import { CommanderExit, throwInsteadOfExit, usageError } from './misuse.js';
 export async function run(argv: readonly string[], streams: Streams): Promise<number> {
   let code: number = exit.done;
   const interrupt = onInterrupt();
-  // Loaded on use: help and the version need none of it.
+  // Loaded on use, since help and the version don't need it.
   const work = async <A extends unknown[], O>(
     load: () => Promise<CommandFunction<A, O>>,
     options: O & GlobalOptions,
@@ -34,7 +34,7 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
     code = failure.failure.exitCode === 0 ? exit.done : exit.failed;
     const wrong = usageError(failure);
     if (wrong !== undefined) await work(() => Promise.reject(wrong), program.opts<GlobalOptions>(), []);
-    // Wait for what commander wrote.
+    // Waits until the output of commander is written.
     await new Promise<void>((done) => streams.stdout.write('', () => done()));
     if (watchedStreams.failure !== null) {
       code = exit.failed;
@@ -46,11 +46,11 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
   return code;
 }
 
-/** Notices failures of writing help and the version, which bypass a command's output. */
+/** Records failures of writing help and the version, which commander writes itself. */
 function watchStreams({ stdout, stderr }: Streams): { readonly failure: Error | null } {
   const watched: { failure: Error | null } = { failure: null };
   const failed = (failure: NodeJS.ErrnoException): void => {
-    // A closed pipe, as with `head`, is no failure.
+    // A closed pipe, as with `head`, is not a failure.
     if (failure.code !== 'EPIPE') watched.failure = failure;
   };
   stdout.on('error', failed);

@@ -12,9 +12,9 @@ export interface ProgressOptions {
 }
 
 const barWidth = 24;
-/** Milliseconds between two drawings. */
+/** Minimum milliseconds between two redraws. */
 const redrawEvery = 80;
-/** Smaller phases print only their start and end. */
+/** Phases with fewer steps print only their start and end. */
 const smallestCounted = 20;
 
 interface Phase {
@@ -26,13 +26,13 @@ interface Phase {
   readonly retries: Set<string>;
 }
 
-/** Progress on standard error. The bar of @clack/prompts would take over the keyboard and exit at Ctrl-C, with requests in flight. */
+/** Shows progress on standard error. The bar of @clack/prompts would capture the keyboard and exit at Ctrl-C with requests in flight. */
 export function createProgress({ output, terminal, now }: ProgressOptions) {
   const inFlight = new Set<string>();
   let phase: Phase | null = null;
-  /** The same, outside phases. */
+  /** Reasons of retries outside of phases. */
   const retriesOutside = new Set<string>();
-  /** Failures by status and reason. */
+  /** Failures of the phase, by status and reason. */
   let failures = new Map<string, { readonly status: string; readonly reason: string; count: number }>();
 
   const print = (text: string): void => output.message(escapeText(text));
@@ -44,7 +44,7 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
     const line = `${'━'.repeat(filled)}${'─'.repeat(barWidth - filled)} ${done}/${total} ${name}`;
     output.showStatus(escapeText(line));
   };
-  /** Prints the first failure of each kind at once, and counts the rest. */
+  /** Prints the first failure with each status and reason immediately, and counts the others. */
   const count = (made: StepResult): void => {
     const { address, status, error } = made;
     const reason = commonMessage(made, error ?? status);
@@ -106,14 +106,16 @@ export function createProgress({ output, terminal, now }: ProgressOptions) {
     interrupted(): void {
       const { size } = inFlight;
       if (size > 0)
-        print(`Finishing ${size} in flight; a second Ctrl-C ends at once and leaves their outcome unknown.`);
+        print(
+          `Finishing ${size} in flight; a second Ctrl-C ends immediately and leaves their outcome unknown.`,
+        );
       else if (phase !== null) print('Stopping: nothing new will start.');
     },
     inFlight: (): readonly string[] => [...inFlight],
   };
 }
 
-/** Whether to draw a bar; CI logs would keep every drawing. */
+/** Whether to draw a bar; a CI log would keep every redraw. */
 export function drawsBar(
   stderr: { readonly isTTY?: boolean },
   env: { readonly [name: string]: string | undefined },

@@ -35,7 +35,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) 
     if (!available) throw new Error('there is no terminal to ask a question');
     const clack = await import('@clack/prompts');
     const aborted = new AbortController();
-    // Otherwise the end of input would leave the question open forever.
+    // Without this, the question would stay open after the end of input.
     const abort = (): void => aborted.abort();
     const onKey = (_: unknown, key?: { ctrl?: boolean; name?: string }): void => {
       if (key?.ctrl === true && key.name === 'd') abort();
@@ -75,7 +75,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) 
       const typed = answer.trim();
       return (word === undefined ? yesPattern.test(typed) : typed === word) ? 'yes' : 'no';
     },
-    /** Asks for a text until `wrong` returns nothing; null if aborted. The text is visible. */
+    /** Asks for a text until `wrong` returns undefined; null if aborted. The typed text is visible. */
     text: (question: string, wrong: (text: string) => string | undefined, example?: string) =>
       ask<string>(question, (clack, common) =>
         clack.text({
@@ -96,7 +96,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) 
 const yesPattern = /^y(?:es)?$/i;
 const noPattern = /^(?:no?)?$/i;
 
-/** A question wrapped beside the frame that the library draws. */
+/** A question, wrapped to fit next to the frame that the library draws. */
 function framed(question: string, columns: number): string {
   const frame = styleText('cyan', '│', { validateStream: false });
   const lines = question
@@ -105,23 +105,23 @@ function framed(question: string, columns: number): string {
   return lines.join(`\n${frame}  `);
 }
 
-/** A wrong word may be a typing error; a no or an empty answer is not. */
+/** An error for a wrong word, which may be a typing error; undefined for the right word, a no or an empty answer. */
 function wrongWord(text: string, word: string | undefined): string | undefined {
   const typed = text.trim();
   if (word === undefined || typed === word || noPattern.test(typed)) return undefined;
   return `that is not ${escapeText(word)}; another wrong word means no`;
 }
 
-/** Milliseconds in which earlier input arrives. */
+/** Milliseconds to wait for earlier input. */
 const DRAIN_TIME = 50;
 
-/** Drops input that was typed before the question; a Ctrl-C still aborts. */
+/** Discards input that was typed before the question; a Ctrl-C in it still aborts. */
 async function dropInput(stdin: PromptOptions['stdin']): Promise<'aborted' | 'dropped'> {
   let typed = '';
   const drop = (chunk: Buffer | string): void => {
     typed += chunk;
   };
-  // In line mode the terminal would hold back an unfinished line.
+  // In line mode, the terminal would not send an unfinished line.
   stdin.setRawMode?.(true);
   stdin.on('data', drop);
   try {

@@ -10,6 +10,7 @@ import type { Interrupt } from './interrupt.js';
 import { formatsInArguments, valuesOf } from './misuse.js';
 import { unwritableMessage } from './output.js';
 
+/** Runs one command and returns its exit code; failures are printed. */
 export async function runCommand<A extends unknown[], O>(
   argv: readonly string[],
   interrupt: Interrupt,
@@ -45,7 +46,7 @@ function formatsOf(options: object): readonly string[] | undefined {
 
 const MAX_TOKEN_BYTES = 64 * 1024;
 
-/** A redactor with the tokens of the command line and of variables, made before anything is printed. */
+/** A redactor with the tokens of `--token-file` and IDOPS_TOKEN, created before anything is printed. */
 export function initialRedactor(
   argv: readonly string[],
   variables: { readonly [name: string]: string | undefined },
@@ -57,7 +58,7 @@ export function initialRedactor(
 
 function contentOf(path: string): string | undefined {
   try {
-    // Not a pipe, which can be read only once.
+    // A pipe can be read only once, so it is skipped.
     return withFile(path, (file, { size }) =>
       size <= MAX_TOKEN_BYTES ? readFileSync(file, 'utf8') : undefined,
     );

@@ -186,11 +186,6 @@ export class Project {
     );
   }
 
-  /** `safety.max_destructive`. */
-  maxDestructive(): number {
-    return this.safety().maxDestructive;
-  }
-
   /** The settings of `safety`, with their defaults. Without `limits`, the limits are the defaults, so their variables may be unset. */
   safety({ limits = true }: { readonly limits?: boolean } = {}): Safety {
     const omitted = new Set(limits ? [] : ['max_destructive', 'max_privileged', 'max_changes']);

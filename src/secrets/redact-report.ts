@@ -60,6 +60,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
     file,
     inProject: file,
     shown: file,
+    displayPath: file,
     place: file,
     message: sentence,
     hint: sentence,

@@ -114,12 +114,12 @@ class StateLoader {
   }
 
   async settleInMemory(before: State, found: readonly JournalContent[]): Promise<State> {
-    let state = before;
-    for (const content of found) {
-      const resumed = await this.#resume(content, adoptLostState(state, content.run));
-      state = resumed.state;
-      this.notes.push(...notesOf(content, resumed, 'the plan; the next apply saves them'));
-    }
+    const { state, notes } = await this.#resumeAll(
+      before,
+      found,
+      () => 'the plan; the next apply saves them',
+    );
+    this.notes.push(...notes);
     return state;
   }
 
@@ -143,6 +143,24 @@ class StateLoader {
     const resumed = await resumeRun(content, from, { ...this.#options, runs });
     this.#read = resumed.read;
     return resumed;
+  }
+
+  /** Settles killed runs one after the other, without saving. `target` says what their answers are added to, for the notes. */
+  async #resumeAll(
+    before: State,
+    found: readonly JournalContent[],
+    target: (content: JournalContent) => string,
+  ) {
+    let state = before;
+    const resumed: Resumed[] = [];
+    const notes: string[] = [];
+    for (const content of found) {
+      const one = await this.#resume(content, adoptLostState(state, content.run));
+      resumed.push(one);
+      notes.push(...notesOf(content, one, target(content)));
+      state = one.state;
+    }
+    return { state, resumed, notes };
   }
 
   async #settleEach(before: State, found: readonly JournalContent[]): Promise<State> {
@@ -184,15 +202,7 @@ class StateLoader {
   /** Splits a state and saves the outcome of killed runs with it, then ends their journals. Throws `changedMeanwhile`. */
   async #split(before: State, found: readonly JournalContent[], shard: Shard): Promise<void> {
     const { backend } = this.#home;
-    const resumed: Resumed[] = [];
-    const findings: string[] = [];
-    let after = before;
-    for (const content of found) {
-      const one = await this.#resume(content, adoptLostState(after, content.run));
-      resumed.push(one);
-      findings.push(...notesOf(content, one, targetOf(content)));
-      after = one.state;
-    }
+    const { state: after, resumed, notes } = await this.#resumeAll(before, found, targetOf);
     const runs = resumed.map(({ run }) => run);
     const { resources, ...head } = splitState({ ...after, serial: before.serial + 1 }, shard, runs);
     await backend.merge({
@@ -211,7 +221,7 @@ class StateLoader {
           runs.reduce<StateHead>(withSettled, { ...requireSameState(now, head), serial: now.serial + 1 }),
       });
     }
-    this.notes.push(...findings);
+    this.notes.push(...notes);
   }
 }
 

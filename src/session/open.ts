@@ -1,5 +1,5 @@
 import { applyPlan } from '../apply/apply.js';
-import { addProblems, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, safeProgress } from '../base/progress.js';
 import { type LoadedManifests, loadManifests, registerSecrets } from '../manifests/load.js';
 import { isApproved } from '../plan/approve.js';
@@ -180,26 +180,31 @@ async function loadAll(
     // Unused manifests are loaded for their secrets, since a server may repeat one in a message.
     loadManifests(project, { profile, lenient: !wanted, signal, tokenFile }),
   ]);
-  const problems = [
+  const settingsProblems = [
     ...(await project.sharedStateProblems()),
     ...project.settingsProblems(),
     ...keepProblems(project, profile),
-  ].filter(({ severity }) => severity === 'error');
-  for (const part of [server, manifests]) {
-    if (part.status === 'fulfilled') continue;
-    if (!(part.reason instanceof ProblemsError)) throw part.reason;
-    addProblems(problems, part.reason.problems);
-  }
+  ];
   if (server.status === 'fulfilled')
     for (const secret of server.value.secrets) onSecret(String(secret.reveal()));
-  if (manifests.status === 'fulfilled') {
-    registerSecrets(manifests.value, onSecret);
-    if (wanted) addProblems(problems, manifests.value.problems);
-  }
+  if (manifests.status === 'fulfilled') registerSecrets(manifests.value, onSecret);
+  const problems = [
+    ...settingsProblems.filter(({ severity }) => severity === 'error'),
+    ...problemsOfRejection(server),
+    ...(manifests.status === 'fulfilled' && wanted
+      ? manifests.value.problems
+      : problemsOfRejection(manifests)),
+  ];
   refuse(problems);
   if (server.status === 'rejected' || manifests.status === 'rejected') throw new ProblemsError(problems);
   const declared = wanted ? manifests.value.declared : [];
   return { server: server.value, manifests: { ...manifests.value, declared }, warnings: problems };
+}
+
+function problemsOfRejection(result: PromiseSettledResult<unknown>): readonly Problem[] {
+  if (result.status === 'fulfilled') return [];
+  if (!(result.reason instanceof ProblemsError)) throw result.reason;
+  return result.reason.problems;
 }
 
 /** Tracks the work of a session: the session ends once, after all running work, and applies one plan at a time. */

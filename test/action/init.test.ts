@@ -216,7 +216,7 @@ describe('idops init', () => {
     await symlink('../victim', join(folder, 'one/manifests'));
     await symlink('../victim/ignored', join(folder, 'one/.gitignore'));
     const one = await succeeded(idops('init one'));
-    expect(one.stderr).toContain('one/.gitignore exists already and stays unchanged');
+    expect(one.stderr).toContain('one/.gitignore already exists and was not changed');
     await rm(join(folder, 'victim/kept'));
     await rm(join(folder, 'one/idops.yaml'));
     expect((await idops('init one')).stderr).toContain('it is behind a link, or outside the project');

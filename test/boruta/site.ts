@@ -176,7 +176,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
 }
 
 async function carryOut(session: WritingSession, plan: Plan, asked = 0): Promise<Ran> {
-  const problems = refusalsOf(plan, session.project.maxDestructive());
+  const problems = refusalsOf(plan, session.project.safety().maxDestructive);
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('\n'));
   const { result, problems: after } = await applyAll(session, plan, asked);
   if (after.length > 0) throw new Error(after.map(({ message }) => message).join('\n'));

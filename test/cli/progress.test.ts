@@ -189,7 +189,7 @@ describe('an interruption', () => {
     expect(progress.inFlight()).toEqual(['User/2']);
     progress.interrupted();
     expect(shown.at(-1)).toBe(
-      'Finishing 1 in flight; a second Ctrl-C ends at once and leaves their outcome unknown.',
+      'Finishing 1 in flight; a second Ctrl-C ends immediately and leaves their outcome unknown.',
     );
     progress.end();
     expect(progress.inFlight()).toEqual([]);

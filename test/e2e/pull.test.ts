@@ -471,7 +471,7 @@ describe('idops pull --out', () => {
     const cwd = join(at.folder, 'p');
     const out = async (folder: string) => await at.idops(`pull --kind Organization --out ${folder}`, { cwd });
     for (const folder of ['fresh', '../outside', '.'])
-      expect((await out(folder)).stdout).toContain('Next: name the folder under "manifests"');
+      expect((await out(folder)).stdout).toContain('Next: add the folder to "manifests"');
     expect((await out('fresh')).stdout).toContain('0 objects added, 0 updated, 4 unchanged.');
     expect((await out('manifests')).stdout).toContain('Next: idops plan,');
     for (const hidden of ['.idops', '.git/x', '../.git'])

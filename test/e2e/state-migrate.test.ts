@@ -163,7 +163,7 @@ describe('idops state migrate', () => {
   it('asks for confirmation, and requires a state that can be moved', async () => {
     const { idops, write, read, files } = await applied();
     const before = await files();
-    await failed(idops('state migrate --yes'), 'the state is at .idops/state.json already');
+    await failed(idops('state migrate --yes'), 'the state is already at .idops/state.json');
     await write({ 'idops.yaml': inGit });
     await failed(idops('state migrate'), 'error[no-terminal]');
     await failed(idops('state migrate --yes --from none.json'), 'there is no state at none.json');

@@ -364,7 +364,7 @@ describe('the end of idops watch', () => {
     watch.child.kill('SIGTERM');
     const { signal, stderr } = await watch.ended;
     expect(signal).toBe('SIGTERM');
-    expect(stderr).toContain('Ended at once. Outcome unknown: User/user-');
+    expect(stderr).toContain('Ended immediately. Outcome unknown: User/user-');
   });
 
   it('is a port in use, or an address of another machine', async () => {

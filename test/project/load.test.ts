@@ -78,7 +78,7 @@ describe('defaults', () => {
     const project = await load('version: 1\nvars:\nenvironments:\n  test:\n');
     const path = join(project.root, '.idops/state.json');
     expect(project.state()).toEqual({ in: 'file', path, allowTracked: false });
-    expect(project.maxDestructive()).toBe(5);
+    expect(project.safety().maxDestructive).toBe(5);
     const patterns = ['manifests/**/*.yaml', 'manifests/**/*.yml'];
     expect(project.patterns().map(({ pattern }) => pattern)).toEqual(patterns);
     expect(project.profile.name).toBe('documented');
@@ -205,7 +205,7 @@ environments:
       ['two.yaml', 13],
       ['three.yaml', 13],
     ]);
-    expect(project.maxDestructive()).toBe(1);
+    expect(project.safety().maxDestructive).toBe(1);
     expect(project.environment).toBe('production');
   });
 
@@ -223,7 +223,9 @@ environments:
   test('keep their places if they were chosen', async () => {
     const project = await load(config, { env: 'broken', variables: { IDOPS_TOKEN: 'a-token' } });
     expect(await codesOf(() => project.server())).toEqual(['unresolved-variable idops.yaml:15:25']);
-    expect(await codesOf(() => project.maxDestructive())).toEqual(['unresolved-variable idops.yaml:16:32']);
+    expect(await codesOf(() => project.safety().maxDestructive)).toEqual([
+      'unresolved-variable idops.yaml:16:32',
+    ]);
   });
 
   test('that do not exist are refused, with the names of those that do', async () => {

@@ -221,7 +221,7 @@ describe('hostile', () => {
           const project = await loadProject({ cwd: folder, variables: {}, config: 'hostile.yaml' });
           project.state();
           project.patterns();
-          project.maxDestructive();
+          project.safety().maxDestructive;
           await project.server();
         });
       }),

@@ -25,25 +25,27 @@ import {
 } from '../formats.js';
 import { type Question, withConsent } from './consent.js';
 
+/** A plan that is ready to be applied. */
 export interface PreparedPlan {
   readonly plan: Plan;
   readonly approval?: Approval | undefined;
-  /** Warnings of what the plan leaves undone; then the command fails. */
+  /** Warnings about what the plan doesn't do; if there are any, the command exits with 1. */
   readonly left?: readonly Problem[];
   readonly question: string;
 }
 
+/** What distinguishes the commands that apply a plan. */
 export interface ApplySteps {
   readonly command: WritingCommand;
   readonly formats: readonly Format[];
   readonly about: SessionSettings;
   readonly yes: boolean;
-  /** What replaces the limits of the project; without it there are none. */
+  /** Options that override the limits of the project; undefined for no limits. */
   readonly allow?: AllowOptions;
-  /** What to do instead of answering, if there is no terminal. */
+  /** An addition to the hint if there is no terminal to ask a question. */
   readonly noTerminalHint?: string;
   preparePlan(session: WritingSession, project: Project): Promise<PreparedPlan>;
-  /** Another hint for a problem of the plan. */
+  /** Replaces the hint of a problem of the plan. */
   adjustProblem?(problem: Problem): Problem;
 }
 
@@ -89,13 +91,13 @@ async function showPlan(
   if (showsText(formats)) {
     output.result(await renderText(planReport, 'text', shown, renderOptionsOf(context)));
   }
-  // Whoever answers the question must have seen the plan.
+  // The user must see the plan before the question.
   if (!showsText(formats) || (asks && prompt.available && !output.isResultOnTerminal)) {
     output.report(await renderText(planReport, 'text', shown, plainRenderOptionsOf(context)));
   }
 }
 
-/** The question before a plan is applied; a destructive or privileged plan needs more than a yes. */
+/** The question before a plan is applied; a destructive or privileged plan requires a typed confirmation. */
 function questionOf(text: string, plan: Plan): Pick<Question, 'text' | 'confirmation'> {
   const destructions = countDestructions(plan);
   const privileged = countPrivileged(plan);
@@ -108,7 +110,7 @@ function questionOf(text: string, plan: Plan): Pick<Question, 'text' | 'confirma
   return { text: `${text}\nThis includes ${count}: type ${confirmation} to continue`, confirmation };
 }
 
-/** Sample data for changed templates, which only HTML reports show. */
+/** Sample data for changed templates; empty unless a format is HTML. */
 export async function readSamples(
   plan: Plan,
   project: Project,
@@ -121,7 +123,7 @@ export async function readSamples(
   return samples;
 }
 
-/** Samples for the result; if they can't be read that is a warning, since the result must be shown. */
+/** Sample data for the result. Problems of it are warnings, since the result must be shown. */
 async function readSamplesOrWarn(
   ...asked: Parameters<typeof readSamples>
 ): Promise<ReadonlyMap<string, readonly NamedSample[]>> {
@@ -135,7 +137,7 @@ async function readSamplesOrWarn(
   }
 }
 
-/** Suggestions after a run, each ending with a command. */
+/** Suggestions after a run; each ends with a command line. */
 export function nextStepLines(
   result: Result,
   plan: Pick<Plan, 'undoes' | 'again' | 'environment'>,

@@ -57,7 +57,7 @@ export async function apply(
   });
 }
 
-/** A stored plan can't be narrowed, so blocked changes need another hint. */
+/** Replaces the hint of blocked changes, since --target can't narrow a stored plan. */
 function withStoredPlanHint(problem: Problem): Problem {
   if (problem.code !== 'blocked' || problem.hint === undefined) return problem;
   return {

@@ -4,7 +4,7 @@ import { type ExitCode, exit } from '../exit.js';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-/** What each shell sources: it asks idops for completions, and offers files if there are none. */
+/** The script for each shell: it asks idops for completions, and completes files if there are none. */
 const scripts: { readonly [shell in Shell]: string } = {
   bash: `# bash completion of idops; load it with: source <(idops completion bash)
 _idops() {
@@ -76,7 +76,7 @@ function completionsOf(program: Command, typed: readonly string[], shell: Shell)
     );
 }
 
-/** Completions and their descriptions, after a command or an option that takes a value. */
+/** Possible next words and their descriptions, after a command or an option with a value. */
 function candidates(command: Command, option: Option | undefined, current: string): (readonly string[])[] {
   if (option?.required === true) return (option.argChoices ?? []).map((choice) => [choice]);
   if (current.startsWith('-')) return optionsOf(command).map((one) => [one.long ?? '', one.description]);

@@ -8,7 +8,7 @@ import type { AccessMode, Lock, StateBackend } from '../../state/backend.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 
-/** The server, environment and shard, for a question. */
+/** The server, environment and shard of a plan, for a question. */
 export function serverAndEnvironment({
   server,
   environment,
@@ -20,12 +20,15 @@ export function serverAndEnvironment({
 
 export interface Question {
   readonly text: string;
+  /** The word to type; by default `y`. */
   readonly confirmation?: string;
+  /** The message if the answer is not yes. */
   readonly declinedMessage?: string;
+  /** An addition to the hint if there is no terminal. */
   readonly noTerminalHint?: string | undefined;
 }
 
-/** Asks, unless `yes`, then works. `asked`: when the answer came, by `performance.now()`; 0 without a question. Throws a ProblemsError without a terminal. */
+/** Asks a question, unless `yes`, then calls `work` with the time of the answer by `performance.now()`, or 0 without a question. Throws a ProblemsError if there is no terminal. */
 export async function withConsent(
   { text, confirmation, declinedMessage = 'Nothing was sent.', noTerminalHint = '' }: Question,
   yes: boolean | undefined,
@@ -46,7 +49,7 @@ export async function withConsent(
   return answer === 'aborted' ? exit.interrupted : exit.failed;
 }
 
-/** The state of the project. The redactor then knows the configured tokens. */
+/** The backend of the project's state, checked for `use`. Adds the configured tokens to the redactor. */
 export async function openState(
   context: Context,
   use?: AccessMode,
@@ -58,7 +61,7 @@ export async function openState(
   return { project, backend, environment: project.environment };
 }
 
-/** Works with the lock of a state held; a failure to release it is a warning. */
+/** Calls `work` while holding the lock of a state. A failure to release the lock is a warning. */
 export async function withLock<T>(
   backend: StateBackend,
   command: string,

@@ -14,7 +14,7 @@ export interface InitOptions extends GlobalOptions {
   readonly by?: 'name' | 'id';
 }
 
-/** Why a text is no name of a variable; never repeats the text, which may be a token. */
+/** Why a text is not the name of a variable. Never repeats the text, since it may be a token. */
 function variableNameError(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     return 'the name of a variable has only letters, digits and "_"';
@@ -45,7 +45,7 @@ export async function askAddress(
   throw new ProblemsError([checked]);
 }
 
-/** The source of the token, never the token itself; null if the question was aborted. */
+/** Where the token is; never asks for the token itself. Null if the question was aborted. */
 export async function askToken(
   { prompt }: Context,
   { tokenEnv, tokenFile }: InitOptions,
@@ -75,13 +75,14 @@ export async function askToken(
 /** The CI to write workflows for; null if the question was aborted. */
 export async function askCi({ prompt }: Context, { ci }: InitOptions, asks: boolean): Promise<CiName | null> {
   if (ci !== undefined || !asks) return ci ?? 'github';
-  return await prompt.select('Which CI shows plans, and applies what was approved?', [
+  return await prompt.select('Which CI shows and applies plans?', [
     { value: 'github', label: 'GitHub Actions' },
     { value: 'gitlab', label: 'GitLab' },
     { value: 'none', label: 'none' },
   ]);
 }
 
+/** Throws a ProblemsError for options that select a project, since init creates one. */
 export function refuseProjectOptions({ config, env }: InitOptions): void {
   if (config === undefined && env === undefined) return;
   throw wrongOption(

@@ -23,7 +23,7 @@ import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { askAddress, askCi, askToken, type InitOptions, refuseProjectOptions } from './init-questions.js';
 
-/** `idops init`: asks everything before the first file, writes all files or none, and changes no existing one. */
+/** `idops init`: asks all questions first, writes all files or none, and overwrites nothing. */
 export async function init(
   context: Context,
   options: InitOptions,
@@ -49,7 +49,7 @@ export async function init(
   const inspected = isNew ? await inspect(context, options, address, token, pulls) : notInspected;
   const { fits, fresh } = inspected;
   if (signal.aborted) return stop();
-  // An address from a variable may change, so it isn't written down.
+  // An address from a variable may change, so no file contains it.
   const baseUrl = options.baseUrl === undefined && process.env.IDOPS_BASE_URL ? null : address || null;
   const profile = options.profile ?? fits ?? 'documented';
   const choices: Choices = { baseUrl, profile, token, ci, hasRemote: await hasRemote(root) };
@@ -65,7 +65,7 @@ export async function init(
   const shown = (path: string): string => escapeText(shownPath(path, cwd));
   for (const { path, action } of written)
     output.result(`${action === 'write' ? 'wrote' : 'added to'} ${shown(path)}`);
-  for (const path of kept) output.message(`${shown(join(root, path))} exists already and stays unchanged`);
+  for (const path of kept) output.message(`${shown(join(root, path))} already exists and was not changed`);
   output.problems(await inspected.record(root, written));
   const newWorkflows = workflows.filter(({ path }) => !kept.includes(path));
   const top = findWorkTree(root);
@@ -148,7 +148,7 @@ async function inspect(
   return inspected;
 }
 
-/** Writes missing files, and missing lines of git's files; returns what was written, and the paths that stay. */
+/** Writes missing files, and missing lines of .gitignore and .gitattributes. Returns the written files and the paths that were kept. */
 async function write(
   files: readonly NewFile[],
   lines: { readonly [path: string]: readonly string[] },
@@ -156,7 +156,7 @@ async function write(
   cwd: string,
 ): Promise<{ written: readonly PulledFile[]; kept: readonly string[] }> {
   const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
-    throw notWritable(folder, cwd, failure, 'name a folder that can be made; nothing was written');
+    throw notWritable(folder, cwd, failure, 'name a folder that can be created; nothing was written');
   });
   const root = await realpath(folder);
   const wanted: PulledFile[] = [];
@@ -180,7 +180,7 @@ async function write(
   }
 }
 
-/** A file with the missing lines at its end; none if it has them all. */
+/** A file with missing lines appended; empty if no line is missing. */
 function withMissingLines(path: string, before: string | undefined, needed: readonly string[]): PulledFile[] {
   const plain = (line: string): string => line.trim().replace(/^\/|\/$/g, '');
   const had = new Set((before ?? '').split('\n').map(plain));

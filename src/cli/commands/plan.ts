@@ -17,13 +17,13 @@ export interface PlanningOptions extends SelectionOptions {
 }
 
 interface Options extends PlanningOptions {
-  /** Which changes are shown; it doesn't change the plan. */
+  /** Which changes to show; the plan stays the same. */
   readonly only?: Share;
   readonly detailedExitcode?: boolean;
   readonly out?: string;
 }
 
-/** `idops plan`: what would change; with a plan file shows that one, and sends nothing. */
+/** `idops plan`: makes and shows a plan. With a plan file, shows that plan and sends nothing. */
 export async function plan(
   context: Context,
   options: Options & GlobalOptions,

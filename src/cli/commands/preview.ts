@@ -37,7 +37,7 @@ interface Options {
 /** `idops preview`: renders every declared email template and page with sample data, to a file or on a local server. */
 export async function preview(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const { out, serve = false, port } = options;
-  if (serve && out !== undefined) throw wrongOption("--serve and --out don't go together", 'use one of them');
+  if (serve && out !== undefined) throw wrongOption("--serve and --out can't be combined", 'use one of them');
   if (!serve && port !== undefined) throw wrongOption('--port needs --serve', 'add --serve');
   if (serve) return await serveGallery(context, port ?? 0);
   const gallery = await loadGallery(context, await context.project());
@@ -103,7 +103,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
   };
 }
 
-/** Names of backends from the last 10 runs in a state file; a preview needs no network, so it reads no other state. */
+/** Names of backends from the last 10 runs, if the state is a file: a preview uses no network. */
 async function recordedNames(project: Project, { add }: Redactor): Promise<Names> {
   try {
     if (project.state().in !== 'file') return new Map();
@@ -151,22 +151,22 @@ function galleryTemplate(
   };
 }
 
-/** A Host header that names this machine. */
+/** A Host header of this machine. */
 const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
 const changesPath = '/changes';
 const code = `new EventSource('${changesPath}').addEventListener('change', () => location.reload());`;
 const script = { code, hash: createHash('sha256').update(code).digest('base64') };
-/** Editors write a file in several steps. */
+/** Wait before a refresh, since editors write a file in several steps. */
 const settleMilliseconds = 100;
 
-/** Serves the gallery on this machine; the browser reloads it when a file of the project changes. */
+/** Serves the gallery on this machine. The browser reloads it when a file of the project changes. */
 async function serveGallery(context: Context, port: number): Promise<ExitCode> {
   const { output, signal } = context;
   const project = await context.project();
   const listeners = new Set<ServerResponse>();
   let page = await renderServed(context);
   const server = createServer((request, response) => {
-    // Refuses DNS rebinding.
+    // Prevents DNS rebinding.
     if (!localHost.test(request.headers.host ?? '')) {
       response.writeHead(403).end();
       return;
@@ -190,7 +190,7 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
     const next = await renderServed(context);
     if (next === page) return;
     page = next;
-    output.message('A file changed: the page was rendered again.');
+    output.message('A file changed: the page was updated.');
     for (const response of listeners) response.write('event: change\ndata:\n\n');
   };
   const watcher = watch(project.root, {
@@ -217,7 +217,7 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
   return exit.done;
 }
 
-/** The page, with the project's problems on it, which the next change may fix. */
+/** The page. Shows problems of the project instead of failing, since the next change may fix them. */
 async function renderServed(context: Context): Promise<string> {
   let gallery: Gallery;
   try {

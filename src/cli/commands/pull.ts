@@ -4,6 +4,7 @@ import { withoutUndefined } from '../../base/values.js';
 import { pullReport } from '../../report/formats.js';
 import type { ShownPull } from '../../report/pull.js';
 import { discoveryOptionsOf, type PullingOptions } from '../../session/options.js';
+import { refuseDuplicates } from '../../session/outputs.js';
 import { type PreparedPull, pull as pullFrom, pullReadable } from '../../session/pull.js';
 import { shownPath } from '../../yaml/source-file.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -20,6 +21,7 @@ interface Options extends PullingOptions {
   readonly fromBorutaFile?: string;
 }
 
+/** `idops pull`: writes manifests from the server; with `--check` only compares. */
 export async function pull(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pullReport);
   const { output, signal } = context;
@@ -51,8 +53,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   const reported = [...pulling.notPulled, ...pulling.missing, ...pulling.leftOut];
   if (added + updated + unchanged + covered + reported.length === 0) throw nothingToPull(pulling);
   if (outputs.length > 0) {
-    const { refuseDuplicates: refuseTwice } = await import('../../session/outputs.js');
-    await refuseTwice([...pulling.files.map(({ path }) => shownPath(path, project.cwd)), ...outputs]);
+    await refuseDuplicates([...pulling.files.map(({ path }) => shownPath(path, project.cwd)), ...outputs]);
   }
   if (!check) output.problems(await pulling.write());
   else if (changes) await pulling.check();
@@ -70,7 +71,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     output.message(`interrupted: ${outcome}`);
     return exit.interrupted;
   }
-  // Documents about many that differ are only reported, unless a check asks.
+  // Documents about many users that differ are only warnings, except with --check.
   const failed = problems.some(({ severity }) => severity === 'error') || refused.length > 0;
   return failed || (check && (changes || problems.length > 0)) ? exit.failed : exit.done;
 }
@@ -98,7 +99,9 @@ function asShown(
     };
   });
   const notUpdated = [...pulling.notPulled, ...pulling.missing];
-  return { ...pulling, check, files, notUpdated, next: nextOf(pulling, check) };
+  const { server, profile, added, updated, unchanged, toSet, leftOut } = pulling;
+  const next = nextOf(pulling, check);
+  return { server, profile, check, files, added, updated, unchanged, toSet, leftOut, notUpdated, next };
 }
 
 function nextOf({ files, notPulled, missing, isUnconfigured }: PreparedPull, check: boolean): string | null {
@@ -107,6 +110,6 @@ function nextOf({ files, notPulled, missing, isUnconfigured }: PreparedPull, che
   if (notPulled.length + missing.length > 0) return 'fix the problems above, then idops plan';
   if (files.length === 0) return null;
   return isUnconfigured
-    ? 'name the folder under "manifests" of a configuration, then idops plan'
+    ? 'add the folder to "manifests" of a configuration, then run idops plan'
     : 'idops plan, which finds nothing to do for what was pulled';
 }

@@ -19,7 +19,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
   const keep: RetentionPolicy = { age: options.keep, last: options.keepLast };
   if (keep.age === undefined && keep.last === undefined) {
     throw wrongOption(
-      'say which journals to keep: --keep AGE, --keep-last N, or both',
+      'choose the journals to keep: --keep AGE, --keep-last N, or both',
       'for example: idops runs prune --keep 90d',
     );
   }
@@ -27,7 +27,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
   const now = new Date();
   return await withLock(backend, 'runs prune', context, async (lock) => {
     const state = await backend.saved();
-    // Without a state it is unknown which journals it needs.
+    // Without a state it is unknown which journals are needed.
     const pruning =
       state === undefined
         ? { remove: [], keep: [], needed: [], problems: [] }
@@ -45,7 +45,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       declinedMessage: 'Nothing was removed.',
     };
     return await withConsent(question, options.yes === true || remove.length === 0, context, async () => {
-      // The lock may have been removed during the question.
+      // Another process may have removed the lock during the question.
       await lock.confirm();
       await backend.runs.remove(remove.map(({ run }) => run));
       await show(formats, pruningReport, pruning, context);

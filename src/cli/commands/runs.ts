@@ -40,7 +40,7 @@ export async function listRuns(context: Context, options: ListOptions & GlobalOp
   const { runs: found, problems } = await readRuns(home.backend.runs, state);
   const others = found.map(({ contents: [{ run }] }) => run).filter(isOther);
   const own = found.filter(({ contents: [{ run }] }) => !isOther(run));
-  // The history of an object needs all names that it had.
+  // The history of an object needs all its former names.
   const wanted =
     address === undefined ? own.filter(({ contents: [{ run }] }) => matchesFilter(run, options)) : own;
   const runs: PastRun[] = [];
@@ -75,14 +75,14 @@ function matchesFilter(run: RunLine, { actor, since, until }: Omit<ListOptions, 
   );
 }
 
-/** Who ran it, in lower case: the actor that CI names; otherwise the user of the system, and the author of the commit. */
+/** Who ran it, in lower case: the actor in CI; otherwise the user of the system and the author of the commit. */
 function namesOf({ actor, user, author = '' }: RunLine): string[] {
   const [, name, email] = /^(.*) <(.*)>$/.exec(author) ?? [];
   const names = actor === undefined ? [user, author, name, email] : [actor];
   return names.flatMap((one) => one?.toLowerCase() ?? []);
 }
 
-/** What runs did to one object, which the journals or the state name so; if none did, problems of journals may be the reason. */
+/** The changes of one object by all runs. If there are none, throws a ProblemsError, with the problems of journals that may be the cause. */
 function pastOf(
   address: string,
   runs: readonly PastRun[],
@@ -154,11 +154,11 @@ export async function forgetRun(
     const runs = await unusableJournals(backend.runs, name);
     const which = runs.join(' and ');
     const question = {
-      text: `Remove the unreadable journal of run ${which}, for ${await serverOf(backend, environment)}? What the run did is lost unless the state has it: a DID that it regenerated may be regenerated again.`,
+      text: `Remove the unreadable journal of run ${which}, for ${await serverOf(backend, environment)}? Changes of the run that the state does not record are lost: a DID that it regenerated may be regenerated again.`,
       declinedMessage: 'Nothing was removed.',
     };
     return await withConsent(question, options.yes, context, async () => {
-      // The lock may have been removed during the question.
+      // Another process may have removed the lock during the question.
       await lock.confirm();
       await backend.runs.remove(runs);
       context.output.message(`Removed the journal of run ${which}.`);

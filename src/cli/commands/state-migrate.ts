@@ -22,7 +22,7 @@ export async function migrateState(context: Context, options: Options & GlobalOp
   const from = await formerBackend(project, options.from, context);
   if (from.place === to.place) {
     throw wrongOption(
-      `the state is at ${to.place} already`,
+      `the state is already at ${to.place}`,
       'set the new place in the configuration, and name the current one with --from',
     );
   }
@@ -40,7 +40,7 @@ export async function migrateState(context: Context, options: Options & GlobalOp
         declinedMessage: 'Nothing was moved.',
       };
       return await withConsent(question, options.yes, context, async () => {
-        // A lock may have been removed during the question.
+        // Another process may have removed a lock during the question.
         await Promise.all([fromLock.confirm(), toLock.confirm()]);
         await migrate(migration, from, to);
         context.output.message(

@@ -13,7 +13,7 @@ import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { openState, serverAndEnvironment, withConsent, withLock } from './consent.js';
 
-/** `idops state show`: shows what the state has recorded, of all or some objects; no network. */
+/** `idops state show`: shows the records of all or some objects, without the network. */
 export async function showState(
   context: Context,
   options: { readonly format: readonly string[] } & GlobalOptions,
@@ -51,7 +51,7 @@ export async function removeRecords(
   return await withLock(backend, 'state rm', context, async (lock) => {
     const saved = await backend.saved();
     if (saved === undefined) throw noState(backend.place);
-    // If the project's server is known, the state of another server is refused.
+    // `load` refuses the state of another server.
     const server = await project.server(context.sessionOptions()).catch(() => undefined);
     const state = server === undefined ? saved : await backend.load(server.baseUrl);
     const [unfinished] = await unfinishedRuns(state, home);
@@ -66,11 +66,11 @@ export async function removeRecords(
       .map(({ address }) => quoteIfNeeded(redactAddress(address, context.redactor)))
       .join(', ');
     const question = {
-      text: `Remove ${what} of ${which} from the state, for ${serverAndEnvironment({ server: state.server, environment })}? Values that the server doesn't show are unknown then; nothing is deleted or regenerated.`,
+      text: `Remove ${what} of ${which} from the state, for ${serverAndEnvironment({ server: state.server, environment })}? After that, values that the server doesn't show are unknown; nothing is deleted or regenerated.`,
       declinedMessage: 'Nothing was removed.',
     };
     return await withConsent(question, options.yes, context, async () => {
-      // The lock may have been removed during the question.
+      // Another process may have removed the lock during the question.
       await lock.confirm();
       await backend.save(left);
       context.output.message(`Removed ${what} of ${which}.`);

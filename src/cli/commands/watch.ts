@@ -39,18 +39,18 @@ export async function watch(context: Context, options: Options & GlobalOptions):
     listen === undefined ? undefined : await (await import('../metrics.js')).serve(listen, health, interval);
   if (serving !== undefined) output.message(`Health and metrics are served at ${serving.address}`);
   const changes = new CycleChanges();
-  // A shared run ends; a watch doesn't.
+  // A watch never ends, so it can't be part of a shared run.
   const { sharedRun: _, ...shard } = shardOptions(options.shard, process.env);
   let isOutputOpen = true;
 
   const runOne = async (number: number, ending: AbortSignal): Promise<boolean> => {
     const [time, began] = [new Date().toISOString(), clock.now()];
     health.start();
-    // The context reports requests in flight itself.
+    // If requests are in flight, the context reports them.
     ending.addEventListener('abort', () => {
       if (context.unfinishedRequests() === null) output.message('Stopping: nothing new will start.');
     });
-    // Each cycle reads its secrets again.
+    // Each cycle reads its secrets again, so earlier ones can be dropped.
     context.resetRedactor();
     const cycle = await runCycle({
       project: context.project,
@@ -100,7 +100,7 @@ function refuseAddress(baseUrl: string | undefined): void {
   if (checked !== undefined && !isBaseUrl(checked)) throw new ProblemsError([checked]);
 }
 
-/** Session options of a cycle: they count requests, and log no phases. */
+/** The session options of a cycle: progress updates health and metrics, and phases are not logged. */
 function cycleSessionOptions(
   context: Context,
   health: Health,
@@ -129,7 +129,7 @@ function cycleSessionOptions(
   return { ...given, signal, progress: counting, network: { ...network, onAttempt } };
 }
 
-/** Why a cycle failed, for health checks: only codes and counts, since anybody may read them. */
+/** Why a cycle failed, for health checks: only codes and counts, since they need no authentication. */
 function failureReason({ outcome, problems, result }: Cycle): string {
   const codes: string[] = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
   const why = [...new Set(codes)];
@@ -146,7 +146,7 @@ interface NumberedCycle extends Cycle {
   readonly seconds: number;
 }
 
-/** Shows the line of a cycle, and what is new since the last one. */
+/** Shows a cycle: its line, and what is new since the previous cycle. */
 async function showCycle(
   cycle: NumberedCycle,
   changes: CycleChanges,
