@@ -158,3 +158,9 @@ it('redacts problems, and drops a source line whose caret would no longer fit', 
   const masked = { message: '(sensitive)', hint: '(sensitive)' };
   expect(shown).toEqual([{ ...problem, ...masked, places: [place, harmless] }]);
 });
+
+it('a token is hidden in the path of a pulled file, in text and in JSON', () => {
+  const [file, masked] = ['the-credential', '(sensitive)'].map((name) => `manifests/${name}.yaml`);
+  const shown = redactReport({ files: [{ displayPath: file, path: file }] }, redactorOf('the-credential'));
+  expect(shown).toEqual({ files: [{ displayPath: masked, path: masked }] });
+});
