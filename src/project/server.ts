@@ -126,7 +126,7 @@ export class ServerSettingsBuilder {
     const auth = this.#auth();
     if (given.pinned && address !== undefined && auth !== undefined) this.#checkPinned(address, auth);
     if (server.trust_profile === true && server.profile === undefined) {
-      const hint = 'add the profile beside it, or remove it';
+      const hint = 'add the profile, or remove trust_profile';
       this.#addError('wrong-value', 'trust_profile is set without a profile', place('trust_profile'), hint);
     }
     const tls = this.#tls();
