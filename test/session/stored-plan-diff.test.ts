@@ -73,11 +73,7 @@ describe('the content of a stored plan', () => {
     ['a scope', (json) => alter(json, { required_scopes: [] }), 'the scopes'],
     ['a profile', (json) => alter(json, { profile: 'boruta' }), 'the profile'],
     ['a warning of the plan', (json) => alter(json, { warnings: [warning] }), 'the warnings'],
-    [
-      'no list of changes',
-      (json) => alter(json, { changes: 1 }),
-      "changes is missing or invalid",
-    ],
+    ['no list of changes', (json) => alter(json, { changes: 1 }), 'changes is missing or invalid'],
   ])('must match the plan to apply: %s', async (_, edit, expected) => {
     expect(await differencesAfter(edit)).toEqual([expected]);
   });
