@@ -28,10 +28,10 @@ export function hasRegenerationOf(content: JournalContent, address: string): boo
 }
 
 /**
- * Records a person's answer about a regeneration with an unknown outcome: in the journal, and in the state if the run is already in it.
- * Throws a ProblemsError (`nothing-to-settle`) if the run left no regeneration open at that address.
+ * Returns a function that records a person's answer about a regeneration with an unknown outcome: in the journal, and in the state if the
+ * run is already in it. Throws a ProblemsError (`nothing-to-settle`) if the run left no regeneration open at that address.
  */
-export async function settleRegeneration(options: SettleOptions): Promise<void> {
+export function settlementOf(options: SettleOptions): () => Promise<void> {
   const { content, address, done, state, backend } = options;
   const entry = regenerationIn(content, address);
   const key = entry?.sending.key ?? '';
@@ -41,27 +41,29 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
     const why = `run ${content.run.run} left no regeneration open at ${address}`;
     throw problemError('nothing-to-settle', why, 'idops runs show lists the changes of a run');
   }
-  const at = new Date().toISOString();
-  const error = done ? null : `not done, according to ${options.by}`;
-  const answer = unansweredLine(entry.sending.seq, at, done ? 'applied' : 'failed', error);
-  if (!isInState) {
-    // The next apply settles the rest of the run.
-    const journal = await backend.runs.reopen(content);
-    await journal.write(answer).finally(() => journal.close());
-    return;
-  }
-  const { pending_regeneration: _, ...known } = record;
-  // The new DID is unknown; the next apply records it.
-  const settled = done ? { ...known, fields: {}, hashes: {} } : known;
-  const { generation } = entry.sending;
-  const resources = {
-    ...state.resources,
-    [key]: {
-      ...settled,
-      recorded_at: at,
-      ...(done && generation !== undefined ? { did_generation: generation } : {}),
-    },
+  return async () => {
+    const at = new Date().toISOString();
+    const error = done ? null : `not done, according to ${options.by}`;
+    const answer = unansweredLine(entry.sending.seq, at, done ? 'applied' : 'failed', error);
+    if (!isInState) {
+      // The next apply settles the rest of the run.
+      const journal = await backend.runs.reopen(content);
+      await journal.write(answer).finally(() => journal.close());
+      return;
+    }
+    const { pending_regeneration: _, ...known } = record;
+    // The new DID is unknown; the next apply records it.
+    const settled = done ? { ...known, fields: {}, hashes: {} } : known;
+    const { generation } = entry.sending;
+    const resources = {
+      ...state.resources,
+      [key]: {
+        ...settled,
+        recorded_at: at,
+        ...(done && generation !== undefined ? { did_generation: generation } : {}),
+      },
+    };
+    await backend.save({ ...state, serial: state.serial + 1, resources });
+    await completeJournal(backend.runs, content, [answer], { interrupted: false, by: options.by });
   };
-  await backend.save({ ...state, serial: state.serial + 1, resources });
-  await completeJournal(backend.runs, content, [answer], { interrupted: false, by: options.by });
 }

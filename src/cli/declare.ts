@@ -203,9 +203,10 @@ export function declare(action: Action): Command {
     .command('settle')
     .argument('<run>', 'the run, or the beginning of its name')
     .argument('<address>', 'the client, as Client/<id>')
-    .description('record the unknown outcome of a regeneration')
+    .description('record the unknown outcome of a regeneration, after a question')
     .option('--done', 'it was regenerated')
     .option('--not-done', 'it was not regenerated')
+    .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/runs.js')).settleRun));
   runs
     .command('prune')

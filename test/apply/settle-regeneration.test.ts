@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { settleRegeneration } from '../../src/apply/settle-regeneration.js';
+import { settlementOf } from '../../src/apply/settle-regeneration.js';
 import type { StateBackend } from '../../src/state/backend.js';
 import type { JournalContent, RunLine, SendingLine } from '../../src/state/journal.js';
 import { emptyState, type State } from '../../src/state/state.js';
@@ -28,15 +28,15 @@ it('a regeneration is settled only under the name of the run that left it open',
     save: async (state: State) => void saved.push(state),
     runs: { reopen: async () => ({ write: async (line: unknown) => void written.push(line), close() {} }) },
   } as unknown as StateBackend;
-  const settle = (run: string) =>
-    settleRegeneration({
+  const settle = async (run: string) =>
+    await settlementOf({
       content: journalOf(run),
       address,
       done: true,
       state: openSince('run-2'),
       backend,
       by: 'ada',
-    });
+    })();
   await expect(settle('run-1')).rejects.toMatchObject({ problems: [{ code: 'nothing-to-settle' }] });
   expect([saved, written]).toEqual([[], []]);
   await settle('run-2');

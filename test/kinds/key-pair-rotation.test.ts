@@ -55,7 +55,7 @@ it('a rotation with an unknown outcome is left to a person', async () => {
   const { run } = JSON.parse((await idops('apply --yes --format json')).stdout);
   await failed(idops('apply --yes'), 'sent a regeneration whose outcome is not known');
   await failed(idops(`state rm KeyPair/${ids.secondKey} --yes`), 'look at its key');
-  await succeeded(idops(`runs settle ${run} KeyPair/${ids.secondKey} --done`));
+  await succeeded(idops(`runs settle ${run} KeyPair/${ids.secondKey} --done --yes`));
   await succeeded(idops('apply --yes'));
   expect((await idops('plan --detailed-exitcode')).code).toBe(0);
   expect((await idops(`state show KeyPair/${ids.secondKey}`)).stdout).toContain('rotation 2');

@@ -49,7 +49,11 @@ const commands: readonly [string, () => Promise<TestProject>, (at: TestProject) 
     async () => 'apply --yes',
   ],
   ['state rm', applied, async () => `state rm User/${ids.ada} --yes`],
-  ['runs settle', unsettled, async (at) => `runs settle ${await runOf(at)} Client/${ids.portal} --not-done`],
+  [
+    'runs settle',
+    unsettled,
+    async (at) => `runs settle ${await runOf(at)} Client/${ids.portal} --not-done --yes`,
+  ],
   [
     'runs prune',
     async () => {

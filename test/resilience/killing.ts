@@ -220,7 +220,7 @@ async function settleAll(
       continue;
     }
     const done = regenerated.has(`/api/clients/${address.slice('Client/'.length)}/regenerate_did`);
-    const args = ['runs', 'settle', cutOff, address, done ? '--done' : '--not-done'];
+    const args = ['runs', 'settle', cutOff, address, done ? '--done' : '--not-done', '--yes'];
     const settled = await run(folder, sandbox, args);
     if (settled.code !== 0) wrong.push(`settle failed: ${settled.stderr}`);
   }

@@ -24,7 +24,7 @@ describe('two runs at the same time', () => {
     const who = `on ${hostname()}, process ${first.child.pid}, since 20`;
     await refused('apply --yes', ['error[locked]', who, 'apply by ', 'runs unlock']);
     expect(sandbox.requests).toHaveLength(before);
-    for (const other of ['undo x --yes', 'regenerate-did x --yes', 'runs settle x Client/x --done'])
+    for (const other of ['undo x --yes', 'regenerate-did x --yes', 'runs settle x Client/x --done --yes'])
       await refused(other, 'error[locked]');
     open();
     expect((await first.ended).code).toBe(0);

@@ -95,7 +95,7 @@ describe('idops runs prune', () => {
     const { stderr } = await at.idops('runs prune --keep-last 0 --yes');
     expect(stderr).toContain(`Run ${open} is kept: the outcome of a regeneration in it is unknown`);
     expect(await left(at)).toHaveLength(2);
-    expect((await at.idops(`runs settle ${open} Client/${ids.portal} --done`)).code).toBe(0);
+    expect((await at.idops(`runs settle ${open} Client/${ids.portal} --done --yes`)).code).toBe(0);
     expect((await at.idops('runs prune --keep-last 0 --yes')).code).toBe(0);
     expect(await left(at)).toHaveLength(1);
   });

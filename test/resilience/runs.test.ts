@@ -292,16 +292,16 @@ describe('idops runs settle', () => {
       stdout: expect.stringContaining(`run ${run} sent a regeneration`),
     });
     expect((await at.idops('apply --yes')).code).toBe(1);
-    expect((await at.idops(`runs settle ${run} Client/${ids.portal} --done`)).code).toBe(0);
+    expect((await at.idops(`runs settle ${run} Client/${ids.portal} --done --yes`)).code).toBe(0);
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
     expect((await at.idops('apply --yes')).code).toBe(0);
     expect(posts()).toBe(1);
-    await at.refused(`runs settle ${run} Client/${ids.portal} --not-done`, 'error[nothing-to-settle]');
+    await at.refused(`runs settle ${run} Client/${ids.portal} --not-done --yes`, 'error[nothing-to-settle]');
   });
 
   it('with --not-done lets the next apply regenerate, once', async () => {
     const { at, run, posts } = await unknownOutcome();
-    expect((await at.idops(`runs settle ${run} Client/${ids.portal} --not-done`)).code).toBe(0);
+    expect((await at.idops(`runs settle ${run} Client/${ids.portal} --not-done --yes`)).code).toBe(0);
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 2 });
     expect((await at.idops('apply --yes')).code).toBe(0);
     expect((await at.idops('apply --yes')).code).toBe(0);
@@ -326,7 +326,7 @@ describe('idops runs settle', () => {
     expect(planned).toMatchObject({ code: 1, stdout: expect.stringContaining('idops runs settle') });
     expect(await at.files()).toEqual(files);
     const run = journals(files).sort().at(-1) ?? '';
-    await succeeded(at.idops(`runs settle ${nameOf(run)} Client/${ids.portal} --${answer}`));
+    await succeeded(at.idops(`runs settle ${nameOf(run)} Client/${ids.portal} --${answer} --yes`));
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: changes });
     await succeeded(at.idops('apply --yes'));
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
@@ -339,7 +339,7 @@ describe('idops runs settle', () => {
     expect((await at.idops('plan')).stdout).not.toContain('whose outcome is not known');
   });
 
-  it('requires one of the two options, a known run and an unsettled client', async () => {
+  it('requires one of the two options, a known run, an unsettled client and consent', async () => {
     const { at, run } = await unknownOutcome();
     const client = `Client/${ids.portal}`;
     for (const [args, code] of [
@@ -347,6 +347,7 @@ describe('idops runs settle', () => {
       [`${run} ${client} --done --not-done`, 'wrong-option'],
       [`nothing ${client} --done`, 'no-such-run'],
       [`${run} Client/${ids.wallet} --done`, 'nothing-to-settle'],
+      [`${run} ${client} --done`, 'no-terminal'],
     ] as const) {
       await at.refused(`runs settle ${args}`, `[${code}]`);
     }

@@ -26,7 +26,7 @@ describe.skipIf(process.platform === 'win32')('an invalid file among the journal
     for (const args of [
       'runs',
       `runs show ${name}`,
-      `runs settle ${name} Client/x --done`,
+      `runs settle ${name} Client/x --done --yes`,
       'runs prune --keep-last 0 --yes',
     ]) {
       await at.refused(args, ['error[journal-unreadable]', why]);

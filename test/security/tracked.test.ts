@@ -44,7 +44,7 @@ describe('a file of the state that git tracks is refused', () => {
     expect(at.sandbox.requests).toHaveLength(sent);
     expect((await at.idops('validate')).code).toBe(0);
     const before = await at.files();
-    for (const args of ['runs settle 2026 Client/x --done', 'runs prune --keep-last 0 --yes']) {
+    for (const args of ['runs settle 2026 Client/x --done --yes', 'runs prune --keep-last 0 --yes']) {
       await at.refused(args, ['error[state-tracked]', path]);
     }
     expect(await at.files()).toEqual(before);
@@ -56,7 +56,7 @@ describe('a file of the state that git tracks is refused', () => {
   it('but not by runs settle and runs prune if state.allow_tracked is true', async () => {
     const at = await repository({ 'idops.yaml': `${config}state: {allow_tracked: true}\n` });
     await track(at, '.idops/state.json');
-    const settled = await at.idops('runs settle nothing Client/x --done');
+    const settled = await at.idops('runs settle nothing Client/x --done --yes');
     expect(settled.stderr).toContain('error[no-such-run]');
     expect((await at.idops('runs prune --keep-last 0 --yes')).stderr).not.toContain('state-tracked');
   });

@@ -18,6 +18,12 @@ export function serverAndEnvironment({
   return `${server} (${environment ?? 'no environment'}${part})`;
 }
 
+/** The server of a state, for a question; the place of a state that can't be read. */
+export async function serverOf(backend: StateBackend, environment: string | null): Promise<string> {
+  const state = await backend.saved().catch(() => undefined);
+  return serverAndEnvironment({ server: state?.server ?? backend.place, environment });
+}
+
 export interface Question {
   readonly text: string;
   /** The word to type; by default `y`. */

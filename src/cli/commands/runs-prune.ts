@@ -5,7 +5,7 @@ import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { wrongOption } from '../misuse.js';
-import { openState, withConsent, withLock } from './consent.js';
+import { openState, serverOf, withConsent, withLock } from './consent.js';
 
 interface Options {
   readonly keep?: number;
@@ -23,7 +23,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       'for example: idops runs prune --keep 90d',
     );
   }
-  const { backend } = await openState(context, 'write');
+  const { backend, environment } = await openState(context, 'write');
   const now = new Date();
   return await withLock(backend, 'runs prune', context, async (lock) => {
     const state = await backend.saved();
@@ -41,7 +41,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
     const count = remove.length === 1 ? 'one journal' : `${remove.length} journals`;
     const which = `of the runs from ${remove[0]?.at} to ${remove.at(-1)?.at}`;
     const question = {
-      text: `Remove ${count} ${which} permanently? undo and runs show can't use them afterwards.`,
+      text: `Remove ${count} ${which}, for ${await serverOf(backend, environment)}, permanently? undo and runs show can't use them afterwards.`,
       declinedMessage: 'Nothing was removed.',
     };
     return await withConsent(question, options.yes === true || remove.length === 0, context, async () => {

@@ -1,21 +1,20 @@
 import { recordsNamed, summarizeRecords } from '../../apply/find-records.js';
 import { findJournals, readRuns, unusableJournals } from '../../apply/find-runs.js';
 import { describeOwner, otherStateTest } from '../../apply/owner.js';
-import { hasRegenerationOf, settleRegeneration } from '../../apply/settle-regeneration.js';
+import { hasRegenerationOf, settlementOf } from '../../apply/settle-regeneration.js';
 import { escapeText } from '../../base/escape.js';
 import { type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { userName } from '../../base/process.js';
 import { historyReport, runReport, runsReport } from '../../report/formats.js';
 import { type History, historyOf } from '../../report/history.js';
 import { type PastChange, type PastRun, pastRun } from '../../report/past.js';
-import type { StateBackend } from '../../state/backend.js';
 import type { RunLine } from '../../state/journal.js';
 import type { State } from '../../state/state.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
 import { wrongOption } from '../misuse.js';
-import { openState, serverAndEnvironment, withConsent, withLock } from './consent.js';
+import { openState, serverOf, withConsent, withLock } from './consent.js';
 
 interface ShowOptions {
   readonly format: readonly string[];
@@ -120,28 +119,32 @@ export async function showRun(
 
 export async function settleRun(
   context: Context,
-  options: { readonly done?: boolean; readonly notDone?: boolean } & GlobalOptions,
+  options: { readonly done?: boolean; readonly notDone?: boolean; readonly yes?: boolean } & GlobalOptions,
   name: string,
   address: string,
 ): Promise<ExitCode> {
   if (options.done === options.notDone) {
     throw wrongOption('use either --done or --not-done', 'look at the object on the server first');
   }
-  const { backend } = await openState(context, 'write');
-  await withLock(backend, 'runs settle', context, async () => {
+  const { backend, environment } = await openState(context, 'write');
+  return await withLock(backend, 'runs settle', context, async (lock) => {
     const { contents } = await findJournals(backend.runs, name);
     const content = contents.findLast((one) => hasRegenerationOf(one, address)) ?? contents[0];
-    await settleRegeneration({
-      content,
-      address,
-      done: options.done === true,
-      state: await backend.load(content.run.server),
-      backend,
-      by: userName(),
+    const done = options.done === true;
+    const state = await backend.load(content.run.server);
+    const settle = settlementOf({ content, address, done, state, backend, by: userName() });
+    const question = {
+      text: `Record that run ${content.run.run} ${done ? 'regenerated' : 'did not regenerate'} ${escapeText(address)}, for ${await serverOf(backend, environment)}?`,
+      declinedMessage: 'Nothing was recorded.',
+    };
+    return await withConsent(question, options.yes, context, async () => {
+      // The lock may have been removed during the question.
+      await lock.confirm();
+      await settle();
+      context.output.message(`${address} is settled.`);
+      return exit.done;
     });
   });
-  context.output.message(`${address} is settled.`);
-  return exit.done;
 }
 
 export async function forgetRun(
@@ -186,12 +189,6 @@ export async function unlock(
     context.output.message(`Removed the lock of ${lock.holder}.`);
     return exit.done;
   });
-}
-
-/** The server of a state, for a question; the place of a state that can't be read. */
-async function serverOf(backend: StateBackend, environment: string | null): Promise<string> {
-  const state = await backend.saved().catch(() => undefined);
-  return serverAndEnvironment({ server: state?.server ?? backend.place, environment });
 }
 
 function otherFileWarning(name: string, place: string): Problem {

@@ -47,7 +47,7 @@ async function settle(place: Place, made: ReadonlySet<string>): Promise<void> {
     const id = address.slice(address.indexOf('/') + 1);
     const done = [...made].some((path) => path.includes(`/${id}/`));
     const { folder, sandbox } = place;
-    await runInProcess(['runs', 'settle', run, address, done ? '--done' : '--not-done'], {
+    await runInProcess(['runs', 'settle', run, address, done ? '--done' : '--not-done', '--yes'], {
       cwd: folder,
       env: { PATH: process.env.PATH, IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token },
     });
