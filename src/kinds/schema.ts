@@ -64,10 +64,16 @@ export function identified<S extends z.ZodRawShape>(shape: S) {
 
 export const uniqueItems: SchemaKeywords = { uniqueItems: true };
 
+/** An instant as RFC 3339 allows it: with `t` and `z` in any letter case. */
+const instant = z
+  .string()
+  .regex(new RegExp(z.regexes.datetime({ offset: true }).source.replace('T', '[Tt]').replace('Z', '[Zz]')))
+  .meta({ format: 'date-time' });
+
 /** When access ends. */
 export function until() {
   return optional(
-    z.union([z.iso.date(), z.iso.datetime({ offset: true })], {
+    z.union([z.iso.date(), instant], {
       error: 'expected a day such as 2027-01-31, or a date-time such as 2027-01-31T12:00:00Z',
     }),
     'When the access ends: a day (00:00 UTC) or an instant.',

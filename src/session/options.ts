@@ -159,8 +159,10 @@ export function nowOption(): Option {
   const description =
     'the instant that decides which access has ended, such as 2027-01-31T00:00:00Z (the present)';
   return option('--now <INSTANT>', description, (text) => {
-    const { success } = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).safeParse(text);
-    const instant = new Date(text);
+    const { success } = z
+      .union([z.iso.date(), z.iso.datetime({ offset: true })])
+      .safeParse(text.toUpperCase());
+    const instant = new Date(text.toUpperCase());
     if (!success || Number.isNaN(instant.getTime()))
       throw new InvalidArgumentError('expected a day or a date-time such as 2027-01-31T00:00:00Z.');
     return instant;

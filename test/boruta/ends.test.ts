@@ -332,6 +332,12 @@ test('--ended with a target of which nothing has ended does nothing', async () =
   expect(await problemsOf(plan('User/grace@acme.example'))).toEqual(['no-such-target']);
 });
 
+test('an until may be written with small letters', async () => {
+  const at = await site();
+  await at.apply({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31t12:00:00z' }] } });
+  expect((await at.plan()).holdsUntil).toBe('2027-01-31T12:00:00.000Z');
+});
+
 test('a run shows the ends that it set and changed', async () => {
   const at = await site();
   await at.apply({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } });
