@@ -107,7 +107,7 @@ describe('idops state migrate', () => {
     const { idops, folder, files, write } = await applied();
     await write({ 'idops.yaml': inGit });
     const left =
-      /the configured state is empty, and \.idops\/state\.json has a record of this server: idops state migrate --from \.idops\/state\.json brings it there/;
+      /the configured state is empty, and \.idops\/state\.json has a record of this server: idops state migrate --from \.idops\/state\.json moves it there/;
     expect((await succeeded(idops('plan', { env }))).stderr).toMatch(left);
     await failed(idops('apply --yes', { env }), 'error[state-elsewhere]');
     expect((await idops('doctor', { env })).stdout).toMatch(/fail {2}state +the configured state is empty/);
@@ -194,7 +194,7 @@ describe('idops state migrate', () => {
       .at(-1)}.jsonl`;
     const journal = await read(path);
     await write({ 'idops.yaml': inGit, [path]: journal.slice(0, journal.lastIndexOf('{"type":"end"')) });
-    await failed(idops('state migrate --yes'), /run \S+ had not ended/);
+    await failed(idops('state migrate --yes'), /run \S+ did not end/);
     await write({ [path]: journal, '.idops/state.json.lock': '{}' });
     await failed(idops('state migrate --yes'), 'error[locked]');
   });
