@@ -108,12 +108,12 @@ export function labelIn({ sending, answered }: Entry, names: Names): { readonly 
 }
 
 /** The object's own name after a run, which may have renamed it. */
-export function nameAfter({ sending, answered }: Entry): { readonly called?: string } {
+export function nameAfter({ sending, answered }: Entry): { readonly nameAfter?: string } {
   const changed = answered?.status === 'applied' ? sending.expected.fields : {};
-  const called = kindOf(sending.kind).displayName?.({
+  const name = kindOf(sending.kind).displayName?.({
     ...sending.before.fields,
     ...changed,
     ...answered?.after?.fields,
   });
-  return called === undefined ? {} : { called };
+  return name === undefined ? {} : { nameAfter: name };
 }

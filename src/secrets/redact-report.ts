@@ -47,7 +47,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
     address,
     key: address,
     label: value,
-    called: value,
+    nameAfter: value,
     bodies: value,
     identity: name,
     params: name,

@@ -71,7 +71,7 @@ describe('a user on a server that does half of a request', () => {
     });
     const ran = await at.apply({ kind: 'User', id: ids.ada, group: 'ops' });
     expect(ran.said[ada]).toMatch(
-      /^failed: .*422.*it had lost authorized_scopes \("billing:read", "billing:write"\); that is put back/,
+      /^failed: .*422.*it had lost authorized_scopes \("billing:read", "billing:write"\); the values from before were restored/,
     );
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
   });

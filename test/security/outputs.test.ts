@@ -37,7 +37,7 @@ posix('an output file', () => {
     ]) {
       const { code, stderr } = await at.idops(args);
       expect(code, args).toBe(1);
-      expect(stderr, args).toMatch(/error\[wrong-option\]: .*(is named twice|are one file)/);
+      expect(stderr, args).toMatch(/error\[wrong-option\]: .*(is named twice|are the same file)/);
     }
     expect(at.sandbox.requests).toEqual([]);
     expect((await at.files())['out/old.json']).toBe('old');

@@ -283,7 +283,7 @@ describe.skipIf(noPostgres !== null)(
         await refused(open().runs.read(run), 'journal-unreadable', 'line 3 is missing');
         await server.sql(database, "UPDATE idops.lines SET line = '{}'");
         await server.sql(database, 'UPDATE idops.lines SET number = 2 WHERE number = 3');
-        await refused(open().runs.read(run), 'journal-unreadable', 'is not a line');
+        await refused(open().runs.read(run), 'journal-unreadable', 'is not a journal line');
         await refused(open().runs.read('other'), 'journal-unreadable', 'is not there');
         await refused(open().runs.hasEnd('other'), 'journal-unreadable', 'is not there');
       });
