@@ -88,10 +88,10 @@ describe('a state on a branch', () => {
     const lock = await open('a').lock('apply', new Date());
     changeLock(bare, 'a.json', (holder) => ({ ...holder, host: 'elsewhere', expires }));
     expect(await open('a').lockStatuses()).toMatchObject([
-      { fate: 'gone', end: `whose lease ran out at ${expires} and was not renewed` },
+      { fate: 'gone', endReason: `whose lease ran out at ${expires} and was not renewed` },
     ]);
     await lock.confirm();
-    expect(await open('a').lockStatuses()).toMatchObject([{ fate: 'unknown', end: null }]);
+    expect(await open('a').lockStatuses()).toMatchObject([{ fate: 'unknown', endReason: null }]);
     await lock.release();
   });
 
