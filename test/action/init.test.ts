@@ -68,7 +68,7 @@ describe('idops init', () => {
     const { idops, read } = await project(mine);
     const { stdout, stderr } = await succeeded(idops('init'));
     for (const [path, text] of Object.entries(mine)) expect(await read(path)).toBe(text);
-    expect(stderr).toContain('idops.yaml exists already');
+    expect(stderr).toContain('idops.yaml already exists');
     expect(stdout).not.toContain('wrote idops.yaml');
     expect((await idops('init')).stdout).toBe('');
   });
