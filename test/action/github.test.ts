@@ -4,7 +4,7 @@ import { deadlines } from '../deadlines.js';
 import { actionsBot, type DoubleFault, type GithubDouble, githubDouble } from './github-double.js';
 
 /** A second of waiting takes a millisecond here. */
-const second = 1;
+const msPerSecond = 1;
 
 type Ask = <T>(work: (api: GithubApi) => Promise<T>) => Promise<T>;
 
@@ -17,7 +17,7 @@ async function opened(
   const repository = { owner: 'acme', repository: 'identity' };
   // The toolkit reads the URL from its environment, once.
   const { signal } = new AbortController();
-  const given = { signal, second, baseUrl: github.url, ...manner };
+  const given = { signal, msPerSecond, baseUrl: github.url, ...manner };
   return { github, ask: (work) => withGithub('ghs_token', repository, given, work) };
 }
 
