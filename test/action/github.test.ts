@@ -116,7 +116,7 @@ describe('a request to GitHub', () => {
     const { github, ask } = await opened([{ ...writing, status, headers, times: 1 }]);
     const start = performance.now();
     await ask(add);
-    expect(performance.now() - start).toBeGreaterThanOrEqual(seconds * second);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(seconds * msPerSecond);
     expect(github.comments).toHaveLength(1);
   });
 
