@@ -12892,8 +12892,8 @@ regenerationRun,deleted:record2.deleted}))}}var init_recorded=__esm({"src/report
 init_values();init_kinds();init_json2();init_names2();init_values2();init_words2()}});var pull_exports={};__export(pull_exports,{listJson:()=>listJson,listText:()=>listText,pullJson:()=>pullJson,pullText:()=>pullText});
 function pullText(pull){const verbs=verbsByMode[pull.check?"check":"done"];const files=pull.files.map(({displayPath,action:action2})=>`${verbs[action2]}\
  ${escapeText(displayPath)}`);const summary2=`${plural(pull.added,"object")} added, ${pull.updated} updated, ${pull.unchanged}\
- unchanged.`;const toSet=pull.toSet.length===0?[]:["","Set these process toSet; no file contains their values (names tha\
-t begin with IDOPS_ need no allow_env):",...pull.toSet.map(({name:name3,address:address3,path})=>`  ${name3}  ${escapeText(
+ unchanged.`;const toSet=pull.toSet.length===0?[]:["","Set these process variables; no file contains their values (names\
+ that begin with IDOPS_ need no allow_env):",...pull.toSet.map(({name:name3,address:address3,path})=>`  ${name3}  ${escapeText(
 `${address3} ${path}`)}`)];const next=pull.next===null?[]:["",`Next: ${pull.next}`];return`${[...files,...files.length>0?
 [""]:[],summary2,...toSet,...next].join("\n")}
 `}function pullJson(pull){return{format_version:1,server:pull.server,profile:pull.profile,check:pull.check,summary:{added:pull.

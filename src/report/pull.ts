@@ -43,7 +43,7 @@ export function pullText(pull: ShownPull): string {
       ? []
       : [
           '',
-          'Set these process toSet; no file contains their values (names that begin with IDOPS_ need no allow_env):',
+          'Set these process variables; no file contains their values (names that begin with IDOPS_ need no allow_env):',
           ...pull.toSet.map(({ name, address, path }) => `  ${name}  ${escapeText(`${address} ${path}`)}`),
         ];
   const next = pull.next === null ? [] : ['', `Next: ${pull.next}`];

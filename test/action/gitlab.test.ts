@@ -434,7 +434,11 @@ describe('apply of a stored plan in a pipeline', () => {
   });
 
   it.each([
-    ['the state is lost with the job', { IDOPS_APPROVAL, CI_DISPOSABLE_ENVIRONMENT: 'true' }, 'deleted with this runner'],
+    [
+      'the state is lost with the job',
+      { IDOPS_APPROVAL, CI_DISPOSABLE_ENVIRONMENT: 'true' },
+      'deleted with this runner',
+    ],
     ['the approval is not readable', { IDOPS_APPROVAL: '5' }, 'IDOPS_APPROVAL'],
   ])('is refused if %s', async (_, env, message) => {
     const at = await project(acme('New'));
