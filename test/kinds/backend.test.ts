@@ -35,7 +35,7 @@ const patches = ({ sandbox }: Pick<Site, 'sandbox'>) =>
     .map(({ body }) => Object.keys((body as { backend: object }).backend).sort());
 
 describe('the default backend', () => {
-  test('moves after all else, in requests with the roles alone, and back by an undo', async () => {
+  test('moves after all other changes, in requests with only the roles, and back by an undo', async () => {
     const { at } = await withOffice();
     const { plan, run, said } = await at.apply({ ...office, smtp_relay: 'mx.example', is_default: true });
     expect(plan.changes.flatMap(({ destructions }) => destructions)).toEqual([
@@ -99,7 +99,7 @@ describe('the default backend', () => {
     ]);
   });
 
-  test('is given up only to a successor of the plan', async () => {
+  test('is given up only to a successor in the plan', async () => {
     const { at } = await withOffice();
     const former: Doc = { kind: 'Backend', name: 'Company directory', is_default: false };
     expect(todo(await at.plan(former))).toEqual([
@@ -179,7 +179,7 @@ describe('the roles of a backend', () => {
     ]);
   });
 
-  test('that are gone when a new backend is written leave it without them, and it is not created again', async () => {
+  test('that were deleted before a new backend is written are left out, and it is not created again', async () => {
     const { at } = await withOffice();
     const { roles } = at.sandbox.data;
     at.fault = ({ method }) => {
@@ -194,7 +194,7 @@ describe('the roles of a backend', () => {
     expect(made.map((one) => one.roles.map(({ name }) => name))).toEqual([['accountant']]);
   });
 
-  test('that a cut-off update emptied come back in the same run', async () => {
+  test('are restored in the same run after a cut-off update', async () => {
     const { at, row } = await withOffice();
     once(at, 'PATCH', { kind: 'cut', step: 2 });
     await at.apply({ ...office, smtp_port: 26 });
@@ -218,7 +218,7 @@ describe('secrets of a backend', () => {
     federated_servers: [{ ...server, client_secret: 'declared-two' }],
   };
 
-  test('are changed back if somebody changed them, and shown nowhere', async () => {
+  test('are restored if somebody changed them, and shown nowhere', async () => {
     const { at, row } = await withOffice();
     await at.apply(document);
     expect(todo(await at.plan())).toEqual([]);
@@ -293,7 +293,7 @@ describe('the deletion of a backend', () => {
     expect(at.sandbox.data.backends).not.toContain(row);
   });
 
-  test('comes after that of its identity providers, and is undone with the same id', async () => {
+  test('follows that of its identity providers, and is undone with the same id', async () => {
     const { at } = await withOffice();
     const provider: Doc = { kind: 'IdentityProvider', name: 'Office login' };
     await at.apply({ ...provider, backend: 'Office', create: true });

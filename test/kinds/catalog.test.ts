@@ -54,13 +54,13 @@ function count(index: Catalog | null, to: number): number {
 }
 
 describe('reading the list', () => {
-  it('asks once where there is nothing', async () => {
+  it('sends one request if the list is empty', async () => {
     const { asked, reader } = listing(pages([], 4));
     expect(count(await readList('organizations', reader, profiles.documented as Profile), 20)).toBe(0);
     expect(asked).toEqual([1]);
   });
 
-  it('gives up, and says so, where a list that counts nothing never ends', async () => {
+  it('reports a list without counts that never ends', async () => {
     const { asked, reader } = listing((_, number) => ({
       rows: Array.from({ length: 5000 }, (__, index) => ({ id: `${number}-${index}` })),
     }));
@@ -71,7 +71,7 @@ describe('reading the list', () => {
   });
 });
 
-describe('reading a list whose answers leave members out', () => {
+describe('reading a list with incomplete pages', () => {
   const told = pages(rows(1, 5), 2);
   const rowsOf = (page: number) => told(page).rows;
   const clamped = (page: number) => pages(rows(1, 5), 2, true)(page).rows;
@@ -109,7 +109,7 @@ describe('finding an organization', () => {
   const named = names.map((name, at) => ({ id: String(at + 1), name }));
   const index = new Catalog(named, { noun: 'organization' });
 
-  it('goes by name or by id', () => {
+  it('works by name or by id', () => {
     expect(index.find('acme')).toMatchObject({ id: '1' });
     expect(index.find('5')).toMatchObject({ id: '5' });
     expect(index.findNamed('acme')).toMatchObject({ id: '1' });
@@ -124,7 +124,7 @@ describe('finding an organization', () => {
     expect(index[how](name)).toEqual(expect.stringContaining(trouble));
   });
 
-  it('knows an organization by both names in the plan that renames it', () => {
+  it('accepts both names in the plan that renames an organization', () => {
     const renamed = index.afterPlan({ changed: new Map([['1', { name: 'acme international' }]]) });
     expect(renamed.find('acme international')).toMatchObject({ id: '1' });
     expect(renamed.find('acme')).toMatchObject({ id: '1', name: 'acme international' });
@@ -135,13 +135,13 @@ describe('finding an organization', () => {
     expect(applied.find('acme')).toMatchObject({ id: '1' });
   });
 
-  it('tells the new name to who uses a former one', () => {
+  it('suggests the new name for a former one', () => {
     const former = new Map([['1', ['old']]]);
     const known = index.afterPlan({}, { live: new Map(), former });
     expect(known.find('old')).toBe('the organization "old" is called "acme" now: refer to it by that name');
   });
 
-  it('lets two organizations swap their names', () => {
+  it('allows two organizations to swap their names', () => {
     const changed = new Map([
       ['1', { name: 'twin' }],
       ['2', { name: 'acme' }],

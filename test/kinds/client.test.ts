@@ -39,7 +39,7 @@ describe('a client', () => {
     expect(shape.filter((name) => !others.includes(name)).sort()).toEqual(Object.keys(kind.fields).sort());
   });
 
-  it('is sent with all of its scopes, which an update without them would take away, and only their ids', async () => {
+  it('is sent with the ids of all its scopes, which an update without them would remove', async () => {
     const at = await about('name: Portal\n');
     const before = at.row()?.authorized_scopes;
     await succeeded(at.run('apply --yes'));
@@ -61,7 +61,7 @@ describe('a client', () => {
     expect(at.sandbox.data.scopes).toHaveLength(scopes);
   });
 
-  it('is read back if the server refuses its identity provider after it has written all else', async () => {
+  it('is read back if the server refuses its identity provider after writing the rest', async () => {
     let meanwhile = () => {};
     const at = await about('name: Half\nidentity_provider: Partners\n', {
       options: {
@@ -80,14 +80,14 @@ describe('a client', () => {
     expect(at.row()?.name).toBe('Half');
   });
 
-  it('gives no privileged scope unnoticed', async () => {
+  it('marks a privileged scope', async () => {
     const at = await about('authorized_scopes: {add: ["billing:write"]}\n');
     await at.write({ 'idops.yaml': `${boruta}safety: {privileged: ["billing:*"]}\n` });
     const [change] = await changes(at);
     expect(change).toMatchObject({ action: 'update', privileged: true });
   });
 
-  it('takes lifetimes with units, which are compared as seconds', async () => {
+  it('accepts lifetimes with units, and compares them in seconds', async () => {
     const at = await about(
       'access_token_ttl: 1d\nauthorization_code_ttl: 1m\nrefresh_token_ttl: "2592000"\n',
     );
@@ -105,7 +105,7 @@ describe('a client', () => {
     await at.refused('validate', 'a number with a unit');
   });
 
-  it('takes a secret from a variable, shows it nowhere, and is told when somebody changed it', async () => {
+  it('accepts a secret from a variable, shows it nowhere, and reports a change by somebody else', async () => {
     const at = await about('secret: "${IDOPS_SHOP_SECRET}"\n');
     const planned = await at.run('plan --debug');
     const applied = await succeeded(at.run('apply --yes --debug'));
@@ -121,7 +121,7 @@ describe('a client', () => {
       expect(JSON.stringify([planned, applied, drifted, pulled, files])).not.toContain(hidden);
   });
 
-  it('takes no value that the server refuses, drops or crashes at', async () => {
+  it('refuses values that the server refuses, drops or crashes at', async () => {
     const at = await about('name: x\n');
     for (const field of [
       'redirect_uris: [/login]',
@@ -157,7 +157,7 @@ describe('a client', () => {
     await at.refused('validate', 'this server writes its ids in lower case');
   });
 
-  it('is not converged if the server drops a scope that went meanwhile', async () => {
+  it('has not converged if the server drops a scope that was deleted meanwhile', async () => {
     let meanwhile = () => {};
     const at = await about('authorized_scopes: ["billing:read", "billing:write"]\n', {
       options: {
@@ -174,20 +174,20 @@ describe('a client', () => {
     expect(at.row()?.authorized_scopes.map(({ name }) => name)).toEqual(['billing:read']);
   });
 
-  it('takes no scope by an id with the name of another one', async () => {
+  it('refuses a scope id with the name of another scope', async () => {
     const at = await about(`authorized_scopes: [{id: ${ids.reportsRead}, name: "billing:read"}]\n`);
     await failed(at.run('apply --yes'), 'billing:read');
     expect(at.writes()).toEqual([]);
   });
 
-  it('has no empty secret, since the server would leave it without one', async () => {
+  it('refuses an empty secret, which would leave the client without one', async () => {
     const at = await about('secret: ""\n');
     await at.refused('validate', '"secret" can\'t be empty');
     await at.declare('secret: null\n');
     expect((await at.run('validate')).code).toBe(1);
   });
 
-  it('records what no answer shows as asked, and lists it as unverified', async () => {
+  it('records fields that no response shows as sent, and lists them as unverified', async () => {
     const at = await about(
       'agent_token_ttl: 1h\nmetadata: {contact: a}\nlogo_uri: https://a.example/logo.svg\n',
     );
@@ -203,7 +203,7 @@ describe('a client', () => {
     expect(change.fields).toMatchObject([{ path: 'agent_token_ttl', before: 3600, after: 7200 }]);
   });
 
-  it('keeps its key if only the type of key changes, and says so', async () => {
+  it('keeps its key if only the type of key changes, with a warning', async () => {
     const at = await about('key_pair_type: {type: rsa, modulus_size: 2048, exponent_size: 65537}\n');
     const [change] = await changes(at);
     expect(change.warnings).toMatchObject([{ code: 'keeps-key' }]);
@@ -260,7 +260,7 @@ it('a new client gets the key of a key pair that the server has, and no update s
 });
 
 describe('a client that was deleted', () => {
-  it('comes back with its id, without its secret', async () => {
+  it('is restored with its id, without its secret', async () => {
     const at = await about('state: absent\n');
     const before = at.row();
     await succeeded(at.run('apply --yes --allow-destructive 1'));
@@ -276,7 +276,7 @@ describe('a client that was deleted', () => {
   });
 });
 
-describe('did_generation beside fields', () => {
+describe('did_generation with other fields', () => {
   it('is recorded with the first update, and raised only if nothing else changes', async () => {
     const at = await about('name: One\ndid_generation: 1\n');
     const [first] = await changes(at);

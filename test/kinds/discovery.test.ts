@@ -55,7 +55,7 @@ function server(
 }
 
 describe('clients', () => {
-  it('are all found where the server lists them, without their secrets', async () => {
+  it('are all found if the server lists them, without their secrets', async () => {
     const parsed = pages.client({
       data: [{ id: 'b', name: 'B', did: null, secret: 's3cret' }, { id: 'a' }, {}],
     });
@@ -71,7 +71,7 @@ describe('clients', () => {
     expect(read).toEqual(['/api/clients']);
   });
 
-  it('are those that are named where it does not', async () => {
+  it('are only the named ones otherwise', async () => {
     const known: KnownObject[] = [
       { kind: 'Client', identity: { id: 'c' } },
       { kind: 'User', identity: { id: 'u' } },
@@ -89,7 +89,7 @@ describe('email templates', () => {
       ({ identity: { backend_id, type } }) => `${backend_id}/${type}`,
     );
 
-  it('are looked for on the backends that are listed, and on those that are known, by the types that are', async () => {
+  it('are looked for on listed and known backends, by the known types', async () => {
     const known: KnownObject[] = [{ kind: 'EmailTemplate', identity: { backend_id: 'k', type: 'own' } }];
     const made = server({ '/api/backends': [{ id: 'l' }] }, ['l/tx_code', 'k/own', 'k/none'], { known });
     expect(await find(made)).toEqual(['k/own', 'l/tx_code']);
@@ -97,7 +97,7 @@ describe('email templates', () => {
     expect(made.read).not.toContain('k/none');
   });
 
-  it('are looked for on the backends of users where those are not listed', async () => {
+  it("are looked for on the backends of users if backends aren't listed", async () => {
     const users = [
       { id: 'u', backend: { id: 'b' } },
       { id: 'v', backend: { id: 'b' } },
@@ -108,7 +108,7 @@ describe('email templates', () => {
     expect(made.read.filter((one) => one.startsWith('b/'))).toHaveLength(3);
   });
 
-  it('are looked for where it is said, and nowhere else', async () => {
+  it('are looked for only on the given backends', async () => {
     const made = server({ '/api/backends': [{ id: 'l' }] }, ['a/x', 'l/x'], {
       asked: { backend: ['a'], type: ['x'] },
     });

@@ -62,7 +62,7 @@ describe('a single value', () => {
     expect(verdict(value, wanted, got)).toBe(expected);
   });
 
-  it('is compared by what it holds where it is a secret', () => {
+  it('is compared by content if it is a secret', () => {
     expect(verdict(secret, new Sensitive('hush'), new Sensitive('hush'))).toBe('same');
     expect(verdict(secret, new Sensitive('hush'), new Sensitive('other'))).toBe('different');
     expect(verdict(secret, new Sensitive('hush'), undefined)).toBe('unknown');
@@ -73,19 +73,19 @@ describe('a secret that is known by its hash', () => {
   const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
   const recorded = hasher.hashedSecret(hasher.hash('hush'));
 
-  it('is the same where the wanted one has that hash', () => {
+  it('is the same if the declared secret has that hash', () => {
     expect(verdict(secret, new Sensitive('hush'), recorded)).toBe('same');
   });
 
-  it('differs where the wanted one has another', () => {
+  it('differs if the declared secret has another hash', () => {
     expect(verdict(secret, new Sensitive('Hush'), recorded)).toBe('different');
   });
 
-  it('is to be cleared where null is wanted', () => {
+  it('is cleared by null', () => {
     expect(verdict(secret, null, recorded)).toBe('different');
   });
 
-  it('stands for a whole set, in whatever order its elements are declared', () => {
+  it('can be of a whole set, in any order of its elements', () => {
     const scopes = [
       { id: '2', name: 'b', label: 'hush' },
       { id: '1', name: 'a', label: 'hush' },
@@ -96,23 +96,23 @@ describe('a secret that is known by its hash', () => {
     expect(verdict(set(), wanted.slice(1), whole)).toBe('different');
   });
 
-  it('tells nothing of what holds another one', () => {
+  it('says nothing about a value that contains another one', () => {
     const whole = hasher.hashedSecret(hasher.hash([{ id: '1', label: 'hush' }]));
     expect(verdict(set(), [{ id: '1', label: recorded }], whole)).toBe('unknown');
   });
 
-  it('is not sent along', () => {
+  it('is not sent as an undeclared value', () => {
     expect(
       sendableFields({ a: recorded, b: { deep: [recorded] }, c: 1, d: null }, ['a', 'b', 'c', 'd', 'e']),
     ).toEqual({ c: 1, d: null });
   });
 
-  it('is never compared by asking it for its value', () => {
+  it('is never compared by revealing it', () => {
     expect(() => recorded.reveal()).toThrow('no readable value');
   });
 });
 
-describe('a moment', () => {
+describe('an instant', () => {
   it.each<[string, Value, Value | undefined, string]>([
     ['is the same in another zone', '2026-01-31T12:00:00Z', '2026-01-31T13:00:00+01:00', 'same'],
     ['is the same with fractions written out', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00.000000Z', 'same'],
@@ -155,7 +155,7 @@ describe('a set', () => {
     expect(verdict(set(), wanted, got)).toBe(expected);
   });
 
-  it('compares the sets inside of its elements, where the manifest mentions them', () => {
+  it('compares the sets inside its elements if the manifest mentions them', () => {
     const memberships = set({ roles: set() });
     const member = { id: '1', roles: [{ id: 'r1' }, { id: 'r2' }] };
     expect(verdict(memberships, [{ id: '1', roles: [{ id: 'r2' }, { id: 'r1' }] }], [member])).toBe('same');
@@ -164,7 +164,7 @@ describe('a set', () => {
     expect(verdict(memberships, [{ id: '1' }], [member])).toBe('same');
   });
 
-  it('says which elements pair up, which come and which go', () => {
+  it('returns the matched, added and removed elements', () => {
     const match = matchSets([a, { name: 'c' }], [b, a]);
     expect(match.pairs).toEqual([{ wanted: a, got: a }]);
     expect(match.added).toEqual([{ name: 'c' }]);
@@ -172,7 +172,7 @@ describe('a set', () => {
     expect(match.decidable).toBe(true);
   });
 
-  it('pairs each with the first that is left, whichever of its keys are there', () => {
+  it('matches each element with the first remaining one, by any of its keys', () => {
     const key = fc.constantFrom('1', '2', '3');
     const element = fc.record({ id: fc.option(key, { nil: null }), name: key }, { requiredKeys: [] });
     const elements = fc.array(element, { maxLength: 6 });
@@ -192,13 +192,13 @@ describe('a set', () => {
     );
   });
 
-  it('pairs a hundred thousand elements', () => {
+  it('matches a hundred thousand elements', () => {
     const many = Array.from({ length: 100_000 }, (_, id) => ({ id: String(id) }));
     expect(matchSets(many, many.toReversed()).pairs).toHaveLength(100_000);
   });
 });
 
-describe('two values that are plainly the same', () => {
+describe('two equal values', () => {
   const types = [value, instant, body, map, set({ roles: set() }), members({ a: map, b: set(), c: instant })];
   // In another order of its keys, so that nothing is the same object.
   const again = (one: Value): Value => {
@@ -235,7 +235,7 @@ describe('two values that are plainly the same', () => {
     return Object.fromEntries(members);
   };
 
-  it('are the same in each of their parts, of whatever type', () => {
+  it('are equal in each of their parts, for any type', () => {
     fc.assert(
       fc.property(fc.constantFrom(...types), any, (type, given) => {
         const one = withLists(given, type.type === 'set');
@@ -246,7 +246,7 @@ describe('two values that are plainly the same', () => {
     );
   });
 
-  it('are no others', () => {
+  it('differ from any other value', () => {
     fc.assert(
       fc.property(any, any, (one, other) => {
         if (sameWithoutSecrets(one, other)) expect(same(one, other)).toBe(true);
@@ -270,7 +270,7 @@ describe('a map', () => {
     });
   });
 
-  it('quotes keys that are no plain words', () => {
+  it('quotes keys that are not plain words', () => {
     expect(Object.keys(paths(map, { 'a.b': 1, '': 2, 'ü"': 3 }, {}))).toEqual([
       'field["a.b"]',
       'field[""]',
@@ -278,35 +278,35 @@ describe('a map', () => {
     ]);
   });
 
-  it('takes a key with null for another thing than no key', () => {
+  it('distinguishes a null key from a missing key', () => {
     expect(paths(map, { a: null }, {})).toEqual({ 'field.a': 'different' });
   });
 
-  it('holds a key that JavaScript thinks it knows', () => {
+  it('may have a key that is special in JavaScript', () => {
     const odd: Value = JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}');
     expect(verdict(map, odd, JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}'))).toBe('same');
     expect(verdict(map, odd, {})).toBe('different');
     expect(verdict(map, {}, odd)).toBe('different');
   });
 
-  it('takes null and an empty map for the same', () => {
+  it('treats null as an empty map', () => {
     expect(verdict(map, null, {})).toBe('same');
     expect(verdict(map, {}, null)).toBe('same');
     expect(verdict(map, null, { a: 1 })).toBe('different');
   });
 });
 
-describe('an object of which the mentioned members are managed', () => {
+describe('an object whose mentioned members are managed', () => {
   const type = members({ roles: set(), password: secret });
 
-  it('compares the mentioned members alone', () => {
+  it('compares only the mentioned members', () => {
     expect(paths(type, { host: 'a', roles: [] }, { host: 'b', roles: [], port: 1 })).toEqual({
       'field.host': 'different',
       'field.roles': 'same',
     });
   });
 
-  it('knows nothing of a member that the answer left out', () => {
+  it('is unknown in a member that the response left out', () => {
     expect(paths(type, { host: 'a', port: 1 }, { port: 1 })).toEqual({
       'field.host': 'unknown',
       'field.port': 'same',
@@ -314,7 +314,7 @@ describe('an object of which the mentioned members are managed', () => {
     expect(paths(type, { host: 'a' }, undefined)).toEqual({ 'field.host': 'unknown' });
   });
 
-  it('has no members where the server has null', () => {
+  it('has no members if the server has null', () => {
     expect(paths(type, { host: 'a', port: null }, null)).toEqual({
       'field.host': 'different',
       'field.port': 'same',
@@ -322,49 +322,49 @@ describe('an object of which the mentioned members are managed', () => {
   });
 });
 
-describe('what a map is to become', () => {
-  it('keeps keys that are not mentioned, and takes away those that are null', () => {
+describe('the new value of a map', () => {
+  it('keeps unmentioned keys, and removes null ones', () => {
     expect(desired(map, { a: 2, b: null, d: 4 }, { a: 1, b: 2, c: 3 }, false)).toEqual({ a: 2, c: 3, d: 4 });
   });
 
-  it('merges one level deep: what lies below is replaced', () => {
+  it('merges one level deep, and replaces deeper values', () => {
     expect(desired(map, { a: { x: 1 } }, { a: { y: 2, z: null } }, false)).toEqual({ a: { x: 1 } });
     expect(desired(map, { a: { x: null } }, {}, false)).toEqual({ a: { x: null } });
   });
 
-  it('starts from nothing where the server has null', () => {
+  it('starts empty if the server has null', () => {
     expect(desired(map, { a: 1 }, null, false)).toEqual({ a: 1 });
   });
 
-  it('can not be said where the present value is not known', () => {
+  it('is unknown if the present value is unknown', () => {
     expect(desired(map, { a: 1 }, undefined, false)).toBeUndefined();
     expect(desired(map, { a: null }, undefined, false)).toBeUndefined();
   });
 
-  it('is what the manifest says where it is declared whole', () => {
+  it('is the declared value if it is declared whole', () => {
     expect(desired(map, { a: 1, b: null }, { c: 3 }, true)).toEqual({ a: 1 });
     expect(desired(map, { a: 1 }, undefined, true)).toEqual({ a: 1 });
   });
 
-  it('is null where the manifest says so, known or not', () => {
+  it('is null if declared so, even if the present value is unknown', () => {
     expect(desired(map, null, undefined, false)).toBeNull();
     expect(desired(map, null, { a: 1 }, false)).toBeNull();
   });
 
-  it('can not be said where a key that stays is known by its hash alone', () => {
+  it('is unknown if a remaining key is known only by its hash', () => {
     const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
     const hashed = hasher.hashedSecret(hasher.hash('hush'));
     expect(desired(map, { a: 1 }, { b: { value: hashed } }, false)).toBeUndefined();
     expect(desired(map, { a: 1, b: null }, { b: hashed }, false)).toEqual({ a: 1 });
   });
 
-  it('keeps a key that JavaScript thinks it knows', () => {
+  it('keeps a key that is special in JavaScript', () => {
     const merged = desired(map, { a: 1 }, JSON.parse('{"__proto__": 2}'), false);
     expect(JSON.stringify(merged)).toBe('{"__proto__":2,"a":1}');
   });
 });
 
-describe('what a set is to become', () => {
+describe('the new value of a set', () => {
   it('is the declared elements, each with the members it already has', () => {
     const present = [{ id: '1', name: 'a', label: 'A', public: true }, { id: '2' }];
     expect(desired(set(), [{ id: '1', label: 'new' }], present, false)).toEqual([
@@ -372,13 +372,13 @@ describe('what a set is to become', () => {
     ]);
   });
 
-  it('is empty where it is declared null', () => {
+  it('is empty if it is declared null', () => {
     expect(desired(set(), null, [{ id: '1' }], false)).toEqual([]);
     expect(desired(set(), null, undefined, false)).toEqual([]);
   });
 });
 
-it('equal wishes have one normal form', () => {
+it('equal declared values have one normal form', () => {
   const type = set({ roles: set() });
   const a = { id: '1', roles: [{ id: 'x' }, { id: 'y' }] };
   const b = { id: '2' };
@@ -392,7 +392,7 @@ it('equal wishes have one normal form', () => {
   ).toEqual({ roles: [{ id: '1' }, b], features: ['b', 'a'], unheardOf: ['b', 'a'] });
 });
 
-it('what is a secret by its name is marked, null apart', () => {
+it('a secret field is marked as sensitive, except null', () => {
   const marked = markSecrets(
     { backend: members({ password: secret, host: value }) },
     { backend: { password: 'hush', host: 'h' } },
@@ -401,7 +401,7 @@ it('what is a secret by its name is marked, null apart', () => {
   expect(markSecrets({ password: secret }, { password: null })).toEqual({ password: null });
 });
 
-it('what nobody has heard of is no secret, in whatever depth', () => {
+it('an unknown field is no secret, at any depth', () => {
   const fields: Fields = {
     nickname: 'a',
     backend: { password: null, nickname: 'b', deep: { password: 'c' } },

@@ -72,7 +72,7 @@ describe('an identity provider', () => {
     ]);
   });
 
-  test('that the server refuses to delete stays, and keeps no other one from it', async () => {
+  test("that the server refuses to delete stays, and doesn't stop another deletion", async () => {
     const at = await site();
     const [used] = at.sandbox.data.clients;
     const [provider] = at.sandbox.data.identityProviders;

@@ -57,7 +57,7 @@ describe('a number that Boruta keeps', () => {
     );
   });
 
-  it('is one value with and without a fraction of nothing', () => {
+  it('is one value with and without a zero fraction', () => {
     for (const [one, other] of [
       ['10', '10.0'],
       ['0', '-0.0'],

@@ -62,7 +62,7 @@ it('a rotation with an unknown outcome is left to a person', async () => {
   expect(writes()).toHaveLength(1);
 });
 
-it('a rotation whose answer is lost is read back', async () => {
+it('a rotation with a lost response is read back', async () => {
   const { idops, write, writes, sandbox } = await project(
     { 'idops.yaml': boruta, ...document(1) },
     {
@@ -80,7 +80,7 @@ it('a rotation whose answer is lost is read back', async () => {
   expect(writes()).toHaveLength(1);
 });
 
-it('a stored plan is stale once somebody else has rotated the key', async () => {
+it('a stored plan is stale if somebody else has rotated the key', async () => {
   const { idops, write, writes, sandbox } = await project(
     { 'idops.yaml': boruta, ...document(1) },
     { profile: 'boruta' },
@@ -97,7 +97,7 @@ it('a stored plan is stale once somebody else has rotated the key', async () => 
   expect(writes()).toHaveLength(1);
 });
 
-it('a number raised beside the default waits for it', async () => {
+it('a rotation waits for a change of the default in the same plan', async () => {
   const { idops, write } = await project({ 'idops.yaml': boruta, ...document(1) }, { profile: 'boruta' });
   await succeeded(idops('apply --yes'));
   await write(document(2, 'is_default: true\n'));

@@ -17,7 +17,7 @@ function pageOf(number: number, pages: number): Page<Fields> {
 }
 
 describe('a list of several pages', () => {
-  it('is asked for all of them as soon as their number is known, each once, and keeps their order', async () => {
+  it('is read in parallel once the number of pages is known, each page once, in order', async () => {
     const asked: number[] = [];
     const held: (() => void)[] = [];
     const rows = await readListing('things', async (number) => {
@@ -35,7 +35,7 @@ describe('a list of several pages', () => {
     expect(rows.map(({ id }) => id)).toEqual(asked.flatMap((number) => [`${number}-0`, `${number}-1`]));
   });
 
-  it('is not asked for more than a few at a time, and for no more than its entries fill', async () => {
+  it('is read a few pages at a time, and only as many as its entries fill', async () => {
     let open = 0;
     let most = 0;
     const asked: number[] = [];
@@ -51,7 +51,7 @@ describe('a list of several pages', () => {
     expect(most).toBe(20);
   });
 
-  it('fails as the first page that fails does, when nothing is under way any more', async () => {
+  it('fails like its first failed page, after all requests have ended', async () => {
     let open = 0;
     const reading = readListing('things', async (number) => {
       open += 1;
@@ -64,7 +64,7 @@ describe('a list of several pages', () => {
     expect(open).toBe(0);
   });
 
-  it('wants no pages after one that failed, and those before it still', async () => {
+  it('reads no pages after a failed one, but still those before it', async () => {
     const asked = new Map<number, () => boolean>();
     const reading = readListing('things', async (number, wanted) => {
       asked.set(number, wanted);
@@ -80,7 +80,7 @@ describe('a list of several pages', () => {
     await expect(reading).rejects.toThrow('page 5');
   });
 
-  it('is read again where it has more rows than entries, and refused where it still has', async () => {
+  it('is read again if it has more rows than entries, and refused if it still has', async () => {
     let reads = 0;
     const grows = (total: () => number) =>
       readListing('things', async () => {
@@ -92,7 +92,7 @@ describe('a list of several pages', () => {
     await expect(grows(() => 1)).rejects.toMatchObject({ problems: [{ code: 'unstable-list' }] });
   });
 
-  it('wants nothing more when all is there', async () => {
+  it('is not read further if it is complete', async () => {
     const unwanted: number[] = [];
     const rows = await readListing('things', async (number, wanted) => {
       if (number > 2) {

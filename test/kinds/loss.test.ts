@@ -13,7 +13,7 @@ const a = { id: '1', name: 'a' };
 const b = { id: '2', name: 'b' };
 const c = { id: '3', name: 'c' };
 
-describe('what a cut-off update took away from a list', () => {
+describe('the loss of a list in a cut-off update', () => {
   const lost = (before: unknown[] | null, asked: unknown[] | undefined, now: unknown[] | null | undefined) =>
     lostElements(['roles'], {
       before: { roles: before as never },
@@ -21,7 +21,7 @@ describe('what a cut-off update took away from a list', () => {
       now: now === undefined ? {} : { roles: now as never },
     });
 
-  it('is what was there and was to stay', () => {
+  it('is what was there and should have stayed', () => {
     expect(lost([a, b], [a, c], [])).toEqual({ roles: [a] });
     expect(lost([a, b], [a, c], null)).toEqual({ roles: [a] });
   });
@@ -33,71 +33,71 @@ describe('what a cut-off update took away from a list', () => {
     ['where it was not asked for', [a], undefined, []],
     ['where something is in it, which somebody set', [a, b], [a, b], [c]],
     ['where it is not shown', [a], [a], undefined],
-  ])('is nothing %s', (_, before, asked, now) => {
+  ])('is empty %s', (_, before, asked, now) => {
     expect(lost(before, asked, now)).toEqual({});
   });
 
-  it('is looked for in the given lists alone', () => {
+  it('is looked for only in the given lists', () => {
     const traces = { before: { roles: [a] }, asked: { roles: [a] }, now: { roles: [] } };
     expect(lostElements(['organizations'], traces)).toEqual({});
   });
 });
 
-describe('a value with what was lost from it', () => {
-  it('has it beside what is there, each once', () => {
+describe('a value with its loss restored', () => {
+  it('has lost and present elements, each once', () => {
     expect(restoreLost(set(), [b], [a, b])).toEqual([b, a]);
     expect(restoreLost(set(), null, [a])).toEqual([a]);
     expect(restoreLost(set(), undefined, [a])).toEqual([a]);
   });
 
-  it('is what was lost where it is no set', () => {
+  it("is the lost value if it isn't a set", () => {
     expect(restoreLost(value, 'now', 'lost')).toBe('lost');
     expect(restoreLost(map, { a: 1 }, { b: 2 })).toEqual({ b: 2 });
   });
 });
 
-it('what was lost is named by name, or by id, or as a field', () => {
+it('a loss is named by name, by id, or as a field', () => {
   expect(describeLoss({ organizations: [a, { id: '9' }], txt_content: 'text', id: 't', roles: [] })).toBe(
     'organizations ("a", "9"), txt_content, roles',
   );
 });
 
-describe('what is owed', () => {
+describe('a pending restore', () => {
   const kind = {
     fields: { roles: set() },
     lostFields: (traces: Parameters<typeof lostElements>[1]) => lostElements(['roles'], traces),
   };
   const seen: PendingRestore = observedLoss('run-1', { roles: [a] }, { roles: [], other: 1 });
 
-  it('remembers how the object looked', () => {
+  it('remembers the object as it was after the loss', () => {
     expect(seen).toEqual({ run: 'run-1', lost: { roles: [a] }, seen: { roles: [] } });
     expect(observedLoss('run-1', { roles: [a] }, {})).toMatchObject({ seen: { roles: null } });
   });
 
-  it('still is while the object looks as it did', () => {
+  it('stays while the object is unchanged', () => {
     expect(stillLost(kind, seen, { roles: [] })).toEqual({ roles: [a] });
   });
 
-  it('is no longer where somebody set the field since, or the kind loses nothing', () => {
+  it('ends if somebody set the field since, or if the kind loses nothing', () => {
     expect(stillLost(kind, seen, { roles: [b] })).toEqual({});
     expect(stillLost({ fields: kind.fields }, seen, { roles: [] })).toEqual({});
   });
 
-  it('is no longer where the field looks otherwise, though it could be what the update left', () => {
+  it('ends if the field differs, even if the update could have left it so', () => {
     // A list with something in it was seen; that it is empty now is somebody else's work.
     const owed: PendingRestore = { run: 'run-1', lost: { roles: [a] }, seen: { roles: [b] } };
     expect(stillLost(kind, owed, { roles: [] })).toEqual({});
     expect(stillLost(kind, { ...owed, seen: {} }, { roles: [] })).toEqual({ roles: [a] });
   });
 
-  it('still is where nobody saw how the field looked', () => {
+  it('stays if the field was not read after the loss', () => {
     const texts = { fields: { text: value }, lostFields: () => ({ text: 'old' }) };
     const owed: PendingRestore = { run: 'run-1', lost: { text: 'old' }, seen: {} };
     expect(stillLost(texts, owed, { text: 'built in' })).toEqual({ text: 'old' });
     expect(stillLost(texts, { ...owed, seen: { text: 'built in' } }, { text: 'other' })).toEqual({});
   });
 
-  it('is worked out of what was there, where nobody saw the loss', () => {
+  it('is computed from the former value if the loss was not read', () => {
     const unseen: PendingRestore = { run: 'run-1', before: { roles: [a, b] }, asked: { roles: [a] } };
     expect(stillLost(kind, unseen, { roles: [] })).toEqual({ roles: [a] });
     expect(stillLost(kind, unseen, { roles: [a] })).toEqual({});

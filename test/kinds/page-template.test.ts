@@ -29,7 +29,7 @@ describe.each<[string, Doc, 'pageTemplates' | 'errorTemplates', string]>([
   ['a page of a provider', page, 'pageTemplates', `PageTemplate/${provider}/new_session`],
   ['an error page', notFound, 'errorTemplates', 'ErrorTemplate/404'],
 ])('%s', (_, document, list, address) => {
-  it('is customized, kept, deleted and put back by an undo', async () => {
+  it('is customized, kept, deleted, and restored by an undo', async () => {
     const at = await site();
     const made = await at.apply(document);
     expect(made.plan.changes).toMatchObject([{ action: 'update', address, warnings: [] }]);
@@ -52,7 +52,7 @@ describe.each<[string, Doc, 'pageTemplates' | 'errorTemplates', string]>([
   it.each([
     ['Role', []],
     [document.kind, [`delete ${address}`]],
-  ])('that idops made is pruned only if the configuration names its kind: %s', async (kind, deleted) => {
+  ])('that idops created is pruned only if the configuration names its kind: %s', async (kind, deleted) => {
     const at = await site({ settings: { prune: [kind] } });
     await at.apply(document);
     expect(await pruned(at)).toEqual(deleted);
@@ -107,7 +107,7 @@ describe('a page', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  it('that somebody else deleted meanwhile counts as deleted', async () => {
+  it('counts as deleted if somebody else deleted it', async () => {
     const at = await site();
     await at.apply(page);
     await at.declare(absent(page));
@@ -115,7 +115,7 @@ describe('a page', () => {
     expect(results).toMatchObject([{ status: 'applied', httpStatus: 404, error: null }]);
   });
 
-  it('sends its content alone, since its type in the body would move it', async () => {
+  it('sends only its content, since its type in the body would move it', async () => {
     expect(await changeOf(await site(), page)).toMatchObject({
       requests: [{ body: { content: page.content } }],
     });
@@ -131,7 +131,7 @@ describe.each<[string, { readonly id?: string }]>([
   const own: Doc = { ...page, identity_provider: 'Partners' };
   const both = ['applied', 'applied'];
 
-  it('is written after it, and goes with it', async () => {
+  it('is written after it, and deleted with it', async () => {
     const at = await site();
     const { plan, said } = await at.apply(owner, own);
     expect(plan.changes).toMatchObject([
@@ -157,7 +157,7 @@ describe.each<[string, { readonly id?: string }]>([
     expect(at.sandbox.data.identityProviders.some(({ name }) => name === 'Partners')).toBe(false);
   });
 
-  it('is sent however long the plan was looked at', async () => {
+  it('is sent however long the plan was reviewed', async () => {
     const at = await site();
     await at.declare(owner, own);
     const { said } = await at.applyAfter(() => {

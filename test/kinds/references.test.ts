@@ -25,7 +25,7 @@ function listing(...answers: (Page<Fields> | null)[]) {
 const row = (id: string, name: string): Fields => ({ id, name });
 
 describe('a list of scopes or roles', () => {
-  it('is read once where it says nothing of pages', async () => {
+  it("is read once if it doesn't count pages", async () => {
     const { asked, reader } = listing({ rows: [row('1', 'a'), row('2', 'b'), row('3', 'b')] });
     const catalog = await readList('scopes', reader as Reader, boruta);
     expect(asked).toEqual(['/api/scopes 1']);
@@ -37,7 +37,7 @@ describe('a list of scopes or roles', () => {
     expect(catalog?.isIncomplete).toBe(false);
   });
 
-  it('is read page by page where it has pages', async () => {
+  it('is read page by page if it has pages', async () => {
     const { asked, reader } = listing(
       { rows: [row('1', 'a')], totalPages: 2, totalEntries: 2 },
       { rows: [row('2', 'b')], totalPages: 2, totalEntries: 2 },
@@ -47,11 +47,11 @@ describe('a list of scopes or roles', () => {
     expect(catalog?.byName('b')).toEqual([row('2', 'b')]);
   });
 
-  it('is none where the server does not offer it', async () => {
+  it("is absent if the server doesn't offer it", async () => {
     expect(await readList('scopes', listing(null).reader as Reader, boruta)).toBeNull();
   });
 
-  it('leaves it open what a row without an id is', async () => {
+  it("doesn't decide what a row without an id is", async () => {
     const { reader } = listing({ rows: [{ name: 'a' }] });
     expect((await readList('scopes', reader as Reader, boruta))?.isIncomplete).toBe(true);
   });

@@ -9,7 +9,7 @@ test.each<[string, Doc]>([
     'the identity provider of a client',
     { kind: 'Client', id: '60000000-0000-4000-8000-000000000001', identity_provider: {} },
   ],
-])('%s that has neither an id nor a name is refused', async (_, document) => {
+])('%s without an id and a name is refused', async (_, document) => {
   const at = await site();
   const failure = await at.plan(document).then(todo, (refused: unknown) => refused);
   expect(failure).toMatchObject({

@@ -120,7 +120,7 @@ describe('a new user', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  it('whose creation fails in its lists is completed by the next plan', async () => {
+  it('is completed by the next plan if the creation failed in its lists', async () => {
     const at = await withStaff();
     await at.declare({ ...ada, organizations: ['acme'], roles: ['member'] });
     const { results } = await at.applyAfter(() => at.sandbox.data.roles.splice(0, 1), false);
@@ -130,7 +130,7 @@ describe('a new user', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  it('is completed by a document about many in the same plan', async () => {
+  it('is completed by a Users document in the same plan', async () => {
     const at = await withStaff();
     const { plan } = await at.apply(ada, { ...manyOf('new@example.com'), organizations: { add: ['acme'] } });
     expect(todo(plan)).toEqual(['create User/new@example.com']);

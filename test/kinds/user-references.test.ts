@@ -43,7 +43,7 @@ function change(fields: Fields, present: Fields = {}, known: Known = {}, parts: 
   });
 }
 
-describe('an id whose name on the server is another one', () => {
+describe('an id with another name on the server', () => {
   const scope = { id: 's2', name: 'openid' };
   const role = { id: 'r2', name: 'viewer' };
   const member = { id: 'o2', name: 'acme' };
@@ -60,14 +60,14 @@ describe('an id whose name on the server is another one', () => {
     expect(change(fields, had)).toMatchObject({ action: 'blocked', reason });
   });
 
-  it('blocks a membership with the documented profile too', () => {
+  it('blocks a membership under documented too', () => {
     const document = declared('User', identity, { organizations: [{ id: 'o2', name: 'acme' }] });
     expect(changeFor(document, { organizations }).reason).toContain(
       'is called "globex" on the server, not "acme"',
     );
   });
 
-  it('may be either name of an organization that the manifests rename, and no other', () => {
+  it('may have either name of an organization that the manifests rename, and no other', () => {
     const renamed = organizations.afterPlan({ changed: new Map([['o1', { name: 'acme international' }]]) });
     const member = (name: string) =>
       change({ organizations: [{ id: 'o1', name }] }, {}, { organizations: renamed });
@@ -77,7 +77,7 @@ describe('an id whose name on the server is another one', () => {
     expect(member('globex').reason).toContain('is called "acme" on the server, not "globex"');
   });
 
-  it('is a warning where it is a former name of the organization that no other has', () => {
+  it('is a warning if the name is a former one of the organization that no other has now', () => {
     const live = new Map();
     const former = new Map([
       ['o1', ['initech', 'globex']],
@@ -98,7 +98,7 @@ describe('an id whose name on the server is another one', () => {
     expect(change({ authorized_scopes: [{ id: 's1', name: 'initech' }] }).action).toBe('blocked');
   });
 
-  it('does not matter in what a journal remembers, and is shown as the server has it', () => {
+  it('does not matter in a journal, and is shown as on the server', () => {
     const fields = {
       authorized_scopes: [{ id: 's2', name: 'old' }],
       roles: [{ id: 'r2', name: 'old' }],
@@ -113,7 +113,7 @@ describe('an id whose name on the server is another one', () => {
     ]);
   });
 
-  it('does not matter in what is sent along', () => {
+  it('does not matter in undeclared values', () => {
     const present = {
       authorized_scopes: [{ id: 's2', name: 'openid' }],
       roles: [{ id: 'r2', name: 'viewer' }],
@@ -133,7 +133,7 @@ describe('an id that the server does not have', () => {
     expect(change(fields)).toMatchObject({ action: 'blocked', requests: [], reason });
   });
 
-  it('is sent with a warning where the user has it, declared or not', () => {
+  it('is sent with a warning if the user has it, declared or not', () => {
     const present = {
       authorized_scopes: [{ id: 's9', name: 'elsewhere' }],
       roles: [{ id: 'r9', name: 'far' }],
@@ -151,7 +151,7 @@ describe('an id that the server does not have', () => {
     expect(change(renamed, present).reason).toContain('is called "elsewhere" on the server, not "openid"');
   });
 
-  it('may be one of the rows without an id', () => {
+  it('may be a row without an id', () => {
     const unsure = new Catalog([{ name: 'openid' }]);
     const asked = { authorized_scopes: [{ id: 's9', name: 'openid' }] };
     const { action, fields } = change(asked, {}, { scopes: unsure });
@@ -160,7 +160,7 @@ describe('an id that the server does not have', () => {
   });
 });
 
-describe('a name alone', () => {
+describe('a name without an id', () => {
   it('finds its id', () => {
     const fields = {
       authorized_scopes: [{ name: 'openid' }],
@@ -175,7 +175,7 @@ describe('a name alone', () => {
     expect(change(fields).requests).toMatchObject([{ body }]);
   });
 
-  it('blocks where it is unknown, or that of several', () => {
+  it('blocks if it is unknown or ambiguous', () => {
     expect(change({ authorized_scopes: [{ name: 'opneid' }] }).reason).toBe(
       'the server has no scope "opneid": correct the name, or declare the scope with "create: true"; did you mean "openid"?',
     );
@@ -183,20 +183,20 @@ describe('a name alone', () => {
     expect(reason).toBe('2 scopes are called "twin" (s3, s4): refer to one by its id');
   });
 
-  it('of a journal, which nobody can correct, is told without that advice', () => {
+  it('from a journal is reported without advice to correct it', () => {
     const remembered = { roles: [{ id: 'r9', name: 'gone' }] };
     const { reason } = change(remembered, {}, {}, { remembered: true });
     expect(reason).toBe("the server has no role with the id r9 any more, so it can't be restored");
   });
 
-  it('blocks where it means what is there by its id already', () => {
+  it('blocks if the same object is declared by its id too', () => {
     const both = { authorized_scopes: [{ name: 'openid' }, { id: 's1', name: 'openid' }] };
     expect(change(both).reason).toBe('the scope s1 is twice: remove one of the two');
   });
 });
 
-describe('what a reviewer sees', () => {
-  it("is the server's: names, whether a scope is public, and what a role grants", () => {
+describe('the reviewed element', () => {
+  it("has the server's names, public flags and role contents", () => {
     const lie = { scopes: [{ id: 's1', name: 'openid' }] };
     const { fields } = change({
       authorized_scopes: [{ id: 's2', name: 'users:manage:all', public: true }],
@@ -208,7 +208,7 @@ describe('what a reviewer sees', () => {
     ]);
   });
 
-  it('has ids beside names in the sentences of losses, unless a list confirmed them', () => {
+  it('shows ids next to names of lost elements, unless a list confirmed them', () => {
     const present = { roles: [{ id: 'r1', name: 'viewer' }] };
     const unlisted = change({ roles: [] }, present, { roles: null });
     expect(unlisted.destructions).toEqual(['removes the role "viewer" (id r1)']);
@@ -222,7 +222,7 @@ describe('what a reviewer sees', () => {
     });
   });
 
-  it('is not confirmed where the server offers no list', () => {
+  it('is not confirmed if the server has no list', () => {
     const asked = { authorized_scopes: [{ id: 's2', name: 'openid' }] };
     const { action, fields } = change(asked, {}, { scopes: null });
     expect(action).toBe('update');
@@ -230,7 +230,7 @@ describe('what a reviewer sees', () => {
   });
 });
 
-test('the label that the list tells is sent, else the name', () => {
+test('the label from the list is sent, otherwise the name', () => {
   const mine = { id: 's2', name: 'users:manage:all', label: 'Mine' };
   const asked = { authorized_scopes: [{ name: 'openid' }, { id: 's3', name: 'twin' }, mine] };
   const present = { authorized_scopes: [{ id: 's1', name: 'openid', public: true }] };
@@ -245,11 +245,11 @@ describe('the lists that are read', () => {
     [{ authorized_scopes: [], roles: [], organizations: [{ name: 'acme' }] }, ['organizations']],
     [{ authorized_scopes: [{ name: 'a' }] }, ['organizations', 'scopes']],
     [{ roles: [{ name: 'a' }] }, ['organizations', 'roles']],
-  ])('are those that are used: %j', (fields, lists) => {
+  ])('are only those that are used: %j', (fields, lists) => {
     expect(listsForUser(declared('User', identity, fields), boruta)).toEqual(lists);
   });
 
-  it('are none but the organizations with the documented profile', () => {
+  it('are only the organizations under documented', () => {
     const user = (fields: Fields) => listsForUser(declared('User', identity, fields), documented);
     expect(user({ authorized_scopes: [{ name: 'a' }] })).toEqual([]);
     expect(user({ organizations: [{ name: 'a', roles: [{ id: '1' }] }] })).toEqual(['organizations']);

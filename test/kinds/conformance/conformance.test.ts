@@ -101,7 +101,7 @@ function unmentioned(data: SandboxSeed, before: SandboxSeed, docs: readonly Doc[
   return comparable(rest);
 }
 
-it('every kind has a sample, and is tried on both servers', () => {
+it('every kind has a sample, and is tested on both servers', () => {
   expect(Object.keys(samples).sort()).toEqual([...kindNames].sort());
   expect(cases.map(({ kind, profile }) => `${kind.name} ${profile.name}`)).toEqual(
     kinds.flatMap(({ name, onlyProfile }) => [
@@ -134,7 +134,7 @@ describe.each(withOneIdentity)('$name', ({ name, identity, byName }) => {
 describe.each(cases)('$kind.name, $profile.name', (on) => {
   const { kind, profile, worlds } = on;
 
-  it('schema: takes what can be declared, and refuses a misspelt field with the right one', async () => {
+  it('schema: accepts what can be declared, and refuses a misspelt field with a suggestion', async () => {
     await fc.assert(
       fc.asyncProperty(worlds, async ({ seed, known, next }) => {
         for (const doc of [...known, ...next]) {
@@ -170,7 +170,7 @@ describe.each(cases)('$kind.name, $profile.name', (on) => {
       settings,
     );
 
-  it('address: each object has its own, and a target that is one selects that object alone', async () => {
+  it('address: each object has its own, and as a target it selects only that object', async () => {
     await always(async (place, world) => {
       const { plan } = await planned(place);
       expect(plan.changes.map(({ kind }) => kind)).toEqual(world.next.map(() => kind.name));
@@ -188,7 +188,7 @@ describe.each(cases)('$kind.name, $profile.name', (on) => {
     });
   });
 
-  it('observe: reads no more than it must, with GETs alone, and says where the present comes from', async () => {
+  it('observe: reads only what is needed, with GETs, and reports the source of present values', async () => {
     await always(async (place, world) => {
       const { plan, asked } = await planned(place);
       expect(asked.filter((request) => !request.startsWith('GET '))).toEqual([]);
@@ -197,7 +197,7 @@ describe.each(cases)('$kind.name, $profile.name', (on) => {
     });
   });
 
-  it('plan: only what is declared, and the same however it is written down', async () => {
+  it('plan: has only what is declared, and is the same for any layout', async () => {
     await fc.assert(
       fc.asyncProperty(worlds, layout, async (world, other) => {
         await afterKnown(on, world, async (place) => {
@@ -234,7 +234,7 @@ describe.each(cases)('$kind.name, $profile.name', (on) => {
     });
   });
 
-  it('undo: puts everything back, and says why where something is made anew each time', async () => {
+  it("undo: restores everything, and reports what can't be restored", async () => {
     await always(async (place, world) => {
       const before = place.sandbox.snapshot();
       const { plan, run } = await converge(place);

@@ -99,7 +99,7 @@ async function dieAndGoOn(on: Case, world: KindWorld, death: Death) {
 }
 
 describe.each(cases)('$kind.name, $profile.name', (on) => {
-  it('a run that is killed at a write is gone on with: it converges, and nothing is lost', async () => {
+  it('a run that is killed at a write is resumed: it converges, and nothing is lost', async () => {
     for (const world of someOf(on, 1)) {
       const { plan, writes, wanted } = await undisturbed(on, world);
       expect(writes).toBeGreaterThan(0);

@@ -89,7 +89,7 @@ async function start({ profile }: Case, seed: SandboxSeed, docs: readonly Doc[])
 }
 
 describe.each(cases)('$kind.name, $profile.name', (on) => {
-  it('a secret of a manifest or of the server is in nothing that is printed or kept', async () => {
+  it('a secret of a manifest or of the server is neither printed nor stored', async () => {
     const fields = samples[on.kind.name].secrets(on.profile.name);
     for (const { seed, known, next } of someOf(on, 1)) {
       const at = await start(on, seed, known);
