@@ -76,7 +76,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** A commit; null for the zeros that stand for no commit, as before a branch's first push. */
+/** A commit hash; null if it is all zeros, as before a branch's first push. */
 function commitOf(value: unknown): string | null {
   const text = textOf(value);
   return text === null || /^0*$/.test(text) ? null : text;

@@ -38,7 +38,7 @@ async function ownRuns(state: State, location: StateLocation): Promise<JournalCo
   });
 }
 
-/** What is to be restored after a change; undefined if nothing is. */
+/** The restore that a change leaves pending; undefined if there is none. */
 function restoreAfterEntry(
   { sending, answered }: Entry,
   run: string,

@@ -240,6 +240,11 @@ export function instantOf(until: Value | undefined): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
+/** The instant at which the access of a declared member ends; undefined if it has no end. */
+export function endOf(element: Value): string | undefined {
+  return isMap(element) ? instantOf(element.until) : undefined;
+}
+
 /** A declared element as a map. A text is an id if it is a UUID, otherwise a name. */
 export function asReference(element: Value): Fields {
   if (isMap(element)) return element;

@@ -1,6 +1,6 @@
 import type { Place } from '../base/problems.js';
 import { compareText, type Fields, isMap, mapValues, same, type Value } from '../base/values.js';
-import { asReference, idOrName, instantOf, listsOf, partPath, setParts, value } from './fields.js';
+import { asReference, endOf, idOrName, listsOf, partPath, setParts, value } from './fields.js';
 import { kindOf } from './index.js';
 import type { Declared, Identity, Kind } from './kind.js';
 
@@ -163,7 +163,7 @@ function mergeSets(field: string, parts: Parts, sources: Sources, differs: Diffe
     if (other !== undefined) differs(field, member.source, other, key);
     const before = first.get(key);
     if (before === undefined) first.set(key, member);
-    else if (!same(endIn(before.element), endIn(member.element)))
+    else if (endOf(before.element) !== endOf(member.element))
       differs(`${field}.until`, before.source, member.source);
   }
   return mapValues(merged, (members) => members.map(({ element }) => element));
@@ -181,10 +181,6 @@ function inOrder(set: Value): Value {
 }
 
 /** The instant at which the access of a declared member ends; null if it has no end. */
-function endIn(element: Value): Value {
-  return (isMap(element) ? instantOf(element.until) : undefined) ?? null;
-}
-
 function union(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())];
 }

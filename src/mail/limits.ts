@@ -44,7 +44,7 @@ export const exceeded = {
   tags: `it has more than ${formatNumber(limits.tags)} tags`,
   depth: `sections are nested more than ${limits.sectionDepth} deep`,
   rendered: `it has more than ${formatNumber(limits.renderedCharacters)} characters`,
-  visits: `it goes into sections more than ${formatNumber(limits.sectionVisits)} times`,
+  visits: `it enters sections more than ${formatNumber(limits.sectionVisits)} times`,
 } as const;
 
 /** A whole number with separators: `2,000,000`. `Intl` takes long to load. */

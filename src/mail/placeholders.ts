@@ -7,7 +7,7 @@ export interface Placeholder {
   readonly name: string;
   /** Whether it is only used to open sections, with `#` or `^`. */
   readonly section: boolean;
-  /** The names that it may stand for: itself, and itself in each section around it, such as `user.name` in `{{#user}}`. */
+  /** The paths that the name can refer to: its own, and one for each enclosing section, such as `user.name` in `{{#user}}`. */
   readonly possibleNames: readonly string[];
   /** The tags that use it. */
   readonly at: readonly Span[];
@@ -75,7 +75,7 @@ export function placeholderText({ name, section }: Pick<Placeholder, 'name' | 's
   return section ? `{{# ${name} }}` : `{{ ${name} }}`;
 }
 
-/** Example values for names; the first pattern that matches counts. An empty value stands for an address. */
+/** Example values by name; the first matching pattern is used. An empty value means an address. */
 const examples: readonly (readonly [RegExp, string])[] = [
   [/e-?mail/, 'jane.doe@example.com'],
   [/(^|_)(url|uri|link|href)$/, ''],

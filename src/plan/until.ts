@@ -4,8 +4,8 @@ import { firstFew } from '../base/words.js';
 import type { FieldChange, PlanWarning } from '../kinds/change.js';
 import {
   asElements,
+  endOf,
   idOrName,
-  instantOf,
   listsOf,
   membersOf,
   membersWithPaths,
@@ -22,11 +22,6 @@ import type { Change, End, UntilChanges } from './plan.js';
 export type Dates = NonNullable<ResourceRecord['until']>;
 
 type RecordedDate = Dates[string][string];
-
-/** The instant at which the access of a declared member ends; undefined if it has no end. */
-export function endOf(element: Value): string | undefined {
-  return isMap(element) ? instantOf(element.until) : undefined;
-}
 
 /**
  * Finds a document that declares an end for a member of an object: a document about many objects, also if it no longer covers this one, or

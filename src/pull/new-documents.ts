@@ -32,7 +32,7 @@ import {
 import { documentText } from './yaml.js';
 
 interface DraftField extends WrittenValue {
-  /** Whether it is a text that goes into a body file. */
+  /** Whether the text is written to a body file. */
   readonly isBody: boolean;
 }
 

@@ -36,7 +36,7 @@ export interface LockStatus {
 }
 
 export interface FoundLock extends LockStatus {
-  /** A value that each lock has anew; null if it names no holder. */
+  /** A value that is unique for each lock; null if the lock names no holder. */
   readonly nonce: string | null;
   /** Its place, in messages. */
   readonly place: string;

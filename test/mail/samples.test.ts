@@ -103,7 +103,7 @@ describe('a body beyond the limits of rendering', () => {
 
   const given = { a: [...Array(300).keys()], b: 'x'.repeat(10_000) };
   it.each([
-    ['{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}', 'it goes into sections more than 100,000 times'],
+    ['{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}', 'it enters sections more than 100,000 times'],
     ['{{#a}}{{{ b }}}{{/a}}', 'it has more than 2,000,000 characters'],
     ['x'.repeat(1_048_577), 'it has more than 1,048,576 characters'],
   ])('is reported with the reason: %#', (txt, tooLong) => {
