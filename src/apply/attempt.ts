@@ -26,14 +26,7 @@ import {
 import type { Recorder } from './journal-recorder.js';
 import { intentOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
-import {
-  emptiedFields,
-  otherCreation,
-  otherObjectError,
-  type Verification,
-  verify,
-  wrongNames,
-} from './verify.js';
+import { emptiedFields, otherObjectError, type Verification, verify, wrongNames } from './verify.js';
 
 export interface SendOptions {
   readonly reader: Reader;
@@ -106,8 +99,7 @@ export class Attempt {
     if ('closed' in sent) return this.#result(sent.closed, change);
     if ('open' in sent) return { change, failure: sent.open };
     const { action, apply } = change;
-    const other =
-      action === 'create' ? otherCreation(apply, sent.data) : otherObjectError(apply.identity, sent.data);
+    const other = otherObjectError(apply.identity, sent.data, action === 'create');
     if (other === undefined) return this.#result(this.#judgeAnswer(change, sent), change);
     const failure = { ...UNUSABLE_ANSWER, message: other, httpStatus: sent.status, attempts: sent.attempts };
     if (this.#readable && action !== 'regenerate') return { change, failure };

@@ -3,7 +3,6 @@ import { stringifyJson } from '../base/json.js';
 import { type Fields, holdsSensitive, isMap, reveal, type Value } from '../base/values.js';
 import { type Comparison, compareField, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
-import type { Change } from '../plan/plan.js';
 
 /** The comparison of an answer with the expected values. */
 export interface Verification {
@@ -78,32 +77,21 @@ export function describeValues({ wanted, got }: Comparison): string {
   return `asked ${shorten(wanted, got)}, the server has ${shorten(got ?? null, wanted)}`;
 }
 
-/** The problem with the response to a creation; undefined if it shows the new object, with the id that the server chose. */
-export function otherCreation({ identity, plannedId }: Change['apply'], answer: Fields): string | undefined {
-  const { name, username } = answer;
-  // The server may write a username in lower case.
-  const isOther =
-    (identity.name !== undefined && typeof name === 'string' && name !== identity.name) ||
-    (identity.username !== undefined &&
-      typeof username === 'string' &&
-      username.toLowerCase() !== identity.username.toLowerCase());
-  if (identity.id === undefined && isOther)
-    return `the answer is about another object: ${JSON.stringify(name ?? username)}`;
-  if (identity.id === undefined && plannedId !== undefined && typeof answer.id !== 'string')
-    return 'the answer shows no id of the new object';
-  return otherObjectError(identity, answer);
-}
+const IDENTIFYING = ['id', 'backend_id', 'identity_provider_id', 'type'];
 
-/** The problem with an answer about another object; undefined if it is about this one. */
-export function otherObjectError(identity: Identity, answer: Fields): string | undefined {
-  for (const part of ['id', 'backend_id', 'identity_provider_id', 'type']) {
+/** The problem with an answer about another object; undefined if it is about this one. A new object must be shown with its id. */
+export function otherObjectError(identity: Identity, answer: Fields, isNew = false): string | undefined {
+  // If the server chooses the id, only the name identifies a new object. The server may change its case.
+  const isNamed = isNew && identity.id === undefined;
+  const normal = (text: string): string => (isNamed ? text.toLowerCase() : text);
+  for (const part of isNamed ? [...IDENTIFYING, 'name', 'username'] : IDENTIFYING) {
     const asked = identity[part];
     const got = answer[part];
-    if (asked !== undefined && typeof got === 'string' && !sameIdentifier(got, asked)) {
+    if (asked !== undefined && typeof got === 'string' && !sameIdentifier(normal(got), normal(asked))) {
       return `the answer is about another object: ${part} is ${JSON.stringify(got)}`;
     }
   }
-  return undefined;
+  return isNamed && typeof answer.id !== 'string' ? 'the answer shows no id of the new object' : undefined;
 }
 
 const MAX_LENGTH = 60;
