@@ -252,7 +252,7 @@ function describeUnrestored(
     ([field]) => !Object.hasOwn(pending, field),
   );
   if (gone.length === 0) return '';
-  return `; ${describeLoss(Object.fromEntries(gone))} is missing, and since it was changed afterwards, idops does not restore it: declare it if it is needed`;
+  return `; missing: ${describeLoss(Object.fromEntries(gone))}; idops does not restore this, since the object was changed afterwards: declare it if it is needed`;
 }
 
 /** The outcome of a request without an answer, with a sentence about it. */

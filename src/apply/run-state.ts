@@ -155,7 +155,7 @@ function joinRun(
 }
 
 /** A name that sorts after all known runs, even in the same second or after the clock was set back. */
-export function nextRun(known: readonly (string | undefined)[], now: Date): string {
+function nextRun(known: readonly (string | undefined)[], now: Date): string {
   const newest =
     known
       .flatMap((name) => name ?? [])

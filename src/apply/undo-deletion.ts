@@ -19,7 +19,7 @@ export interface Left {
   readonly reason: string;
 }
 
-/** A document without what an undo doesn't change. */
+/** The document to apply, and what is left out of it. */
 export interface Adjusted {
   readonly document: Declared;
   readonly left: readonly Left[];

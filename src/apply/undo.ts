@@ -71,7 +71,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
       left.push({ address, path: null, reason: `a regenerated ${noun} can't be restored` });
       continue;
     }
-    if (!mayHaveEffect(entry)) continue;
+    if (!hasSomethingToUndo(entry)) continue;
     const undone = undoEntry(entry, hasher, source, { ...ends, force, deleted });
     // A refused change had no effect, so nothing is left.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
@@ -119,7 +119,7 @@ function formerHolders(
   return entries.flatMap((entry) => {
     const { sending } = entry;
     const { succession } = kindOf(sending.kind);
-    if (succession === undefined || !mayHaveEffect(entry)) return [];
+    if (succession === undefined || !hasSomethingToUndo(entry)) return [];
     const { field, holders } = succession;
     const before = restoreFields(sending.before, hasher);
     const [id, ...others] = holders(before) ?? [];
@@ -158,7 +158,7 @@ function writtenFields({ kind }: Declared, now: Fields): Fields {
   return kindOf(kind).deletion?.isBuiltIn(now) === true ? {} : now;
 }
 
-function mayHaveEffect({ sending, answered }: Entry): boolean {
+function hasSomethingToUndo({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return sending.until !== undefined;
   // A failed or unanswered change may have had an effect; if it had none, there is no difference to undo.
   return answered === undefined || answered.status !== 'skipped';
@@ -249,29 +249,49 @@ function withoutLostMembers(document: Declared, after: Fields, now: Fields): Dec
   return { ...document, fields };
 }
 
-/** The document without the fields and members that would block it, if the rest can be restored. */
+/** The document without the parts that block it, if the rest can be restored. */
 function withoutRefused(adjusted: Adjusted, refusal: Refusal): Adjusted {
-  const { document } = adjusted;
-  if (refusal(document) === undefined) return adjusted;
+  let { document } = adjusted;
   const address = addressOf(document.kind, document.identity);
-  const left: Left[] = [];
-  const isTaken = (path: string, field: string, wished: Value): boolean => {
-    const reason = refusal({ ...document, fields: { [field]: wished } });
-    if (reason !== undefined) left.push({ address, path, reason });
-    return reason === undefined;
-  };
-  const fields = Object.entries(document.fields).flatMap(([field, wished]): [string, Value][] => {
+  const left = [...adjusted.left];
+  for (let reason = refusal(document); reason !== undefined; reason = refusal(document)) {
+    const parts = partsOf(document);
+    const refused =
+      parts.find(({ rest }) => refusal(rest) === undefined) ??
+      parts.find(({ own, rest }) => refusal(own) !== undefined && refusal(rest) !== reason);
+    if (refused === undefined || Object.keys(refused.rest.fields).length === 0) return adjusted;
+    left.push({ address, path: refused.path, reason: refusal(refused.own) ?? reason });
+    document = refused.rest;
+  }
+  return { document, left };
+}
+
+/** A field of a document, or a member of a set that is managed by member: the document with only this part, and without it. */
+interface Part {
+  readonly path: string;
+  readonly own: Declared;
+  readonly rest: Declared;
+}
+
+function partsOf(document: Declared): Part[] {
+  const withFields = (fields: Fields): Declared => ({ ...document, fields });
+  return Object.entries(document.fields).flatMap(([field, wished]): Part[] => {
+    const { [field]: _, ...others } = document.fields;
     if (!isByMember(kindOf(document.kind).fields[field] ?? value, wished) || !isMap(wished))
-      return isTaken(field, field, wished) ? [[field, wished]] : [];
-    const taken = mapValues(wished, (list, part) =>
-      asElements(list).filter((element) =>
-        isTaken(`${field}[${JSON.stringify(element.name ?? element.id)}]`, field, { [part]: [element] }),
-      ),
+      return [{ path: field, own: withFields({ [field]: wished }), rest: withFields(others) }];
+    return Object.entries(wished).flatMap(([list, elements]) =>
+      asElements(elements).map((element) => {
+        const members = { ...wished, [list]: asElements(elements).filter((one) => one !== element) };
+        return {
+          path: `${field}[${JSON.stringify(element.name ?? element.id)}]`,
+          own: withFields({ [field]: { [list]: [element] } }),
+          rest: withFields(
+            membersOf(members).length === 0 ? others : { ...document.fields, [field]: members },
+          ),
+        };
+      }),
     );
-    return membersOf(taken).length === 0 ? [] : [[field, taken]];
   });
-  if (fields.length === 0 || left.length === 0) return adjusted;
-  return { document: { ...document, fields: Object.fromEntries(fields) }, left: [...adjusted.left, ...left] };
 }
 
 function undoDocument(

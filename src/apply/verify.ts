@@ -1,7 +1,7 @@
 import { sameIdentifier } from '../base/identifiers.js';
 import { stringifyJson } from '../base/json.js';
-import { type Fields, holdsSensitive, isMap, reveal, type Value } from '../base/values.js';
-import { type Comparison, compareField, value } from '../kinds/fields.js';
+import { type Fields, holdsSensitive, reveal, type Value } from '../base/values.js';
+import { type Comparison, compareField, isNullOrEmpty, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
 
 /** The comparison of an answer with the expected values. */
@@ -57,14 +57,9 @@ export function emptiedFields(
 ): string[] {
   return fields.flatMap((field) => {
     const got = answer[field];
-    if (got === undefined || field in expected || field in before || !isEmpty(got)) return [];
+    if (got === undefined || field in expected || field in before || !isNullOrEmpty(got)) return [];
     return [`${field} ${stringifyJson(got)}`];
   });
-}
-
-function isEmpty(shown: Value): boolean {
-  if (Array.isArray(shown)) return shown.length === 0;
-  return shown === null || (isMap(shown) && Object.keys(shown).length === 0);
 }
 
 /** The difference between the expected and the shown value, as a sentence. */

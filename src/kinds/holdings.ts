@@ -18,7 +18,7 @@ export interface Holding {
   readonly path: string;
   /** The role that contains the scope. */
   readonly role?: Holding;
-  /** What the server adds it from to a new object, such as `the backend "Staff"`. */
+  /** The object from which a new object gets it, such as `the backend "Staff"`. */
   readonly giver?: string;
 }
 

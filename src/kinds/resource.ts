@@ -32,7 +32,7 @@ import {
 import { isMissing, type ListName, listScope, nounOf, type References, readList } from './references.js';
 import { SetResolver } from './resolve-sets.js';
 import { profileProblems, unknownFieldsReason } from './rules.js';
-import { document, identifier, idOrName, lifecycle, noFieldsIfAbsent, UUID } from './schema.js';
+import { document, identifier, lifecycle, noFieldsIfAbsent, requireIdOrName, UUID } from './schema.js';
 import type { Traits } from './traits.js';
 
 /** A kind whose objects have names and are found in a list. */
@@ -97,7 +97,7 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       name,
       given.about,
       { id, name: called, ...shape, ...lifecycle(noun) },
-      { ...idOrName, ...noFieldsIfAbsent(values) },
+      { ...requireIdOrName, ...noFieldsIfAbsent(values) },
     );
   });
   const shown = (row: Fields): Fields =>

@@ -42,7 +42,7 @@ export const role: Kind = resource(
       const isRenamed = after?.name !== undefined && after.name !== before.name;
       return [
         ...(after === null ? [role] : []),
-        // A rename takes it from those who are asked for it by name alone: the id stays.
+        // After a rename, a rule of `safety.keep` with the old name matches nobody; one with the id still does.
         ...(isRenamed ? [{ ...role, id: undefined }] : []),
         ...scopesGiven(before, 'scopes', {})
           .filter((scope) => after === null || !kept.has(scope.id))

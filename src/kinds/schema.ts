@@ -52,14 +52,14 @@ export const anyObject = z.record(z.string(), z.unknown());
 /** JSON Schema keywords for rules that idops checks in code. */
 type SchemaKeywords = { readonly [keyword: string]: unknown };
 
-export const idOrName: SchemaKeywords = { anyOf: [{ required: ['id'] }, { required: ['name'] }] };
+export const requireIdOrName: SchemaKeywords = { anyOf: [{ required: ['id'] }, { required: ['name'] }] };
 
 /** An object that its id or its name identifies. */
 export function identified<S extends z.ZodRawShape>(shape: S) {
   const object = z.strictObject(shape);
   const isIdentified = (it: unknown): boolean =>
     ['id', 'name'].some((member) => Object(it)[member] !== undefined);
-  return object.refine(isIdentified, 'needs an "id" or a "name"').meta(idOrName);
+  return object.refine(isIdentified, 'needs an "id" or a "name"').meta(requireIdOrName);
 }
 
 export const uniqueItems: SchemaKeywords = { uniqueItems: true };

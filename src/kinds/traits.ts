@@ -67,7 +67,7 @@ interface Signs {
 }
 
 /** Whether an answer has all signs of the profile. */
-export function showsSigns({ signs }: Traits, answer: Fields): boolean {
+function showsSigns({ signs }: Traits, answer: Fields): boolean {
   if (signs === undefined) return false;
   const { has = [], lacks = [], null: nulls = [] } = signs;
   return (

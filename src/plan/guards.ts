@@ -238,7 +238,7 @@ export async function blockLosses(
       return [[apply.key, revokes(apply.before, action === 'delete' ? null : apply.expected)]];
     }),
   );
-  // A renamed role is taken only from those who know it by its name.
+  // A renamed role stays with its users; only a rule with the old name loses it.
   const gone = new Set(
     [...taken.values()].flat().flatMap((one) => (one.id === undefined ? [] : holdingKey(one))),
   );

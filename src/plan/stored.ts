@@ -14,7 +14,7 @@ import type { Change, Plan } from './plan.js';
 const hash = z.string().describe('A hash that tells whether it is the same now');
 
 /** What a stored plan contains in addition, so that apply can check whether it is current. */
-export const sealSchema = z
+const sealSchema = z
   .strictObject({
     targets: z.array(z.string()),
     kinds: z.array(z.string()),
@@ -70,7 +70,7 @@ export async function sealObjects(plan: Pick<Plan, keyof DigestScope | 'changes'
 }
 
 /** The address of an object; its key if the address contains a credential. */
-export function sealedName({ address, apply }: Pick<Change, 'address' | 'apply'>, redactName: Redact) {
+function sealedName({ address, apply }: Pick<Change, 'address' | 'apply'>, redactName: Redact) {
   return redactAddress(address, { redactName }) === address
     ? address
     : redactAddress(apply.key, { redactName });

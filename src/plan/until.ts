@@ -87,12 +87,12 @@ export function removeEndedAccess(
     record: ResourceRecord | undefined,
     document?: Declared,
   ): Declared | undefined => {
+    if (record === undefined) return undefined;
     let source: Declared | undefined;
-    if (record === undefined) return source;
     for (const [field, members] of Object.entries(record.until ?? {})) {
       const names = membersOf(document?.fields[field]).map((element) => idOrName(element)?.toLowerCase());
       for (const [id, date] of Object.entries(members)) {
-        if (names.includes(id) || names.includes(date.name?.toLowerCase() ?? id)) continue;
+        if ([id, date.name ?? id].some((one) => names.includes(one.toLowerCase()))) continue;
         const other = documentWith(record, field, id, date);
         if (other === undefined) {
           if (isHeld(record.left?.fields[field], id)) unmanaged.push(`${date.name ?? id} of ${address}`);

@@ -36,7 +36,7 @@ export function bearerToken(token: string): Credentials {
   return fixedCredentials(headerOf({ text: token }));
 }
 
-/** Credentials of a custom header, checked by `wrongInHeader`. */
+/** Credentials of a custom header, checked by `headerFault`. */
 export function headerCredentials(name: string, value: string): Credentials {
   return fixedCredentials({ name: name.toLowerCase(), value });
 }

@@ -109,6 +109,6 @@ test('a killed run reports what was lost and somebody has set since', async () =
     return opened.notes;
   });
   expect(notes.join()).toMatch(
-    /organizations \("acme", "globex"\) is missing, and since it was changed afterwards/,
+    /missing: organizations \("acme", "globex"\); idops does not restore this, since the object was changed afterwards/,
   );
 });

@@ -36,7 +36,7 @@ describe('undo', () => {
     expect(user(at).roles.map(({ name }) => name)).toEqual(rest);
   });
 
-  test('restores the other fields of a client whose former access_token_ttl the server takes for new clients alone', async () => {
+  test('restores the other fields of a client if the server refuses the former access_token_ttl in an update', async () => {
     const at = await site();
     const client = at.sandbox.data.clients.find(({ id }) => id === ids.portal);
     const { redirect_uris: former } = client ?? {};
@@ -47,5 +47,21 @@ describe('undo', () => {
     expect(undone).toMatchObject({ left });
     expect((await at.undo(run)).said).toEqual({ [`Client/${ids.portal}`]: 'applied' });
     expect(client).toMatchObject({ redirect_uris: former, access_token_ttl: 200 });
+  });
+
+  test('keeps fields together that the server checks together', async () => {
+    const at = await site();
+    const office = { kind: 'Backend', name: 'Office' };
+    const argon2 = { password_hashing_alg: 'argon2', password_hashing_opts: { m_cost: 16 } };
+    await at.apply({ ...office, ...argon2, roles: ['accountant', 'member'], create: true });
+    const bcrypt = { password_hashing_alg: 'bcrypt', password_hashing_opts: { log_rounds: 12 } };
+    const { run } = await at.apply({ ...office, ...bcrypt, roles: ['member'] });
+    removeRole(at);
+    const undone = await at.undo(run);
+    expect(undone).toMatchObject({
+      said: { 'Backend/Office': 'applied' },
+      left: [expect.stringContaining(ids.accountant)],
+    });
+    expect(at.sandbox.data.backends.find(({ name }) => name === 'Office')).toMatchObject(argon2);
   });
 });

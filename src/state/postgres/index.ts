@@ -53,7 +53,7 @@ const PAGE = 1_000;
 type StateMethods = Pick<StateBackend, 'load' | 'saved' | 'save' | 'merge' | 'identity' | 'neighbours'>;
 
 /** A state in tables: a row for its head, and one for each record. */
-export function stateRows(database: Database, lock: StateLock, name: string): StateMethods {
+function stateRows(database: Database, lock: StateLock, name: string): StateMethods {
   const { place } = database.target;
   let known: KnownState | undefined;
 

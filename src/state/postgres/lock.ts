@@ -330,7 +330,7 @@ export class StateLock implements LockOwner, LockStore {
     return problemError(
       'locked',
       `the state is locked: ${describeHolder(found.holder)} (${target.place}); ${disconnectedFor(found)}, and it may come back`,
-      `try again in ${seconds} s, which takes its lock over unless it came back; if that process is certainly gone, use idops runs unlock`,
+      `try again in ${seconds} s: that run takes the lock over unless the holder came back; if that process is certainly gone, use idops runs unlock`,
     );
   }
 
