@@ -7659,21 +7659,21 @@ list)?[{path:[part],list}]:[])}function membersOf(declared){return listsOf(decla
 return listsOf(declared).flatMap(({path,list})=>list.map((member,index)=>({member,at:[field2,...path,index]})))}function idOrName(element){
 const key3=isMap(element)?element.id??element.name:element;return typeof key3==="string"?key3:void 0}function instantOf(until2){
 if(typeof until2!=="string")return void 0;const at2=new Date(until2);return Number.isNaN(at2.getTime())?void 0:at2.toISOString()}
-function asReference(element){if(isMap(element))return element;return isUuid(textOf(element))?{id:element}:{name:element}}
-function isByMember({type},declared){return type==="set"&&isMap(declared)&&setParts(declared).whole===void 0}function pickMembers(set2,named){
-const{removed}=matchSets(named,asElements(set2));const others=new Set(removed);return asElements(set2).filter(element=>!others.
-has(element))}function matchSets(wanted,got){const left=new Set(got);const found={id:elementsByKey("id",got),name:elementsByKey(
-"name",got)};const keyless={id:got.filter(({id})=>typeof id!=="string").length,name:got.filter(({name:name3})=>typeof name3!==
-"string").length};const pairs=[];const added=[];let decidable=true;for(const element of wanted){const key3=typeof element.
-id==="string"?"id":"name";const queue=found[key3].get(element[key3]);let there=queue?.pop();while(there!==void 0&&!left.
-has(there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.id!=="string")keyless.id-=1;if(typeof there.
-name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{added.push(element);if(keyless[key3]>0)decidable=
-false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.name!=="string"))decidable=
-false;return{pairs,added,removed,decidable}}function elementsByKey(key3,elements){const queues=new Map;for(const element of elements.
-toReversed())appendTo(queues,element[key3],element);return queues}function compareSets(nested,wanted,got){if(got!==null&&
-!Array.isArray(got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.added.length>
-0||match.removed.length>0)return match.decidable||wanted.length!==there.length?"different":"unknown";const inner=match.pairs.
-flatMap(pair=>Object.entries(nested).filter(([name3])=>Object.hasOwn(pair.wanted,name3)).flatMap(([name3,type])=>compareField(
+function endOf(element){return isMap(element)?instantOf(element.until):void 0}function asReference(element){if(isMap(element))
+return element;return isUuid(textOf(element))?{id:element}:{name:element}}function isByMember({type},declared){return type===
+"set"&&isMap(declared)&&setParts(declared).whole===void 0}function pickMembers(set2,named){const{removed}=matchSets(named,
+asElements(set2));const others=new Set(removed);return asElements(set2).filter(element=>!others.has(element))}function matchSets(wanted,got){
+const left=new Set(got);const found={id:elementsByKey("id",got),name:elementsByKey("name",got)};const keyless={id:got.filter(
+({id})=>typeof id!=="string").length,name:got.filter(({name:name3})=>typeof name3!=="string").length};const pairs=[];const added=[];
+let decidable=true;for(const element of wanted){const key3=typeof element.id==="string"?"id":"name";const queue=found[key3].
+get(element[key3]);let there=queue?.pop();while(there!==void 0&&!left.has(there))there=queue?.pop();if(there!==void 0){left.
+delete(there);if(typeof there.id!=="string")keyless.id-=1;if(typeof there.name!=="string")keyless.name-=1;pairs.push({wanted:element,
+got:there})}else{added.push(element);if(keyless[key3]>0)decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.
+id!=="string"&&typeof element.name!=="string"))decidable=false;return{pairs,added,removed,decidable}}function elementsByKey(key3,elements){
+const queues=new Map;for(const element of elements.toReversed())appendTo(queues,element[key3],element);return queues}function compareSets(nested,wanted,got){
+if(got!==null&&!Array.isArray(got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.
+added.length>0||match.removed.length>0)return match.decidable||wanted.length!==there.length?"different":"unknown";const inner=match.
+pairs.flatMap(pair=>Object.entries(nested).filter(([name3])=>Object.hasOwn(pair.wanted,name3)).flatMap(([name3,type])=>compareField(
 type,name3,pair.wanted[name3]??null,pair.got[name3])));if(inner.some(part=>part.verdict==="different"))return"different";
 return inner.some(part=>part.verdict==="unknown")?"unknown":"same"}function comparedMembers(type,field2){if(type.type!==
 "set"||!Array.isArray(field2))return field2;const own3=["id","name",...Object.keys(type.nested)];return field2.map(element=>isMap(
@@ -7704,7 +7704,7 @@ ody"};map={type:"map"};reference={type:"reference"}}});function text(){return un
 ted a string or {file: PATH}"})}function identifier(){return string2().min(1,"must not be empty").max(512,"must not be l\
 onger than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp("\\p{Cc}","u").test(id),"is\
  not usable as an id")}function identified(shape2){const object3=strictObject(shape2);const isIdentified=it=>["id","name"].
-some(member=>Object(it)[member]!==void 0);return object3.refine(isIdentified,'needs an "id" or a "name"').meta(idOrName2)}
+some(member=>Object(it)[member]!==void 0);return object3.refine(isIdentified,'needs an "id" or a "name"').meta(requireIdOrName)}
 function until(){return optional2(union([iso_exports.date(),instant2],{error:"expected a day such as 2027-01-31, or a da\
 te-time such as 2027-01-31T12:00:00Z"}),"When the access ends: a day (00:00 UTC) or an instant.","2027-01-31")}function document(kind,about,shape2,together={}){
 return strictObject({kind:literal(kind).meta({description:about}),...shape2}).meta({description:about,...together})}function ignorable(traits5){
@@ -7721,20 +7721,20 @@ return setOf(reference2(what,example),`${what}s`,example)}function lifecycle(nou
 hether to create the ${noun} if the server doesn't have it. Only under boruta.`,true),state:state(`absent: delete the ${noun}\
 . Only under boruta.`)}}function state(description){return defaulted(_enum(["present","absent"]),"present",description,"\
 absent")}function noFieldsIfAbsent(fields4){return{if:{properties:{state:{const:"absent"}},required:["state"]},then:{properties:Object.
-fromEntries(fields4.map(field2=>[field2,false]))}}}var FileReference,UUID,fileReference,anyObject,idOrName2,uniqueItems,
+fromEntries(fields4.map(field2=>[field2,false]))}}}var FileReference,UUID,fileReference,anyObject,requireIdOrName,uniqueItems,
 instant2,organizationId,roleScope,role,ownRole,roles,NOT_ADDED;var init_schema=__esm({"src/kinds/schema.ts"(){"use stric\
 t";init_zod();init_members();FileReference=class{file;constructor(file2){this.file=file2}};UUID="5f0c1a9e-2f5d-4a58-9a51\
 -6b1f8a1d7c11";fileReference=strictObject({file:string2().min(1).meta({description:"The file, relative to the manifest a\
 nd inside the project. Its bytes are used unchanged, as UTF-8.",examples:["emails/reset_password.txt"]})});anyObject=record(
-string2(),unknown());idOrName2={anyOf:[{required:["id"]},{required:["name"]}]};uniqueItems={uniqueItems:true};instant2=string2().
-regex(new RegExp(regexes_exports.datetime({offset:true}).source.replace("T","[Tt]").replace("Z","[Zz]"))).meta({format:"\
-date-time"});organizationId=optional2(identifier(),"The id of the organization. If left out, the name identifies it.",UUID);
-roleScope=strictObject({id:optional2(text(),"The id of the scope.",UUID),name:optional2(text(),"The name of the scope.",
-"billing:read"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false)});role=strictObject({id:optional2(
-text(),"The id of the role. Under boruta, the name can replace it.",UUID),name:optional2(text(),"The name of the role.",
-"billing-admin"),scopes:optional2(array(roleScope),"The scopes that the role grants.",[{id:UUID,name:"billing:read"}])});
-ownRole=identified({...role.shape,until:until()});roles=array(identified(role.shape));NOT_ADDED="ends an access that is \
-added, and nothing is added here: leave it out"}});function splitWords(text4){return text4.trim().split(/\s+/)}function firstFew(names3,most=3){const more=names3.length-most;
+string2(),unknown());requireIdOrName={anyOf:[{required:["id"]},{required:["name"]}]};uniqueItems={uniqueItems:true};instant2=
+string2().regex(new RegExp(regexes_exports.datetime({offset:true}).source.replace("T","[Tt]").replace("Z","[Zz]"))).meta(
+{format:"date-time"});organizationId=optional2(identifier(),"The id of the organization. If left out, the name identifie\
+s it.",UUID);roleScope=strictObject({id:optional2(text(),"The id of the scope.",UUID),name:optional2(text(),"The name of\
+ the scope.","billing:read"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false)});role=strictObject(
+{id:optional2(text(),"The id of the role. Under boruta, the name can replace it.",UUID),name:optional2(text(),"The name \
+of the role.","billing-admin"),scopes:optional2(array(roleScope),"The scopes that the role grants.",[{id:UUID,name:"bill\
+ing:read"}])});ownRole=identified({...role.shape,until:until()});roles=array(identified(role.shape));NOT_ADDED="ends an \
+access that is added, and nothing is added here: leave it out"}});function splitWords(text4){return text4.trim().split(/\s+/)}function firstFew(names3,most=3){const more=names3.length-most;
 return`${names3.slice(0,most).join(", ")}${more>0?` and ${more} more`:""}`}function shorten(text4){return text4.length>80?
 `${text4.slice(0,79)}\u2026`:text4}function withArticle(noun){return`${/^[aeio]/i.test(noun)?"an":"a"} ${noun}`}var init_words=__esm(
 {"src/base/words.ts"(){"use strict"}});function memberSet(noun,element,example){const expected=`expected the name or id of ${withArticle(noun)}, or an object w\
@@ -7860,8 +7860,8 @@ via:null,path};return[own3,...grantsOfHoldings({roles:element.roles??null},refer
 return holdingsOf(fields4,references).map(({type,id=null,name:name3=null,element,role:role3})=>({type,id,name:name3,via:role3===
 void 0?via:role3.name??role3.id??"",path:[...outer,{field:type==="scope"&&role3===void 0?"authorized_scopes":"roles",element:role3?.
 element??element}]}))}function textOrNull(value4){return typeof value4==="string"?value4:null}var init_holdings=__esm({"\
-src/kinds/holdings.ts"(){"use strict";init_values();init_fields()}});function lostElements(lists2,{before,asked,now}){return Object.fromEntries(lists2.flatMap(list=>{const left=now[list];const isEmpty3=left===
-null||Array.isArray(left)&&left.length===0;if(!isEmpty3||asked[list]===void 0)return[];const wanted=new Set(asElements(asked[list]).
+src/kinds/holdings.ts"(){"use strict";init_values();init_fields()}});function lostElements(lists2,{before,asked,now}){return Object.fromEntries(lists2.flatMap(list=>{const left=now[list];const isEmpty2=left===
+null||Array.isArray(left)&&left.length===0;if(!isEmpty2||asked[list]===void 0)return[];const wanted=new Set(asElements(asked[list]).
 map(({id})=>id));const lost=asElements(before[list]).filter(({id})=>wanted.has(id));return lost.length===0?[]:[[list,lost]]}))}
 function restoreLost(type,now,lost){if(type.type!=="set")return lost;const there=asElements(now);const ids2=new Set(there.
 map(({id})=>id));return[...there,...asElements(lost).filter(({id})=>!ids2.has(id))]}function describeLoss(lost){return Object.
@@ -8228,8 +8228,8 @@ const{[part]:text4}=identity;if(text4===void 0||text4===UNKNOWN_TEXT||known.incl
 limits:{nonBlank={},notEmpty:notEmpty3=[]}={}}=traits5;const{fields:fields4}=object3;const unfilled=Object.entries(nonBlank).
 flatMap(([field2,instead])=>{const{[field2]:value4}=fields4;if(value4!==null&&!isBlank(value4))return[];const what=value4===
 null?"null":textOf(value4)===""?"empty":"only white space";return[refused2(`"${field2}" can't be ${what}`,[field2],instead??
-void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields4[field2]))return[];const isEmpty3=textOf(fields4[field2])===
-"";const message=`${isEmpty3?`an empty "${field2}"`:`a "${field2}" of only white space`} becomes null`;const hint=`write\
+void 0)]});const nulled=emptyIsNull.flatMap(field2=>{if(!isBlank(fields4[field2]))return[];const isEmpty2=textOf(fields4[field2])===
+"";const message=`${isEmpty2?`an empty "${field2}"`:`a "${field2}" of only white space`} becomes null`;const hint=`write\
  ${field2}: null`;if(notEmpty3.includes(field2))return[refused2(message,[field2],hint)];return[warning2("becomes-null",`${message}\
  (profile ${profile.name})`,[object3.places.of(field2)],hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields4},{
 uniqueWords=[]},refused2){return uniqueWords.flatMap(field2=>{if(fields4[field2]===void 0||isBlank(fields4[field2]))return[];
@@ -8287,7 +8287,7 @@ filter(field2=>!isSecret(fields4[field2]??value)&&!Object.keys(references).some(
 ()=>{const shape2=given.shape();const values=Object.keys(shape2).filter(field2=>field2!=="name");const id=optional2(identifier(),
 `The id of the ${noun}; if left out, the name identifies it.`,UUID);const called=optional2(identifier(),`The name of the\
  ${noun}. Without an id, it identifies the ${noun}; beside an id, it is the name to set.`,"billing");return document(name3,
-given.about,{id,name:called,...shape2,...lifecycle(noun)},{...idOrName2,...noFieldsIfAbsent(values)})});const shown=row=>Object.
+given.about,{id,name:called,...shape2,...lifecycle(noun)},{...requireIdOrName,...noFieldsIfAbsent(values)})});const shown=row=>Object.
 fromEntries(["id",...Object.keys(fields4)].flatMap(field2=>row[field2]===void 0?[]:[[field2,normalForm(fields4[field2]??
 value,row[field2])]]));return{name:name3,noun,...given.documented?{}:{onlyProfile:"boruta"},schema:schema5,identity:["id",
 "name"],fields:fields4,scope:scope3,traits:traits5,check:(declared,profile)=>[...declared.flatMap(one2=>[...(given.documented?
@@ -9964,9 +9964,9 @@ length===0)return[head];const place2=`at ${placeList(places)}`;return label3===v
 init_words();init_drift();init_plan();init_drift2();init_field_text();init_fold();init_names2();init_review();init_view();
 init_warnings();init_words2();maxNamed=5;marks={create:{mark:"+",color:"green"},update:{mark:"~",color:"yellow"},delete:{
 mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"r\
-ed"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,placeJson:()=>placeJson,
-planGitlab:()=>planGitlab,planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{
-debug,only}){const{changes,leftOut:leftOut2}=shareOf(plan.changes,only);const{objects:drift}=countDrift(plan);const privileged=countPrivileged(
+ed"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{fieldJson:()=>fieldJson,jsonOf:()=>jsonOf,placeJson:()=>placeJson,planGitlab:()=>planGitlab,
+planJson:()=>planJson,problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only}){const{
+changes,leftOut:leftOut2}=shareOf(plan.changes,only);const{objects:drift}=countDrift(plan);const privileged=countPrivileged(
 plan);const{create:create2,...counts2}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.
 createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,...withoutUndefined({shard:plan.shard,now:plan.
 asOf,holds_until:plan.holdsUntil,partial:plan.partial}),summary:{...create2>0?{create:create2}:{},...counts2,...privileged>
@@ -10290,7 +10290,7 @@ nameCharacters:1e3,elementDepth:512,elements:5e4,variants:24,renderedCharacters:
 pageCharacters:3e7,pageFrames:200,leftOut:20,windowHeight:200,styleDepth:32};exceeded2={characters:`it has more than ${formatNumber(
 limits.bodyCharacters)} characters`,tags:`it has more than ${formatNumber(limits.tags)} tags`,depth:`sections are nested\
  more than ${limits.sectionDepth} deep`,rendered:`it has more than ${formatNumber(limits.renderedCharacters)} characters`,
-visits:`it goes into sections more than ${formatNumber(limits.sectionVisits)} times`}}});function cleanSheet(source,pictures){const tokens=tokenize2({css:source});return isNestedTooDeep(tokens)?"":new Sheet(tokens,
+visits:`it enters sections more than ${formatNumber(limits.sectionVisits)} times`}}});function cleanSheet(source,pictures){const tokens=tokenize2({css:source});return isNestedTooDeep(tokens)?"":new Sheet(tokens,
 pictures).rules(false)}function cleanDeclarations(source,pictures){const tokens=tokenize2({css:source});return isNestedTooDeep(
 tokens)?"":declarations(tokens,pictures)}function addressesIn(source){return tokenize2({css:source}).flatMap(token2=>{if(token2[0]===
 u.URL)return[token2[4].value];return token2[0]===u.String&&/[/\ue001]/.test(token2[4].value)?[token2[4].value]:[]})}function cleanMedia(source){
@@ -12227,8 +12227,8 @@ if(!this.#options.isExamining||this.#findings.get(node2.at.start)?.error!==void 
 {...error3===void 0?{}:{error:error3},name:node2.kind==="error"?"":nameText(node2.name),section:node2.kind==="section",at:node2.
 at})}#counted(text4){this.#characters+=text4.length;if(this.#characters>limits.renderedCharacters)throw new TooLongError(
 exceeded2.rendered);return text4}};entities={"'":"&#39;","&":"&amp;",'"':"&quot;","<":"&lt;",">":"&gt;"}}});function renderMails(sides,mail,sampleData){const parsed2=sides.map(({txt,html,layout:layout2})=>({txt:parse7(txt,mail),
-html:parse7(html,mail),layout:parse7(layout2,mail)}));const partsOf4=body2=>body2!==null&&"parts"in body2.parsed?body2.parsed.
-parts:[];const parts=parsed2.flatMap(({txt,html})=>[txt,html].flatMap(partsOf4));const layoutParts=parsed2.flatMap(({layout:layout2})=>partsOf4(
+html:parse7(html,mail),layout:parse7(layout2,mail)}));const partsOf5=body2=>body2!==null&&"parts"in body2.parsed?body2.parsed.
+parts:[];const parts=parsed2.flatMap(({txt,html})=>[txt,html].flatMap(partsOf5));const layoutParts=parsed2.flatMap(({layout:layout2})=>partsOf5(
 layout2));const allSamples=sampleData.length===0?[{}]:sampleData;const samples2=allSamples.slice(0,limits.variants).map(
 sample=>mail===void 0?completeSample(parts,sample):serverData([...parts,...layoutParts],sample,mail));const sections2=sectionsOf2(
 parts);const seen=new Set;const variants=[];let rendered=0;let characters=0;const isFull=()=>rendered===limits.variants||
@@ -12256,8 +12256,8 @@ maxCombinedSections){if(hidden.length===0)return"with every section";if(shown.le
 length<shown.length?`without ${hidden.join(", ")}`:`only with ${shown.join(", ")}`}return[...shown.length>0?[`with ${shown.
 join(", ")}`]:[],...hidden.length>0?[`without ${hidden.join(", ")}`]:[]].join(", ")}function completeSample(parts,sample){
 const names3=placeholdersOf(parts).flatMap(({name:name3,section})=>section?[]:[name3]);const variables=new Set(names3);const sections2=new Set(
-sectionsOf2(parts));const data2=generateData(parts,sample,variables);const isEmpty3=value4=>!value4||Array.isArray(value4)&&
-value4.length===0;mergeInto(data2,sample,(before,value4,path)=>before===void 0||!sections2.has(path)||!isEmpty3(value4));
+sectionsOf2(parts));const data2=generateData(parts,sample,variables);const isEmpty2=value4=>!value4||Array.isArray(value4)&&
+value4.length===0;mergeInto(data2,sample,(before,value4,path)=>before===void 0||!sections2.has(path)||!isEmpty2(value4));
 return data2}function serverData(parts,sample,{data:data2}){return overlay(withUsedMetadata(data2,parts),sample)}function overlay(base,sample){
 if(!isMap(base)||base instanceof Opaque||!isMap(sample))return base instanceof Opaque?base:sample;const isOpen=Object.keys(
 base).length===0;const over=Object.entries(sample).filter(([name3])=>isOpen||Object.hasOwn(base,name3));const members3=base;
@@ -12597,10 +12597,10 @@ init_markup();init_page();init_words2()}});var html_exports2={};__export(html_ex
 const groups=groupsOf(plan,options);const folds=groups.flatMap(({entries})=>entries.map(({fold:fold2})=>fold2));const shown=folds.
 flatMap(({changes})=>changes);const{profile}=plan;const context3={...options,emails:new Emails,profile,allChanges:plan.changes,
 boxCount:folds.length,isResult:false};const summary2=summarize(plan);const counted=actions.filter(action2=>summary2[action2]>
-0||action2==="update"||action2==="unchanged");const isEmpty3=shown.length===0&&options.only===void 0;return changesPage(
+0||action2==="update"||action2==="unchanged");const isEmpty2=shown.length===0&&options.only===void 0;return changesPage(
 {title:`Plan: ${headline(plan)}`,heading:`idops plan for ${plan.server}`,facts:[...planFacts(plan),`Made at ${plan.createdAt}\
  by idops ${plan.toolVersion}`],counts:counted.map(action2=>({count:summary2[action2],words:actionWords[action2]})),notices:[
-notices(plan,options.only),isEmpty3?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null],filters:[
+notices(plan,options.only),isEmpty2?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null],filters:[
 {name:"kind",legend:"Kind",values:shown.map(({kind})=>kind)},{name:"action",legend:"Action",values:shown.map(({action:action2})=>action2)}],
 toggles:[{name:"privileged",label:"privileged",hasMatch:shown.some(isPrivileged)},{name:"destructive",label:"destructive",
 hasMatch:shown.some(isDestructive)},{name:"drift",label:"changed on the server",hasMatch:shown.some(isDrifted)},{name:"w\
@@ -14225,7 +14225,7 @@ scalar";case'"':return"double-quoted-scalar";case"|":case">":return"block-scalar
 cstScalar.createScalarToken;exports.resolveAsScalar=cstScalar.resolveAsScalar;exports.setScalarValue=cstScalar.setScalarValue;
 exports.stringify=cstStringify.stringify;exports.visit=cstVisit.visit;exports.BOM=BOM;exports.DOCUMENT=DOCUMENT;exports.
 FLOW_END=FLOW_END;exports.SCALAR=SCALAR;exports.isCollection=isCollection;exports.isScalar=isScalar2;exports.prettyToken=
-prettyToken;exports.tokenType=tokenType}});var require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";var cst=require_cst();function isEmpty3(ch){
+prettyToken;exports.tokenType=tokenType}});var require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";var cst=require_cst();function isEmpty2(ch){
 switch(ch){case void 0:case" ":case"\n":case"\r":case"	":return true;default:return false}}var hexDigits=new Set("012345\
 6789ABCDEFabcdef");var tagChars=new Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'\
 ()");var flowIndicatorChars=new Set(",[]{}");var invalidAnchorChars=new Set(" ,[]{}\n\r	");var isNotAnchorChar=ch=>!ch||
@@ -14238,7 +14238,7 @@ buffer[i3];while(ch===" "||ch==="	")ch=this.buffer[++i3];if(!ch||ch==="#"||ch===
 buffer[i3+1]==="\n";return false}charAt(n2){return this.buffer[this.pos+n2]}continueScalar(offset){let ch=this.buffer[offset];
 if(this.indentNext>0){let indent2=0;while(ch===" ")ch=this.buffer[++indent2+offset];if(ch==="\r"){const next=this.buffer[indent2+
 offset+1];if(next==="\n"||!next&&!this.atEnd)return offset+indent2+1}return ch==="\n"||indent2>=this.indentNext||!ch&&!this.
-atEnd?offset+indent2:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty3(
+atEnd?offset+indent2:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty2(
 this.buffer[offset+3]))return-1}return offset}getLine(){let end=this.lineEndPos;if(typeof end!=="number"||end!==-1&&end<
 this.pos){end=this.buffer.indexOf("\n",this.pos);this.lineEndPos=end}if(end===-1)return this.atEnd?this.buffer.substring(
 this.pos):null;if(this.buffer[end-1]==="\r")end-=1;return this.buffer.substring(this.pos,end)}hasChars(n2){return this.pos+
@@ -14254,11 +14254,11 @@ line.substring(1)}if(line[0]==="%"){let dirEnd=line.length;let cs=line.indexOf("
 length-n2);this.pushNewline();return"stream"}if(this.atLineEnd()){const sp=yield*this.pushSpaces(true);yield*this.pushCount(
 line.length-sp);yield*this.pushNewline();return"stream"}yield cst.DOCUMENT;return yield*this.parseLineStart()}*parseLineStart(){
 const ch=this.charAt(0);if(!ch&&!this.atEnd)return this.setNext("line-start");if(ch==="-"||ch==="."){if(!this.atEnd&&!this.
-hasChars(4))return this.setNext("line-start");const s2=this.peek(3);if((s2==="---"||s2==="...")&&isEmpty3(this.charAt(3))){
+hasChars(4))return this.setNext("line-start");const s2=this.peek(3);if((s2==="---"||s2==="...")&&isEmpty2(this.charAt(3))){
 yield*this.pushCount(3);this.indentValue=0;this.indentNext=0;return s2==="---"?"doc":"stream"}}this.indentValue=yield*this.
-pushSpaces(false);if(this.indentNext>this.indentValue&&!isEmpty3(this.charAt(1)))this.indentNext=this.indentValue;return yield*this.
+pushSpaces(false);if(this.indentNext>this.indentValue&&!isEmpty2(this.charAt(1)))this.indentNext=this.indentValue;return yield*this.
 parseBlockStart()}*parseBlockStart(){const[ch0,ch1]=this.peek(2);if(!ch1&&!this.atEnd)return this.setNext("block-start");
-if((ch0==="-"||ch0==="?"||ch0===":")&&isEmpty3(ch1)){const n2=(yield*this.pushCount(1))+(yield*this.pushSpaces(true));this.
+if((ch0==="-"||ch0==="?"||ch0===":")&&isEmpty2(ch1)){const n2=(yield*this.pushCount(1))+(yield*this.pushSpaces(true));this.
 indentNext=this.indentValue+1;this.indentValue+=n2;return"block-start"}return"doc"}*parseDocument(){yield*this.pushSpaces(
 true);const line=this.getLine();if(line===null)return this.setNext("doc");let n2=yield*this.pushIndicators();switch(line[n2]){case"\
 #":yield*this.pushCount(line.length-n2);case void 0:yield*this.pushNewline();return yield*this.parseLineStart();case"{":case"\
@@ -14269,13 +14269,13 @@ yield*this.pushNewline();return yield*this.parseBlockScalar();default:return yie
 let nl,sp;let indent2=-1;do{nl=yield*this.pushNewline();if(nl>0){sp=yield*this.pushSpaces(false);this.indentValue=indent2=
 sp}else{sp=0}sp+=yield*this.pushSpaces(true)}while(nl+sp>0);const line=this.getLine();if(line===null)return this.setNext(
 "flow");if(indent2!==-1&&indent2<this.indentNext&&line[0]!=="#"||indent2===0&&(line.startsWith("---")||line.startsWith("\
-..."))&&isEmpty3(line[3])){const atFlowEndMarker=indent2===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]===
+..."))&&isEmpty2(line[3])){const atFlowEndMarker=indent2===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]===
 "}");if(!atFlowEndMarker){this.flowLevel=0;yield cst.FLOW_END;return yield*this.parseLineStart()}}let n2=0;while(line[n2]===
 ","){n2+=yield*this.pushCount(1);n2+=yield*this.pushSpaces(true);this.flowKey=false}n2+=yield*this.pushIndicators();switch(line[n2]){case void 0:
 return"flow";case"#":yield*this.pushCount(line.length-n2);return"flow";case"{":case"[":yield*this.pushCount(1);this.flowKey=
 false;this.flowLevel+=1;return"flow";case"}":case"]":yield*this.pushCount(1);this.flowKey=true;this.flowLevel-=1;return this.
 flowLevel?"flow":"doc";case"*":yield*this.pushUntil(isNotAnchorChar);return"flow";case'"':case"'":this.flowKey=true;return yield*this.
-parseQuotedScalar();case":":{const next=this.charAt(1);if(this.flowKey||isEmpty3(next)||next===","){this.flowKey=false;yield*this.
+parseQuotedScalar();case":":{const next=this.charAt(1);if(this.flowKey||isEmpty2(next)||next===","){this.flowKey=false;yield*this.
 pushCount(1);yield*this.pushSpaces(true);return"flow"}}default:this.flowKey=false;return yield*this.parsePlainScalar()}}*parseQuotedScalar(){
 const quote2=this.charAt(0);let end=this.buffer.indexOf(quote2,this.pos+1);if(quote2==="'"){while(end!==-1&&this.buffer[end+
 1]==="'")end=this.buffer.indexOf("'",end+2)}else{while(end!==-1){let n2=0;while(this.buffer[end-1-n2]==="\\")n2+=1;if(n2%
@@ -14284,7 +14284,7 @@ const quote2=this.charAt(0);let end=this.buffer.indexOf(quote2,this.pos+1);if(qu
 1]==="\r"?2:1)}}if(end===-1){if(!this.atEnd)return this.setNext("quoted-scalar");end=this.buffer.length}yield*this.pushToIndex(
 end+1,false);return this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1;this.blockScalarKeep=
 false;let i3=this.pos;while(true){const ch=this.buffer[++i3];if(ch==="+")this.blockScalarKeep=true;else if(ch>"0"&&ch<="\
-9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty3(ch)||ch==="#")}*parseBlockScalar(){
+9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty2(ch)||ch==="#")}*parseBlockScalar(){
 let nl=this.pos-1;let indent2=0;let ch;loop:for(let i4=this.pos;ch=this.buffer[i4];++i4){switch(ch){case" ":indent2+=1;break;case"\
 \n":nl=i4;indent2=0;break;case"\r":{const next=this.buffer[i4+1];if(!next&&!this.atEnd)return this.setNext("block-scalar");
 if(next==="\n")break}default:break loop}}if(!ch&&!this.atEnd)return this.setNext("block-scalar");if(indent2>=this.indentNext){
@@ -14295,8 +14295,8 @@ if(nl===-1){if(!this.atEnd)return this.setNext("block-scalar");nl=this.buffer.le
 blockScalarKeep){do{let i4=nl-1;let ch2=this.buffer[i4];if(ch2==="\r")ch2=this.buffer[--i4];const lastChar=i4;while(ch2===
 " ")ch2=this.buffer[--i4];if(ch2==="\n"&&i4>=this.pos&&i4+1+indent2>lastChar)nl=i4;else break}while(true)}yield cst.SCALAR;
 yield*this.pushToIndex(nl+1,true);return yield*this.parseLineStart()}*parsePlainScalar(){const inFlow=this.flowLevel>0;let end=this.
-pos-1;let i3=this.pos-1;let ch;while(ch=this.buffer[++i3]){if(ch===":"){const next=this.buffer[i3+1];if(isEmpty3(next)||
-inFlow&&flowIndicatorChars.has(next))break;end=i3}else if(isEmpty3(ch)){let next=this.buffer[i3+1];if(ch==="\r"){if(next===
+pos-1;let i3=this.pos-1;let ch;while(ch=this.buffer[++i3]){if(ch===":"){const next=this.buffer[i3+1];if(isEmpty2(next)||
+inFlow&&flowIndicatorChars.has(next))break;end=i3}else if(isEmpty2(ch)){let next=this.buffer[i3+1];if(ch==="\r"){if(next===
 "\n"){i3+=1;ch="\n";next=this.buffer[i3+1]}else end=i3}if(next==="#"||inFlow&&flowIndicatorChars.has(next))break;if(ch===
 "\n"){const cs=this.continueScalar(i3+1);if(cs===-1)break;i3=Math.max(i3,cs-2)}}else{if(inFlow&&flowIndicatorChars.has(ch))
 break;end=i3}}if(!ch&&!this.atEnd)return this.setNext("plain-scalar");yield cst.SCALAR;yield*this.pushToIndex(end+1,true);
@@ -14304,10 +14304,10 @@ return inFlow?"flow":"doc"}*pushCount(n2){if(n2>0){yield this.buffer.substr(this
 const s2=this.buffer.slice(this.pos,i3);if(s2){yield s2;this.pos+=s2.length;return s2.length}else if(allowEmpty)yield"";
 return 0}*pushIndicators(){let n2=0;loop:while(true){switch(this.charAt(0)){case"!":n2+=yield*this.pushTag();n2+=yield*this.
 pushSpaces(true);continue loop;case"&":n2+=yield*this.pushUntil(isNotAnchorChar);n2+=yield*this.pushSpaces(true);continue loop;case"\
--":case"?":case":":{const inFlow=this.flowLevel>0;const ch1=this.charAt(1);if(isEmpty3(ch1)||inFlow&&flowIndicatorChars.
+-":case"?":case":":{const inFlow=this.flowLevel>0;const ch1=this.charAt(1);if(isEmpty2(ch1)||inFlow&&flowIndicatorChars.
 has(ch1)){if(!inFlow)this.indentNext=this.indentValue+1;else if(this.flowKey)this.flowKey=false;n2+=yield*this.pushCount(
 1);n2+=yield*this.pushSpaces(true);continue loop}}}break loop}return n2}*pushTag(){if(this.charAt(1)==="<"){let i3=this.
-pos+2;let ch=this.buffer[i3];while(!isEmpty3(ch)&&ch!==">")ch=this.buffer[++i3];return yield*this.pushToIndex(ch===">"?i3+
+pos+2;let ch=this.buffer[i3];while(!isEmpty2(ch)&&ch!==">")ch=this.buffer[++i3];return yield*this.pushToIndex(ch===">"?i3+
 1:i3,false)}else{let i3=this.pos+1;let ch=this.buffer[i3];while(ch){if(tagChars.has(ch))ch=this.buffer[++i3];else if(ch===
 "%"&&hexDigits.has(this.buffer[i3+1])&&hexDigits.has(this.buffer[i3+2])){ch=this.buffer[i3+=3]}else break}return yield*this.
 pushToIndex(i3,false)}}*pushNewline(){const ch=this.buffer[this.pos];if(ch==="\n")return yield*this.pushCount(1);else if(ch===
@@ -14980,22 +14980,22 @@ join("")}done
 `});return output.toString("utf8").trimEnd().split("\n")}catch(failure2){const stderr=failure2 instanceof GitError?failure2.
 stderr:"";const[,crashReport]=/^fast-import: dumping crash report to (.+)$/m.exec(stderr)??[];if(crashReport!==void 0)await rm4(
 resolve14(this.settings.root,crashReport),{force:true});throw localFailure(this.#place,failure2)}}async push(updates){const{
-remote,pauses=RETRY_PAUSES}=this.settings;const leases=updates.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);
-const specs=updates.map(({ref,to})=>`${to??""}:${ref}`);const others=updates.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=[
-"--quiet","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{
-await git(this.settings.root,["push",...options,...leases,remote,...specs],REMOTE_OPTIONS);return await this.#pushDone(updates)}catch(failure2){
+remote}=this.settings;const leases=updates.map(({ref,from})=>`--force-with-lease=${ref}:${from??""}`);const specs=updates.
+map(({ref,to})=>`${to??""}:${ref}`);const others=updates.flatMap(({ref})=>ref===this.ref?[]:[ref]);const options=["--qui\
+et","--porcelain","--atomic","--no-verify","--no-recurse-submodules","--no-signed"];for(let tries=0;;tries+=1){try{await git(
+this.settings.root,["push",...options,...leases,remote,...specs],REMOTE_OPTIONS);return await this.#pushDone(updates)}catch(failure2){
 const now=await this.listRefs(others);const currentOf=ref=>ref===this.ref?now.branch:now.others.get(ref)??null;const areAt=compare2=>updates.
 every(move2=>currentOf(move2.ref)===move2[compare2]);if(areAt("to"))return await this.#pushDone(updates);if(!areAt("from"))
-return"moved";const refused2=refusalIn(failure2);const delays=isForbidden(failure2)?[]:refused2===void 0?pauses:pauses.slice(
-0,2);const pause=delays[tries];if(pause===void 0)throw pushRefused(this.#place,refused2,failure2);await sleep2(pause)}}}async#pushDone(updates){
+return"moved";const refused2=refusalIn(failure2);const delays=isForbidden(failure2)?[]:refused2===void 0?RETRY_PAUSES:RETRY_PAUSES.
+slice(0,2);const pause=delays[tries];if(pause===void 0)throw pushRefused(this.#place,refused2,failure2);await sleep2(pause)}}}async#pushDone(updates){
 const to=updates.find(({ref})=>ref===this.ref)?.to;if(to!=null)await this.remember(to);return"done"}async#queryRemote(command){
-const{root,remote,pauses=RETRY_PAUSES}=this.settings;for(let tries=0;;tries+=1){try{const output=(await git(root,command,
-REMOTE_OPTIONS)).toString("utf8");this.#answered=true;return output}catch(failure2){const delays=failure2 instanceof GitNotFound?
-[]:this.#answered?pauses:pauses.slice(0,1);const pause=delays[tries];if(pause===void 0)throw unreachable(this.#place,remote,
-failure2);await sleep2(pause)}}}async#git(command,options={}){try{return(await git(this.settings.root,command,options)).
-toString("utf8")}catch(failure2){throw localFailure(this.#place,failure2)}}};SEEN_REFS="refs/idops/seen";DEFAULT_REMOTE2=
-"origin";REMOTE_OPTIONS={allowRemotes:true,timeout:TIMEOUT2};FETCH_OPTIONS={...REMOTE_OPTIONS,timeout:10*TIMEOUT2};FETCH_TRIES=
-5;IMPORT_REF="refs/idops/passing"}});function gitRuns(store,runs,place2){const folder=run3=>`${runs}/${run3}`;const batches=async(head,branch,run3)=>(await branch.
+const{root,remote}=this.settings;for(let tries=0;;tries+=1){try{const output=(await git(root,command,REMOTE_OPTIONS)).toString(
+"utf8");this.#answered=true;return output}catch(failure2){const delays=failure2 instanceof GitNotFound?[]:this.#answered?
+RETRY_PAUSES:RETRY_PAUSES.slice(0,1);const pause=delays[tries];if(pause===void 0)throw unreachable(this.#place,remote,failure2);
+await sleep2(pause)}}}async#git(command,options={}){try{return(await git(this.settings.root,command,options)).toString("\
+utf8")}catch(failure2){throw localFailure(this.#place,failure2)}}};SEEN_REFS="refs/idops/seen";DEFAULT_REMOTE2="origin";
+REMOTE_OPTIONS={allowRemotes:true,timeout:TIMEOUT2};FETCH_OPTIONS={...REMOTE_OPTIONS,timeout:10*TIMEOUT2};FETCH_TRIES=5;
+IMPORT_REF="refs/idops/passing"}});function gitRuns(store,runs,place2){const folder=run3=>`${runs}/${run3}`;const batches=async(head,branch,run3)=>(await branch.
 list(head,folder(run3),"blob")).filter(name3=>/^\d{8}\.jsonl$/.test(name3));const names3=async()=>await store.read((head,branch)=>branch.
 list(head,runs,"tree"))??[];const read2=async run3=>{const found=await store.read(async(head,branch)=>{const names4=await batches(
 head,branch,run3);return await branch.texts(head,names4.map(name3=>`${folder(run3)}/${name3}`),why=>journalError(`${run3}\
@@ -16236,9 +16236,9 @@ found.holder,this.#processStatus(found),isGone?PROCESS_GONE:`whose lease ran out
 isConnected,session}){return isConnected||session===this.#held?.session}#takenError(found){const{target,times}=this.#database;
 if(this.#isConnected(found))return lockedError(lockStatus(found.holder,"alive"),target.place);const seconds4=Math.max(1,
 Math.ceil((times.lease-found.age)/1e3));return problemError("locked",`the state is locked: ${describeHolder(found.holder)}\
- (${target.place}); ${disconnectedFor(found)}, and it may come back`,`try again in ${seconds4} s, which takes its lock o\
-ver unless it came back; if that process is certainly gone, use idops runs unlock`)}#markLost(found){this.#lost=lockLostError(
-found?.holder,this.#database.target.place);this.#database.allowIdle();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID8}from"node:crypto";function postgresRuns(database,lock,state2){const shown=run3=>`${run3}\
+ (${target.place}); ${disconnectedFor(found)}, and it may come back`,`try again in ${seconds4} s: that run takes the loc\
+k over unless the holder came back; if that process is certainly gone, use idops runs unlock`)}#markLost(found){this.#lost=
+lockLostError(found?.holder,this.#database.target.place);this.#database.allowIdle();clearInterval(this.#renewing);return this.#lost}}}});import{randomUUID as randomUUID8}from"node:crypto";function postgresRuns(database,lock,state2){const shown=run3=>`${run3}\
  of ${database.target.place}`;const read2=async run3=>{const lines=await database.read(void 0,async statements=>{const{rows}=await statements.
 run("SELECT number, line::text FROM idops.lines WHERE run = $1 ORDER BY number",[run3]);return rows});if(lines===void 0||
 lines.length===0)throw journalError(shown(run3),"it is not there");const gap=lines.findIndex(({number:number4},index)=>number4!==
@@ -16327,8 +16327,8 @@ in ${what} in PEM format`;throw problemError("bad-certificate",message,"check th
 URL_HINT,modes;var init_settings=__esm({"src/state/postgres/settings.ts"(){"use strict";init_certificates();init_parse_url();
 init_problems();init_process();LONGEST_NAME=200;parameters=["sslmode","ssl","channel_binding","application_name"];URL_HINT=
 "write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE with one host, and with characters such as @, /, # and % of the\
- password as %40, %2F, %23 and %25";modes=["allow","prefer","require","verify-ca","verify-full","disable"]}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf,stateRows:()=>stateRows});
-import{hash as hash3,randomUUID as randomUUID9}from"node:crypto";function postgresBackend(settings,times={}){const{name:name3}=settings;
+ password as %40, %2F, %23 and %25";modes=["allow","prefer","require","verify-ca","verify-full","disable"]}});var postgres_exports={};__export(postgres_exports,{postgresBackend:()=>postgresBackend,secretsOf:()=>secretsOf});import{
+hash as hash3,randomUUID as randomUUID9}from"node:crypto";function postgresBackend(settings,times={}){const{name:name3}=settings;
 const database=new Database(targetOf(settings),{...defaultTimes,...times});const lock=new StateLock(database,name3);return{
 place:database.target.place,name:name3,runs:postgresRuns(database,lock,name3),...stateRows(database,lock,name3),...exclusiveLocks(
 lock),check:async()=>{}}}function stateRows(database,lock,name3){const{place:place2}=database.target;let known;const saved=async()=>{
@@ -18388,13 +18388,13 @@ redact})=>redact(text4));var name=eachText((text4,{redactName})=>redactName(text
 text4));var sentence=eachText((text4,{redactSentence})=>redactSentence(text4));var data=(member,redactor)=>redactFields(
 member,redactor);var samples=eachElement({name:file,data});var rules=new Map(Object.entries({address,key:address,label:value2,
 nameAfter:value2,bodies:value2,identity:name,params:name,path:name,type:name,unverified:name,user:name,host:name,again:name,
-file,inProject:file,shown:file,displayPath:file,place:file,message:sentence,hint:sentence,reason:sentence,error:sentence,
-ownValues:sentence,notes:sentence,destructions:sentence,privileges:sentence,fields:(member,redactor)=>Array.isArray(member)?
-member.map(difference=>redactDifference(difference,redactor)):data(member,redactor),places:(member,redactor)=>Array.isArray(
-member)?member.map(({text:text4,...place2})=>({...redactReport(place2,redactor),...text4===void 0||redactor.redact(text4)!==
-text4?{}:{text:text4}})):redactReport(member,redactor),requests:(member,redactor)=>Array.isArray(member)?member.map(({operation,
-params})=>({operation,params:name(params,redactor)})):redactReport(member,redactor),files:eachElement({path:file}),objects:eachElement(
-{name:value2}),others:eachElement({id:name,name:value2}),grants:eachElement({id:name,name:value2,via:value2}),samples:(member,redactor)=>member instanceof
+file,inProject:file,displayPath:file,place:file,message:sentence,hint:sentence,reason:sentence,error:sentence,ownValues:sentence,
+notes:sentence,destructions:sentence,privileges:sentence,fields:(member,redactor)=>Array.isArray(member)?member.map(difference=>redactDifference(
+difference,redactor)):data(member,redactor),places:(member,redactor)=>Array.isArray(member)?member.map(({text:text4,...place2})=>({
+...redactReport(place2,redactor),...text4===void 0||redactor.redact(text4)!==text4?{}:{text:text4}})):redactReport(member,
+redactor),requests:(member,redactor)=>Array.isArray(member)?member.map(({operation,params})=>({operation,params:name(params,
+redactor)})):redactReport(member,redactor),files:eachElement({path:file}),objects:eachElement({name:value2}),others:eachElement(
+{id:name,name:value2}),grants:eachElement({id:name,name:value2,via:value2}),samples:(member,redactor)=>member instanceof
 Map?new Map([...member].map(([key3,named])=>[redactAddress(key3,redactor),samples(named,redactor)])):samples(member,redactor),
 apply:member=>member}));function redactReport(shown,redactor){const redacted=()=>{if(Array.isArray(shown))return shown.map(
 one=>redactReport(one,redactor));if(!isMap(shown))return shown;return mapValues(shown,(member,key3)=>{const rule=rules.get(
@@ -18599,19 +18599,15 @@ holding.id]),holding]);const shown=new Map(keyed(answer));return keyed(expected)
 const shownName=shown.get(key3)?.name;if(id===void 0||name3===void 0||shownName===void 0||shownName===name3)return[];if(holdsSensitive(
 element.name??null))return[];return[`the ${type} with the id ${id} is called "${shownName}", not "${name3}"`]})}function emptiedFields(fields4,{
 before,expected},answer){return fields4.flatMap(field2=>{const got=answer[field2];if(got===void 0||field2 in expected||field2 in
-before||!isEmpty(got))return[];return[`${field2} ${stringifyJson(got)}`]})}function isEmpty(shown){if(Array.isArray(shown))
-return shown.length===0;return shown===null||isMap(shown)&&Object.keys(shown).length===0}function describeDifference(part){
-return`${part.path}: ${describeValues(part)}`}function describeValues({wanted,got}){return`asked ${shorten4(wanted,got)}\
-, the server has ${shorten4(got??null,wanted)}`}function otherCreation({identity,plannedId:plannedId2},answer){const{name:name3,
-username}=answer;const isOther=identity.name!==void 0&&typeof name3==="string"&&name3!==identity.name||identity.username!==
-void 0&&typeof username==="string"&&username.toLowerCase()!==identity.username.toLowerCase();if(identity.id===void 0&&isOther)
-return`the answer is about another object: ${JSON.stringify(name3??username)}`;if(identity.id===void 0&&plannedId2!==void 0&&
-typeof answer.id!=="string")return"the answer shows no id of the new object";return otherObjectError(identity,answer)}function otherObjectError(identity,answer){
-for(const part of["id","backend_id","identity_provider_id","type"]){const asked=identity[part];const got=answer[part];if(asked!==
-void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about another object: ${part} is ${JSON.
-stringify(got)}`}}return void 0}var MAX_LENGTH=60;function shorten4(shown,other){if(holdsSensitive(shown)||other!==void 0&&
-holdsSensitive(other))return"(sensitive)";const text4=stringifyJson(reveal(shown));return text4.length<=MAX_LENGTH?text4:
-`${text4.slice(0,MAX_LENGTH)}\u2026 (${text4.length} characters)`}function intentOf({action:action2,apply}){const{before,expected,byMember}=apply;return{action:action2,before,expected,byMember}}
+before||!isNullOrEmpty(got))return[];return[`${field2} ${stringifyJson(got)}`]})}function describeDifference(part){return`${part.
+path}: ${describeValues(part)}`}function describeValues({wanted,got}){return`asked ${shorten4(wanted,got)}, the server h\
+as ${shorten4(got??null,wanted)}`}var IDENTIFYING=["id","backend_id","identity_provider_id","type"];function otherObjectError(identity,answer,isNew=false){
+const isNamed=isNew&&identity.id===void 0;const normal=text4=>isNamed?text4.toLowerCase():text4;for(const part of isNamed?
+[...IDENTIFYING,"name","username"]:IDENTIFYING){const asked=identity[part];const got=answer[part];if(asked!==void 0&&typeof got===
+"string"&&!sameIdentifier(normal(got),normal(asked))){return`the answer is about another object: ${part} is ${JSON.stringify(
+got)}`}}return isNamed&&typeof answer.id!=="string"?"the answer shows no id of the new object":void 0}var MAX_LENGTH=60;
+function shorten4(shown,other){if(holdsSensitive(shown)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text4=stringifyJson(
+reveal(shown));return text4.length<=MAX_LENGTH?text4:`${text4.slice(0,MAX_LENGTH)}\u2026 (${text4.length} characters)`}function intentOf({action:action2,apply}){const{before,expected,byMember}=apply;return{action:action2,before,expected,byMember}}
 var READ_BACK="as reading it back shows";var OUTCOME_UNKNOWN="was sent, and its outcome is unknown";var nothing={different:[],
 values:[],unverified:[],lost:{},anyDone:false};var DONE={...nothing,verdict:"done",sentence:`was done, ${READ_BACK}`};var NOT_DONE={
 ...nothing,verdict:"not-done",sentence:`was not done, ${READ_BACK}`};var UNKNOWN={...nothing,verdict:"unknown",sentence:OUTCOME_UNKNOWN};
@@ -18691,25 +18687,25 @@ async function readBackOne(kind,open6,options){return(await readBackAll(kind,[op
 this.#kind=kind;this.#options=options}async send(change2,freshUntil,earlierAttempts){const sent2=change2.requests.length===
 0?{open:NO_REQUEST}:await this.#send(change2,freshUntil,earlierAttempts);if("expired"in sent2)return EXPIRED;if("closed"in
 sent2)return this.#result(sent2.closed,change2);if("open"in sent2)return{change:change2,failure:sent2.open};const{action:action2,
-apply}=change2;const other=action2==="create"?otherCreation(apply,sent2.data):otherObjectError(apply.identity,sent2.data);
-if(other===void 0)return this.#result(this.#judgeAnswer(change2,sent2),change2);const failure2={...UNUSABLE_ANSWER,message:other,
-httpStatus:sent2.status,attempts:sent2.attempts};if(this.#readable&&action2!=="regenerate")return{change:change2,failure:failure2};
-return this.#result(outcomeWithoutReadBack(failure2,true),change2)}async conclude({change:change2,failure:failure2},live){
-const judgement=judge(this.#kind,intentOf(change2),live);const hadNoEffect=!judgement.anyDone&&Object.keys(judgement.lost).
-length===0;if(failure2.expired&&live!==void 0&&judgement.verdict!=="done"&&hadNoEffect)return EXPIRED;if(live===void 0||
-Object.keys(judgement.lost).length===0){return this.#result(openOutcome(this.#kind,change2,failure2,judgement,live),change2)}
-return await this.#repair(change2,failure2,judgement,live)}#result(outcome2,sent2){return{outcome:outcome2,sent:sent2,betterProfile:this.#betterProfile,
-suspectedProfile:this.#suspectedProfile}}get#readable(){return this.#kind.readable(this.#options.profile)}async#send(change2,freshUntil,earlierAttempts){
-const{recorder,writer,profile,permit}=this.#options;let attempts=0;let last={status:0,data:{}};for(const[index,request4]of change2.
-requests.entries()){const isLast=index===change2.requests.length-1;await recorder.sending(change2,request4,isLast);this.
-begun=true;try{const fresh=index===0?freshUntil:void 0;const before=index===0?earlierAttempts:void 0;const answer=await writer.
-send(request4,permit(fresh===void 0),fresh,before);attempts+=answer.attempts;const{fields:fields4}=answerFields(this.#kind,
-answer.data,profile);last={status:answer.status,data:fields4};if(!isLast)await recorder.answered(change2,answer.status,answer.
-attempts)}catch(failure2){if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};this.earlierAttempts=
-failure2.failure.attempts;const result=this.#handleFailure(failure2.failure,attempts+failure2.failure.attempts,false);return"\
-open"in result?{open:{...result.open,expired:true}}:{expired:true}}if(failure2 instanceof Withheld)return this.#handleWithheld(
-failure2,attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#handleFailure(failure2,attempts+
-failure2.attempts,index>0)}}return assign(last,{attempts})}#handleFailure(failure2,attempts,begun){const{profile,onFailure}=this.#options;
+apply}=change2;const other=otherObjectError(apply.identity,sent2.data,action2==="create");if(other===void 0)return this.#result(
+this.#judgeAnswer(change2,sent2),change2);const failure2={...UNUSABLE_ANSWER,message:other,httpStatus:sent2.status,attempts:sent2.
+attempts};if(this.#readable&&action2!=="regenerate")return{change:change2,failure:failure2};return this.#result(outcomeWithoutReadBack(
+failure2,true),change2)}async conclude({change:change2,failure:failure2},live){const judgement=judge(this.#kind,intentOf(
+change2),live);const hadNoEffect=!judgement.anyDone&&Object.keys(judgement.lost).length===0;if(failure2.expired&&live!==
+void 0&&judgement.verdict!=="done"&&hadNoEffect)return EXPIRED;if(live===void 0||Object.keys(judgement.lost).length===0){
+return this.#result(openOutcome(this.#kind,change2,failure2,judgement,live),change2)}return await this.#repair(change2,failure2,
+judgement,live)}#result(outcome2,sent2){return{outcome:outcome2,sent:sent2,betterProfile:this.#betterProfile,suspectedProfile:this.#suspectedProfile}}get#readable(){
+return this.#kind.readable(this.#options.profile)}async#send(change2,freshUntil,earlierAttempts){const{recorder,writer,profile,
+permit}=this.#options;let attempts=0;let last={status:0,data:{}};for(const[index,request4]of change2.requests.entries()){
+const isLast=index===change2.requests.length-1;await recorder.sending(change2,request4,isLast);this.begun=true;try{const fresh=index===
+0?freshUntil:void 0;const before=index===0?earlierAttempts:void 0;const answer=await writer.send(request4,permit(fresh===
+void 0),fresh,before);attempts+=answer.attempts;const{fields:fields4}=answerFields(this.#kind,answer.data,profile);last=
+{status:answer.status,data:fields4};if(!isLast)await recorder.answered(change2,answer.status,answer.attempts)}catch(failure2){
+if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};this.earlierAttempts=failure2.failure.
+attempts;const result=this.#handleFailure(failure2.failure,attempts+failure2.failure.attempts,false);return"open"in result?
+{open:{...result.open,expired:true}}:{expired:true}}if(failure2 instanceof Withheld)return this.#handleWithheld(failure2,
+attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#handleFailure(failure2,attempts+failure2.
+attempts,index>0)}}return assign(last,{attempts})}#handleFailure(failure2,attempts,begun){const{profile,onFailure}=this.#options;
 onFailure(failure2);const mayBeProtected=failure2.kind==="forbidden"&&this.#kind.traits[profile.name].protectsObjects===
 true;this.#suspectedProfile??=betterProfileByError(profile,failure2);const notes=mayBeProtected?[`or this ${this.#kind.noun}\
  is protected, like the token's own`]:[];const ambiguous=failure2.open;const refused2=failure2.kind==="refused"||failure2.
@@ -19045,35 +19041,33 @@ differs(field2,whole.source,source);else continue}for(const{path,list}of listsOf
 sources2.set([field2,part,joining.length].join("\0"),source);joining.push({element,source})})}}const{remove=[],...others}=merged;
 const removed=new Map(remove.map(({element,source})=>[idOrName(element),source]));const first=new Map;for(const member of Object.
 values(others).flat()){const key3=idOrName(member.element);const other=removed.get(key3);if(other!==void 0)differs(field2,
-member.source,other,key3);const before=first.get(key3);if(before===void 0)first.set(key3,member);else if(!same(endIn(before.
-element),endIn(member.element)))differs(`${field2}.until`,before.source,member.source)}return mapValues(merged,members3=>members3.
+member.source,other,key3);const before=first.get(key3);if(before===void 0)first.set(key3,member);else if(endOf(before.element)!==
+endOf(member.element))differs(`${field2}.until`,before.source,member.source)}return mapValues(merged,members3=>members3.
 map(({element})=>element))}function inOrder(set2){if(!Array.isArray(set2))return set2;return set2.map(asReference).sort(
-(a2,b)=>compareText(idOrName(a2)??"",idOrName(b)??""))}function endIn(element){return(isMap(element)?instantOf(element.until):
-void 0)??null}function union2(lists2){return[...new Set(lists2.flat())]}function endOf(element){return isMap(element)?instantOf(element.until):void 0}function datedDocuments(single,written){const places=new Map;
-const add=(owner,document2)=>{for(const[field2,declared]of Object.entries(document2.fields)){for(const element of membersOf(
-declared)){const[end,member]=[endOf(element),idOrName(element)];if(end!==void 0&&member!==void 0)places.set(key(field2,member,
-end,owner),document2)}}};for(const document2 of written)if(document2.selector!==void 0)add(document2.kind,document2);for(const document2 of single)
-add(addressOf(document2.kind,document2.identity),document2);return({kind,identity,left},field2,id,{at:at2,name:name3=""})=>{
-const last=kindOf(kind).displayName?.(left?.fields??{})??"";return[kind,addressOf(kind,identity),`${kind}/${last}`].flatMap(
-owner=>[key(field2,id,at2,owner),key(field2,name3,at2,owner)]).map(one=>places.get(one)).find(document2=>document2!==void 0)}}
-function key(field2,member,end,owner=""){return JSON.stringify([field2,member.toLowerCase(),end,owner])}function removeEndedAccess(documents,written,{
-state:{resources},now,endedOnly}){const documentWith=datedDocuments(documents,written);const present=new Set;const unmanaged=[];
-const undated=[];const addLate=(removed,address3,record2,document2)=>{let source;if(record2===void 0)return source;for(const[
-field2,members3]of Object.entries(record2.until??{})){const names3=membersOf(document2?.fields[field2]).map(element=>idOrName(
-element)?.toLowerCase());for(const[id,date3]of Object.entries(members3)){if(names3.includes(id)||names3.includes(date3.name?.
-toLowerCase()??id))continue;const other=documentWith(record2,field2,id,date3);if(other===void 0){if(isHeld(record2.left?.
-fields[field2],id))unmanaged.push(`${date3.name??id} of ${address3}`)}else if(date3.received&&Date.parse(date3.at)<=now.
-getTime()){source??=other;removed[field2]=[...removed[field2]??[],id]}}}return source};const declared=documents.flatMap(
-document2=>{const address3=addressOf(document2.kind,document2.identity);present.add(address3);const record2=Object.hasOwn(
-resources,address3)?resources[address3]:void 0;const{fields:fields4,removed,kept}=withoutEnded(document2,record2,now);if(endedOnly)
-undated.push(...heldOf(kept,record2?.left?.fields??{}).map(name3=>`${name3} of ${address3}`));const source=addLate(removed,
-address3,record2,document2);if(Object.keys(removed).length===0){if(endedOnly)return[];return[fields4===document2.fields?
-document2:{...document2,fields:fields4,kept}]}if(endedOnly){const known=recordedWhole(document2,removed,record2);return[
-removalOf(document2.identity,removed,source??document2,known)]}return[{...document2,fields:withRemoved(fields4,removed),
-ended:removed,kept}]});for(const[address3,record2]of Object.entries(resources)){if(record2.until===void 0||present.has(address3))
-continue;const removed={};const source=addLate(removed,address3,record2);if(source!==void 0)declared.push(removalOf(record2.
-identity,removed,source))}return{declared,warnings:[...unmanagedEnds(unmanaged),...notInForce(undated)]}}function isHeld(set2,id){
-return set2===void 0||asElements(set2).some(element=>element.id===id)}function recordedWhole({fields:fields4},removed,record2){
+(a2,b)=>compareText(idOrName(a2)??"",idOrName(b)??""))}function union2(lists2){return[...new Set(lists2.flat())]}function datedDocuments(single,written){const places=new Map;const add=(owner,document2)=>{for(const[field2,declared]of Object.
+entries(document2.fields)){for(const element of membersOf(declared)){const[end,member]=[endOf(element),idOrName(element)];
+if(end!==void 0&&member!==void 0)places.set(key(field2,member,end,owner),document2)}}};for(const document2 of written)if(document2.
+selector!==void 0)add(document2.kind,document2);for(const document2 of single)add(addressOf(document2.kind,document2.identity),
+document2);return({kind,identity,left},field2,id,{at:at2,name:name3=""})=>{const last=kindOf(kind).displayName?.(left?.fields??
+{})??"";return[kind,addressOf(kind,identity),`${kind}/${last}`].flatMap(owner=>[key(field2,id,at2,owner),key(field2,name3,
+at2,owner)]).map(one=>places.get(one)).find(document2=>document2!==void 0)}}function key(field2,member,end,owner=""){return JSON.
+stringify([field2,member.toLowerCase(),end,owner])}function removeEndedAccess(documents,written,{state:{resources},now,endedOnly}){
+const documentWith=datedDocuments(documents,written);const present=new Set;const unmanaged=[];const undated=[];const addLate=(removed,address3,record2,document2)=>{
+if(record2===void 0)return void 0;let source;for(const[field2,members3]of Object.entries(record2.until??{})){const names3=membersOf(
+document2?.fields[field2]).map(element=>idOrName(element)?.toLowerCase());for(const[id,date3]of Object.entries(members3)){
+if([id,date3.name??id].some(one=>names3.includes(one.toLowerCase())))continue;const other=documentWith(record2,field2,id,
+date3);if(other===void 0){if(isHeld(record2.left?.fields[field2],id))unmanaged.push(`${date3.name??id} of ${address3}`)}else if(date3.
+received&&Date.parse(date3.at)<=now.getTime()){source??=other;removed[field2]=[...removed[field2]??[],id]}}}return source};
+const declared=documents.flatMap(document2=>{const address3=addressOf(document2.kind,document2.identity);present.add(address3);
+const record2=Object.hasOwn(resources,address3)?resources[address3]:void 0;const{fields:fields4,removed,kept}=withoutEnded(
+document2,record2,now);if(endedOnly)undated.push(...heldOf(kept,record2?.left?.fields??{}).map(name3=>`${name3} of ${address3}`));
+const source=addLate(removed,address3,record2,document2);if(Object.keys(removed).length===0){if(endedOnly)return[];return[
+fields4===document2.fields?document2:{...document2,fields:fields4,kept}]}if(endedOnly){const known=recordedWhole(document2,
+removed,record2);return[removalOf(document2.identity,removed,source??document2,known)]}return[{...document2,fields:withRemoved(
+fields4,removed),ended:removed,kept}]});for(const[address3,record2]of Object.entries(resources)){if(record2.until===void 0||
+present.has(address3))continue;const removed={};const source=addLate(removed,address3,record2);if(source!==void 0)declared.
+push(removalOf(record2.identity,removed,source))}return{declared,warnings:[...unmanagedEnds(unmanaged),...notInForce(undated)]}}
+function isHeld(set2,id){return set2===void 0||asElements(set2).some(element=>element.id===id)}function recordedWhole({fields:fields4},removed,record2){
 if(record2===void 0||record2.left!==void 0)return{};return Object.fromEntries(Object.entries(removed).flatMap(([field2,ids2])=>{
 const{[field2]:set2}=record2.fields;if(!Array.isArray(set2)||!Array.isArray(setParts(fields4[field2]??null).whole))return[];
 return[[field2,asElements(set2).filter(({id})=>!ids2.includes(String(id)))]]}))}function removalOf(identity,removed,source,known={}){
@@ -20227,9 +20221,9 @@ var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({name:name3})
 return{named:globs.filter(one=>!one.startsWith("!")&&!one.split("/").includes("..")),ignore:globs.flatMap(one=>one.startsWith(
 "!")?[one.slice(1)]:[])}}function withBothExtensions(pattern){return pattern.replace(/\.ya?ml$/i,".{yaml,yml}")}function staticFolders(pattern){
 const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(step));return wild<0?steps:
-steps.slice(0,wild)}async function missingNote({pattern,isEmpty:isEmpty3},{root}){const folder=staticFolders(pattern).join(
+steps.slice(0,wild)}async function missingNote({pattern,isEmpty:isEmpty2},{root}){const folder=staticFolders(pattern).join(
 "/").replace(/\\(.)/g,"$1");const stats=await stat3(resolve8(root,folder)).catch(()=>void 0);if(stats?.isDirectory()!==true)
-return[`the folder ${folder} of "${pattern}" does not exist`];return isEmpty3?[`no file matches "${pattern}"`]:[]}function isOfTools(path,root){
+return[`the folder ${folder} of "${pattern}" does not exist`];return isEmpty2?[`no file matches "${pattern}"`]:[]}function isOfTools(path,root){
 return relative6(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const{ignore}=splitGlobs(patterns.
 map(({pattern})=>pattern));const walk=new FolderWalk(project);const found=new Set;const empty2=[];const globs=[];for(const{
 pattern,place:place2}of patterns){if(pattern.startsWith("!"))continue;const places=place2===null?[]:[place2];if(isAbsolute3(
@@ -20518,11 +20512,11 @@ racked"]]);const value4=omit2(below.value,name3=>others.has(name3));return mapNo
 function hideCredentials(file2){let start=0;let isPublic=false;for(const line of file2.text.split("\n")){if(/^[^\s#-]/.test(
 line))isPublic=publicSection.test(line);if(/\b(?:server|state|auth|tls|header)["']?[ \t]*:/.test(line))isPublic=false;const isShown=isPublic||
 isReference(line.slice(line.indexOf(":")));if(!isShown)file2.hide({start,end:start+line.length});start+=line.length+1}}function withoutEmpty(root){
-const clean=omit2(root,(name3,value5)=>name3!=="version"&&isEmpty2(value5));const environments=clean.entries.get("enviro\
-nments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([name3,
-{key:key3,value:value5}])=>{const whole=isEmpty2(value5)?mapNode(value5.range,new Map):value5;return[name3,{key:key3,value:whole.
-type==="map"?omit2(whole,(_,inner)=>isEmpty2(inner)):whole}]}));const value4=mapNode(environments.value.range,cleaned);return mapNode(
-clean.range,new Map([...clean.entries,["environments",{...environments,value:value4}]]))}function isEmpty2(node2){return node2.
+const clean=omit2(root,(name3,value5)=>name3!=="version"&&isEmpty(value5));const environments=clean.entries.get("environ\
+ments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([name3,
+{key:key3,value:value5}])=>{const whole=isEmpty(value5)?mapNode(value5.range,new Map):value5;return[name3,{key:key3,value:whole.
+type==="map"?omit2(whole,(_,inner)=>isEmpty(inner)):whole}]}));const value4=mapNode(environments.value.range,cleaned);return mapNode(
+clean.range,new Map([...clean.entries,["environments",{...environments,value:value4}]]))}function isEmpty(node2){return node2.
 type==="scalar"&&node2.value===null}function merge2(base,over){const entries=new Map(base.entries);for(const[name3,entry]of over.
 entries){const below=entries.get(name3)?.value;const both=below?.type==="map"&&entry.value.type==="map"&&name3!=="auth";
 entries.set(name3,both?{key:entry.key,value:merge2(below,entry.value)}:entry)}return mapNode(base.range,entries)}function omit2(node2,drop){
@@ -20688,8 +20682,8 @@ clientKey:key3===void 0?void 0:new Sensitive(key3)})}#pem(member,parse11){const{
 tls?.[member];if(file2===void 0)return void 0;const path=resolvePath4(root,file2);const places=place2("tls",member);const shown=shownPath(
 path,cwd);const hint="the path is relative to the configuration";const pem=this.#read(path,`the file ${shown} of tls.${member}`,
 "bad-certificate",places,hint);if(pem===void 0)return void 0;try{parse11(pem);return pem}catch{const what=member==="clie\
-nt_key_file"?"a private key without a passphrase":"certificates";this.#addError("bad-certificate",`${shown} does not hol\
-d ${what} in PEM form`,places);return void 0}}#read(path,what,code2,places,hint){const bytes=readBytes(path);const text4=bytes instanceof
+nt_key_file"?"a private key without a passphrase":"certificates";this.#addError("bad-certificate",`${shown} does not con\
+tain ${what} in PEM form`,places);return void 0}}#read(path,what,code2,places,hint){const bytes=readBytes(path);const text4=bytes instanceof
 Uint8Array?decode2(bytes):bytes;if(typeof text4==="string")return text4.replace(/^\uFEFF/,"");this.#addError(code2,`${what}\
  ${text4.detail}`,places,hint);return void 0}#collectVariableSecrets(){const{data:data2,notes}=this.#sources.section;for(const{
 path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("token_url")||path.includes("client_id"))continue;
@@ -21202,8 +21196,8 @@ objects3,isInProgress,options);return{live:new Map([...live].map(([object3,found
 function describeUnrestored({sending},{status,after},owed,hasher){if(status==="applied"||after===void 0||sending.action!==
 "update")return"";const before=restoreFields(sending.before,hasher);const asked=restoreFields(sending.expected,hasher);const pending=owed===
 void 0||"before"in owed?{}:owed.lost.fields;const gone=Object.entries(missingElements({run:"",before,asked},after)).filter(
-([field2])=>!Object.hasOwn(pending,field2));if(gone.length===0)return"";return`; ${describeLoss(Object.fromEntries(gone))}\
- is missing, and since it was changed afterwards, idops does not restore it: declare it if it is needed`}function readBackOutcome({
+([field2])=>!Object.hasOwn(pending,field2));if(gone.length===0)return"";return`; missing: ${describeLoss(Object.fromEntries(
+gone))}; idops does not restore this, since the object was changed afterwards: declare it if it is needed`}function readBackOutcome({
 sending},live,hasher){const{action:action2}=sending;const intent={action:action2,before:restoreFields(sending.before,hasher),
 expected:restoreFields(sending.expected,hasher),byMember:sending.by_member};const{verdict,unverified,sentence:sentence3}=judge(
 kindOf(sending.kind),intent,live);if(verdict==="unknown"){return{status:"unknown",ambiguous:true,after:void 0,unverified,
@@ -21357,7 +21351,7 @@ run ${content.run.run}`;const left=[];const fieldsAfterRun=new Map;const maybeNo
 const deleted=new Set(entries.flatMap(({sending:{action:action2,identity}})=>action2==="delete"&&identity.id!==void 0?[identity.
 id]:[]));for(const entry of entries){const{answered}=entry;const{address:address3,action:action2}=entry.sending;if(action2===
 "regenerate"&&answered?.status!=="failed"){const{noun="value"}=kindOf(entry.sending.kind).regeneration??{};left.push({address:address3,
-path:null,reason:`a regenerated ${noun} can't be restored`});continue}if(!mayHaveEffect2(entry))continue;const undone=undoEntry(
+path:null,reason:`a regenerated ${noun} can't be restored`});continue}if(!hasSomethingToUndo(entry))continue;const undone=undoEntry(
 entry,hasher,source,{...ends,force,deleted});const isRefused=answered?.status==="failed"&&!answered.ambiguous&&answered.
 after===null;const reasons2=isRefused?[]:undone.left.map(why=>({address:address3,...why}));if(undone.document?.creates===
 true)unrestored.set(undone.document,reasons2);else left.push(...reasons2);if(undone.document===void 0)continue;const isMaybeNotCreated=undone.
@@ -21369,7 +21363,7 @@ get(given)??[]}:alreadyRecreated(given,now);if(maybeNotCreated.has(given))return
 left:[]}:unknownCreator(given);const after=fieldsAfterRun.get(given)??{};const document2=withoutLostMembers(given,after,
 now);const adjusted=force?{document:document2,left:[]}:movedElsewhere(document2,now,[...fieldsAfterRun.keys()])??withoutConflicts(
 document2,after,writtenFields(document2,now));return withoutRefused(adjusted,refusal4)}}}function formerHolders2(entries,hasher,source,documents){
-return entries.flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!mayHaveEffect2(
+return entries.flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!hasSomethingToUndo(
 entry))return[];const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others]=holders(
 before)??[];const moved=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known=documents.
 some(({kind,identity})=>kind===sending.kind&&identity.id===id);if(!moved||id===void 0||others.length>0||known)return[];return[
@@ -21379,7 +21373,7 @@ field]!==true)return void 0;const holders=succession.holders(now);if(holders===v
 identity.id||documents.some(other=>other.kind===kind&&other.identity.id===id&&other!==document2);if(holders.length===0||
 holders.some(isAsLeft2))return void 0;return{document:{...document2,fields:{}},left:[{address:addressOf(kind,identity),path:succession.
 field,reason:CHANGED_SINCE}]}}function writtenFields({kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:
-now}function mayHaveEffect2({sending,answered}){if(sending.action==="adopt")return sending.until!==void 0;return answered===
+now}function hasSomethingToUndo({sending,answered}){if(sending.action==="adopt")return sending.until!==void 0;return answered===
 void 0||answered.status!=="skipped"}function undoEntry({sending,answered},hasher,source,context3){const kind=kindOf(sending.
 kind);const before=restoreFields(sending.before,hasher);const asked=restoreFields(sending.expected,hasher);const shown=answered?.
 after==null?{}:restoreFields(answered.after,hasher);const{creation,deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.
@@ -21403,33 +21397,37 @@ wished)&&Array.isArray(wished.add)))return document2;const idsIn3=set2=>new Set(
 const fields4=mapValues(document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||!isMap(wished)||!Array.
 isArray(wished.add))return wished;const[had,has]=[idsIn3(after[name3]),idsIn3(live)];return{add:asElements(wished.add).filter(
 ({id})=>!had.has(id)||has.has(id)),remove:asElements(wished.remove??null).filter(({id})=>id===void 0||has.has(id))}});return{
-...document2,fields:fields4}}function withoutRefused(adjusted,refusal4){const{document:document2}=adjusted;if(refusal4(document2)===
-void 0)return adjusted;const address3=addressOf(document2.kind,document2.identity);const left=[];const isTaken=(path,field2,wished)=>{
-const reason=refusal4({...document2,fields:{[field2]:wished}});if(reason!==void 0)left.push({address:address3,path,reason});
-return reason===void 0};const fields4=Object.entries(document2.fields).flatMap(([field2,wished])=>{if(!isByMember(kindOf(
-document2.kind).fields[field2]??value,wished)||!isMap(wished))return isTaken(field2,field2,wished)?[[field2,wished]]:[];
-const taken=mapValues(wished,(list,part)=>asElements(list).filter(element=>isTaken(`${field2}[${JSON.stringify(element.name??
-element.id)}]`,field2,{[part]:[element]})));return membersOf(taken).length===0?[]:[[field2,taken]]});if(fields4.length===
-0||left.length===0)return adjusted;return{document:{...document2,fields:Object.fromEntries(fields4)},left:[...adjusted.left,
-...left]}}function undoDocument({kind,identity},fields4,source,absent2){const deciding=kindOf(kind).identifyingParts?.(part=>identity[part]!==
-void 0);const parts=Object.entries(identity).filter(([part])=>deciding?.includes(part)??true);return placeholderDocument(
-kind,Object.fromEntries(parts),{fields:fields4,absent:absent2,remembered:true},source)}function withoutConflicts(document2,after,now){
-const kind=kindOf(document2.kind);const address3=addressOf(document2.kind,document2.identity);const present=markSecrets(
-kind.fields,now);const conflicts2=[];const fields4={};for(const[name3,left]of Object.entries(after)){const type=kind.fields[name3]??
-value;const wished=document2.absent?left:document2.fields[name3]??null;const parts=withoutConflict(type,name3,wished,left,
-present[name3]);conflicts2.push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields4[name3]=parts.value}
-if(!document2.absent){const left=conflicts2.map(path=>({address:address3,path,reason:CHANGED_SINCE}));return{document:{...document2,
-fields:fields4},left}}if(conflicts2.length===0)return{document:document2,left:[]};const reason=`it isn't deleted, since ${conflicts2.
-join(", ")} changed since the run (--force deletes it anyway)`;return{document:{...document2,absent:false},left:[{address:address3,
-path:null,reason}]}}function withoutConflict(type,path,wished,left,present){if(present===void 0||isByMember(type,wished))
-return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&isMap(
-left)&&isMap(present)){const conflicts2=[];const kept=Object.entries(wished).filter(([key3,was])=>{const inner=type.type===
-"members"?type.members[key3]??value:value;const now=Object.hasOwn(present,key3)?present[key3]:type.type==="map"?null:void 0;
-const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn(left,key3)?left[key3]??null:null,now);conflicts2.push(
-...part.conflicts);return part.value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts:conflicts2}}
-const plain2=Array.isArray(wished)?wished.map(withoutEnd):wished;const untouched=isEqual(type,left,present)||isEqual(type,
-plain2,present);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function isEqual(type,wanted,present){
-return compareField(type,"",wanted,present).every(({verdict})=>verdict!=="different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_values();init_words();init_kinds();init_limits();init_loss();init_references();init_regeneration();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
+...document2,fields:fields4}}function withoutRefused(adjusted,refusal4){let{document:document2}=adjusted;const address3=addressOf(
+document2.kind,document2.identity);const left=[...adjusted.left];for(let reason=refusal4(document2);reason!==void 0;reason=
+refusal4(document2)){const parts=partsOf4(document2);const refused2=parts.find(({rest})=>refusal4(rest)===void 0)??parts.
+find(({own:own3,rest})=>refusal4(own3)!==void 0&&refusal4(rest)!==reason);if(refused2===void 0||Object.keys(refused2.rest.
+fields).length===0)return adjusted;left.push({address:address3,path:refused2.path,reason:refusal4(refused2.own)??reason});
+document2=refused2.rest}return{document:document2,left}}function partsOf4(document2){const withFields=fields4=>({...document2,
+fields:fields4});return Object.entries(document2.fields).flatMap(([field2,wished])=>{const{[field2]:_,...others}=document2.
+fields;if(!isByMember(kindOf(document2.kind).fields[field2]??value,wished)||!isMap(wished))return[{path:field2,own:withFields(
+{[field2]:wished}),rest:withFields(others)}];return Object.entries(wished).flatMap(([list,elements])=>asElements(elements).
+map(element=>{const members3={...wished,[list]:asElements(elements).filter(one=>one!==element)};return{path:`${field2}[${JSON.
+stringify(element.name??element.id)}]`,own:withFields({[field2]:{[list]:[element]}}),rest:withFields(membersOf(members3).
+length===0?others:{...document2.fields,[field2]:members3})}}))})}function undoDocument({kind,identity},fields4,source,absent2){
+const deciding=kindOf(kind).identifyingParts?.(part=>identity[part]!==void 0);const parts=Object.entries(identity).filter(
+([part])=>deciding?.includes(part)??true);return placeholderDocument(kind,Object.fromEntries(parts),{fields:fields4,absent:absent2,
+remembered:true},source)}function withoutConflicts(document2,after,now){const kind=kindOf(document2.kind);const address3=addressOf(
+document2.kind,document2.identity);const present=markSecrets(kind.fields,now);const conflicts2=[];const fields4={};for(const[
+name3,left]of Object.entries(after)){const type=kind.fields[name3]??value;const wished=document2.absent?left:document2.fields[name3]??
+null;const parts=withoutConflict(type,name3,wished,left,present[name3]);conflicts2.push(...parts.conflicts);if(parts.value!==
+void 0&&!document2.absent)fields4[name3]=parts.value}if(!document2.absent){const left=conflicts2.map(path=>({address:address3,
+path,reason:CHANGED_SINCE}));return{document:{...document2,fields:fields4},left}}if(conflicts2.length===0)return{document:document2,
+left:[]};const reason=`it isn't deleted, since ${conflicts2.join(", ")} changed since the run (--force deletes it anyway\
+)`;return{document:{...document2,absent:false},left:[{address:address3,path:null,reason}]}}function withoutConflict(type,path,wished,left,present){
+if(present===void 0||isByMember(type,wished))return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type===
+"members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present)){const conflicts2=[];const kept=Object.entries(wished).
+filter(([key3,was])=>{const inner=type.type==="members"?type.members[key3]??value:value;const now=Object.hasOwn(present,
+key3)?present[key3]:type.type==="map"?null:void 0;const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn(left,
+key3)?left[key3]??null:null,now);conflicts2.push(...part.conflicts);return part.value!==void 0});return{value:kept.length===
+0?void 0:Object.fromEntries(kept),conflicts:conflicts2}}const plain2=Array.isArray(wished)?wished.map(withoutEnd):wished;
+const untouched=isEqual(type,left,present)||isEqual(type,plain2,present);return untouched?{value:wished,conflicts:[]}:{value:void 0,
+conflicts:[path]}}function isEqual(type,wanted,present){return compareField(type,"",wanted,present).every(({verdict})=>verdict!==
+"different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_values();init_words();init_kinds();init_limits();init_loss();init_references();init_regeneration();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
 flatMap(change2=>{const types3=kindOf(change2.kind).fields;const normal=(field2,name3)=>normalForm(types3[name3]??value,
 managedPart(change2,name3)??field2);const sent2=change2.requests.map(({operation,params,body:body2,beside})=>{const fields4=body2===
 void 0?null:mapValues(body2,normal);return canonical([operations[operation].method,operationPath(operation,params),withHashes(

@@ -178,7 +178,7 @@ function runName(now: Date): string {
 }
 
 /** The number of the shard's last attempt at a run, from the names of journals; 0 if there is none. */
-export function attemptsOf(names: readonly string[], run: string, { index, count }: Shard): number {
+function attemptsOf(names: readonly string[], run: string, { index, count }: Shard): number {
   const attempts = names.flatMap((name) => {
     const part = parsePartName(name);
     const isOwn = part?.run === run && part.shard.index === index && part.shard.count === count;

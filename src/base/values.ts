@@ -22,7 +22,7 @@ const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /**
  * A JSON number that JavaScript would write differently, such as 9007199254740993 or 10.0; all others are plain numbers.
- * So each number has one form, and equal texts are equal numbers. Created by `exactly`.
+ * So each number has one form, and equal texts are equal numbers. Created by `parseNumber`.
  */
 export class ExactNumber {
   readonly text: string;

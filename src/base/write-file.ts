@@ -98,7 +98,7 @@ export async function stageFile(
 }
 
 /** Whether only the owner may read a file of this mode. */
-export function isPrivate(mode: number): boolean {
+function isPrivate(mode: number): boolean {
   return (mode & 0o077) === 0;
 }
 

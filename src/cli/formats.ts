@@ -52,7 +52,7 @@ export function parseFormats(given: readonly string[], report: { readonly format
 }
 
 /** The path from GITHUB_WORKSPACE, on which annotations are based, to the current folder; empty if unknown. */
-export function githubFolder(): string {
+function githubFolder(): string {
   const workspace = process.env.GITHUB_WORKSPACE;
   if (workspace === undefined || workspace === '') return '';
   const folder = relative(workspace, process.cwd()).split(sep).join('/');

@@ -10,13 +10,13 @@ export class CommanderExit extends Error {
 
   constructor(command: Command, failure: CommanderError) {
     super(failure.message, { cause: failure });
-    this.name = 'Ended';
+    this.name = 'CommanderExit';
     this.command = command;
     this.failure = failure;
   }
 }
 
-/** Makes a program and its commands throw an Ended instead of exiting; help and the version are written to these streams. */
+/** Makes a program and its commands throw a CommanderExit instead of exiting; help and the version are written to these streams. */
 export function throwInsteadOfExit(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
   const { stdout, stderr } = streams;
   command.configureOutput({

@@ -47,7 +47,7 @@ function formatsOf(options: object): readonly string[] | undefined {
 const MAX_TOKEN_BYTES = 64 * 1024;
 
 /** A redactor with the tokens of `--token-file` and IDOPS_TOKEN, created before anything is printed. */
-export function initialRedactor(
+function initialRedactor(
   argv: readonly string[],
   variables: { readonly [name: string]: string | undefined },
 ): ResettableRedactor {

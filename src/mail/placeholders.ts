@@ -61,7 +61,7 @@ function qualifiedNames(sections: readonly string[], name: string): string[] {
   );
 }
 
-/** The `placeholders` that `usedPlaceholders` don't contain under any of their possible names. */
+/** The `placeholders` that are not in `usedPlaceholders` under any of their possible names. */
 export function missingFrom(
   usedPlaceholders: readonly Placeholder[],
   placeholders: readonly Placeholder[],

@@ -363,7 +363,7 @@ export class ServerSettingsBuilder {
     } catch {
       // The parser's message may contain a part of a key.
       const what = member === 'client_key_file' ? 'a private key without a passphrase' : 'certificates';
-      this.#addError('bad-certificate', `${shown} does not hold ${what} in PEM form`, places);
+      this.#addError('bad-certificate', `${shown} does not contain ${what} in PEM form`, places);
       return undefined;
     }
   }

@@ -74,7 +74,7 @@ export function placeJson({ file, inProject = file, line, column }: WarningPlace
   return { file: inProject, line, ...withoutUndefined({ column }) };
 }
 
-export function changeJson(change: Change): ChangeJson {
+function changeJson(change: Change): ChangeJson {
   return {
     address: change.address,
     ...withoutUndefined({ label: change.label }),

@@ -29,7 +29,7 @@ export interface ShownCycle {
 }
 
 /** The number of changes by kind and action, without unchanged objects. */
-export function countByKind({ changes }: Pick<Plan, 'changes'>): Map<string, Map<Action, number>> {
+function countByKind({ changes }: Pick<Plan, 'changes'>): Map<string, Map<Action, number>> {
   const kinds = new Map<string, Map<Action, number>>();
   for (const { kind, action } of changes) {
     if (action === 'unchanged') continue;

@@ -25,7 +25,7 @@ export class Pool {
     this.#maxQueue = size * maxQueuePerConnection;
   }
 
-  /** Takes a connection; resolves to a function that releases it. Rejects with `Dropped`, or if `signal` aborts. */
+  /** Takes a connection; resolves to a function that releases it. Rejects with `PoolExhausted`, or if `signal` aborts. */
   acquire(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) {

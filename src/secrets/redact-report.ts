@@ -59,7 +59,6 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
     again: name,
     file,
     inProject: file,
-    shown: file,
     displayPath: file,
     place: file,
     message: sentence,

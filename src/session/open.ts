@@ -39,7 +39,7 @@ export async function openForWriting(
   return await open(project, command, options);
 }
 
-/** Calls `work` with a session and closes it. `tell` gets its warnings and notes first, and in the end the warnings of closing it. */
+/** Calls `work` with a session and closes it. `report` gets its warnings and notes first, and in the end the warnings of closing it. */
 export async function withSession<S extends Session, T>(
   session: S,
   report: (problems: readonly Problem[], notes: readonly string[]) => void,

@@ -122,12 +122,12 @@ describe('certificates', () => {
   const pair = 'client_cert_file: c.pem, client_key_file:';
   test.each([
     ['ca_file: nowhere.pem', '5:18 the file nowhere.pem of tls.ca_file does not exist'],
-    ['ca_file: k.pem', '5:18 k.pem does not hold certificates in PEM form'],
-    ['ca_file: junk.pem', '5:18 junk.pem does not hold certificates in PEM form'],
+    ['ca_file: k.pem', '5:18 k.pem does not contain certificates in PEM form'],
+    ['ca_file: junk.pem', '5:18 junk.pem does not contain certificates in PEM form'],
     ['client_cert_file: c.pem', '5:27 "tls.client_cert_file" also needs "tls.client_key_file"'],
     ['client_key_file: k.pem', '5:26 "tls.client_key_file" also needs "tls.client_cert_file"'],
     [`${pair} other.pem`, '5:51 "tls.client_key_file" is not the key of the client certificate'],
-    [`${pair} c.pem`, '5:51 c.pem does not hold a private key without a passphrase in PEM form'],
+    [`${pair} c.pem`, '5:51 c.pem does not contain a private key without a passphrase in PEM form'],
   ])('%s is refused at its place', async (tls, expected) => {
     await write({
       'c.pem': client.cert,

@@ -32,7 +32,7 @@ export type Fields = Readonly<Record<string, Field>>;
 /** Messages by field. */
 export type Errors = Record<string, unknown[]>;
 
-/** The result of result a request's fields. */
+/** The result of reading a request's fields. */
 export interface ReadResult {
   values: JsonObject;
   errors: Errors;

@@ -40,7 +40,7 @@ export class Health {
     if (this.#cycle !== null) this.#cycle.sign = this.#options.now();
   }
 
-  /** Ends the cycle; `wrong` is why it failed, without private data, or null. */
+  /** Ends the cycle; `failure` is why it failed, without private data, or null. */
   finish(failure: string | null): void {
     const now = this.#options.now();
     if (failure === null) {

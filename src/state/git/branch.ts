@@ -22,8 +22,6 @@ export interface BranchSettings {
   readonly remote: string;
   /** The branch of the remote, with nothing but states and runs. */
   readonly branch: string;
-  /** Milliseconds to wait before each retry when the remote can't be reached. */
-  readonly pauses?: readonly number[];
   /** The largest state or journal that is read, in bytes. */
   readonly maxBytes?: number;
 }
@@ -251,7 +249,7 @@ export class Branch {
    * references have moved. Throws a ProblemsError (`not-writable`, `state-unreachable`).
    */
   async push(updates: readonly RefUpdate[]): Promise<PushResult> {
-    const { remote, pauses = RETRY_PAUSES } = this.settings;
+    const { remote } = this.settings;
     const leases = updates.map(({ ref, from }) => `--force-with-lease=${ref}:${from ?? ''}`);
     const specs = updates.map(({ ref, to }) => `${to ?? ''}:${ref}`);
     const others = updates.flatMap(({ ref }) => (ref === this.ref ? [] : [ref]));
@@ -276,7 +274,11 @@ export class Branch {
         if (!areAt('from')) return 'moved';
         const refused = refusalIn(failure);
         // Another push may have locked the reference for a moment.
-        const delays = isForbidden(failure) ? [] : refused === undefined ? pauses : pauses.slice(0, 2);
+        const delays = isForbidden(failure)
+          ? []
+          : refused === undefined
+            ? RETRY_PAUSES
+            : RETRY_PAUSES.slice(0, 2);
         const pause = delays[tries];
         // The remote listed its references, so it can be reached.
         if (pause === undefined) throw pushRefused(this.#place, refused, failure);
@@ -293,14 +295,15 @@ export class Branch {
 
   /** Runs a git command on the remote, with retries. Throws a ProblemsError (`state-unreachable`). */
   async #queryRemote(command: readonly string[]): Promise<string> {
-    const { root, remote, pauses = RETRY_PAUSES } = this.settings;
+    const { root, remote } = this.settings;
     for (let tries = 0; ; tries += 1) {
       try {
         const output = (await git(root, command, REMOTE_OPTIONS)).toString('utf8');
         this.#answered = true;
         return output;
       } catch (failure) {
-        const delays = failure instanceof GitNotFound ? [] : this.#answered ? pauses : pauses.slice(0, 1);
+        const delays =
+          failure instanceof GitNotFound ? [] : this.#answered ? RETRY_PAUSES : RETRY_PAUSES.slice(0, 1);
         const pause = delays[tries];
         if (pause === undefined) throw unreachable(this.#place, remote, failure);
         await sleep(pause);
