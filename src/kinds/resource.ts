@@ -141,7 +141,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       return await observeEach(objects, async (identity) => {
         const live = lookUp(identity, index, context);
         const { id } = live.identity;
-        const all = live.exists ? { ...shown(live.fields), ...listValues(index) } : {};
+        // A new object may change these values too.
+        const all = { ...(live.exists ? shown(live.fields) : {}), ...listValues(index) };
         if (!live.exists || id === undefined || !readsEach) return { ...live, fields: all };
         const row = await readOne(context, one, { [param]: id }, parse);
         if (row === null) return missing(live.identity, noun, context.profile);

@@ -319,7 +319,7 @@ function presentObject({ declared, live, recorded }: CompareInput): Present {
   return {
     exists: live?.exists,
     identity: live === undefined ? declared.identity : assign(declared.identity, live.identity),
-    fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
+    fields: live?.exists === false ? live.fields : { ...recorded?.fields, ...live?.fields },
     live: live?.fields ?? {},
     matchesDeleteResponse: live !== undefined && (recorded?.matchesDeleteResponse(live.fields) ?? false),
     ...withoutUndefined({

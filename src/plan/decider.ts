@@ -135,7 +135,8 @@ export class Decider {
     const { adjust } = this.#options;
     if (onlyRestore || adjust === undefined) return declared;
     const other = live?.missing === true ? namesake(declared, this.references) : undefined;
-    return adjust(declared, { ...recorded?.fields, ...live?.fields, ...other }, (document) => {
+    const shownFields = live?.exists === false ? {} : live?.fields;
+    return adjust(declared, { ...recorded?.fields, ...shownFields, ...other }, (document) => {
       const { action, reason } = this.compare(one, shown, recorded, document);
       return action === 'blocked' ? (reason ?? '') : undefined;
     });

@@ -71,6 +71,15 @@ describe('the default backend', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
+  test.each<[string, string, string]>([
+    ['is created if safety.protect has another backend', second, 'create Backend/New'],
+    ['is not created if safety.protect has the present default', ids.backend, 'blocked Backend/New: it moves'],
+  ])('%s', async (_, kept, expected) => {
+    const { at } = await withOffice({ safety: { protect: [`Backend/${kept}`] } });
+    const plan = await at.plan({ kind: 'Backend', name: 'New', is_default: true, create: true });
+    expect(todo(plan)).toEqual([expect.stringContaining(expected)]);
+  });
+
   test('moves to a backend that the server still believes to be the default', async () => {
     const { at } = await withOffice();
     const headers = { authorization: `Bearer ${at.sandbox.token}` };
