@@ -8,7 +8,7 @@ import { lostElements } from './loss.js';
 import {
   DEFAULTS,
   defaultsOf,
-  nothingSent,
+  falseNotSent,
   oneDefault,
   severalDefaults,
   twoDefaults,
@@ -91,7 +91,7 @@ function update({ present, desired, changed }: PlanInput): Update {
     : [];
   if (!changed.has('is_default')) return { requests: first, expected };
   if (asked === true) return { requests: [...first, ...moveDefault(id, expected)], expected };
-  return { requests: first, expected, warnings: [nothingSent('backend')] };
+  return { requests: first, expected, warnings: [falseNotSent('backend')] };
 }
 
 function updateRefusal(body: Fields, { fields: now }: PlanInput['present'], changed: ReadonlySet<string>) {

@@ -23,7 +23,7 @@ import { onlyBoruta } from './lifecycle.js';
 import {
   DEFAULTS,
   defaultsOf,
-  nothingSent,
+  falseNotSent,
   oneDefault,
   recordedDefaults,
   severalDefaults,
@@ -163,7 +163,7 @@ function move({ present, desired }: PlanInput): Update {
   const reason = severalDefaults(present.fields, 'key pair', 'by hand, with is_default: false');
   if (reason !== undefined) return { requests: [], expected, reason };
   // `false` would leave the server without a default. The `true` of the other pair has the same effect.
-  if (!asked) return { requests: [], expected, warnings: [nothingSent('key pair')] };
+  if (!asked) return { requests: [], expected, warnings: [falseNotSent('key pair')] };
   const isFirst = (recordedDefaults(present.fields) ?? []).length === 0;
   const requests = [request(present.identity, expected)];
   return { requests, expected, warnings: isFirst ? [EXTRA_PAIR] : [] };

@@ -60,8 +60,8 @@ export function severalDefaults(present: Fields, noun: string, cure: string): st
   );
 }
 
-/** The warning that nothing is sent for `false`: the server would refuse it, or have no default. */
-export function nothingSent(noun: string): PlanWarning {
-  const message = `nothing is sent for it: the server does it when the other ${noun} becomes the default`;
+/** The warning that `false` isn't sent: the server would refuse it, or have no default. */
+export function falseNotSent(noun: string): PlanWarning {
+  const message = `is_default: false is not sent: the server sets it when the other ${noun} becomes the default`;
   return { code: 'by-server', message };
 }

@@ -65,15 +65,21 @@ describe('the default backend', () => {
 
   test('is taken by a new backend after its creation', async () => {
     const { at } = await withOffice();
-    const { said } = await at.apply({ kind: 'Backend', name: 'New', is_default: true, create: true });
+    const { run, said } = await at.apply({ kind: 'Backend', name: 'New', is_default: true, create: true });
     expect(said).toEqual({ 'Backend/New': 'applied' });
     expect(defaults(at)).toEqual(['New']);
     expect(todo(await at.plan())).toEqual([]);
+    await at.undo(run);
+    expect(defaults(at)).toEqual(['Company directory']);
   });
 
   test.each<[string, string, string]>([
     ['is created if safety.protect has another backend', second, 'create Backend/New'],
-    ['is not created if safety.protect has the present default', ids.backend, 'blocked Backend/New: it moves'],
+    [
+      'is not created if safety.protect has the present default',
+      ids.backend,
+      'blocked Backend/New: it moves',
+    ],
   ])('%s', async (_, kept, expected) => {
     const { at } = await withOffice({ safety: { protect: [`Backend/${kept}`] } });
     const plan = await at.plan({ kind: 'Backend', name: 'New', is_default: true, create: true });
@@ -106,6 +112,17 @@ describe('the default backend', () => {
     expect(todo(await at.plan({ ...office, name: 'Third', is_default: true }))).toEqual([
       expect.stringMatching(/^blocked Backend\/Third: the server has 2 default backends/),
     ]);
+  });
+
+  test('is given up without a request of its own, beside a request for other fields', async () => {
+    const { at } = await withOffice();
+    const former: Doc = { kind: 'Backend', name: 'Company directory', is_default: false, smtp_from: 'a@b.c' };
+    const { plan } = await at.apply(former, { ...office, is_default: true });
+    const { requests, warnings } = changeOf(plan, 'Backend/Company directory');
+    expect(requests).toMatchObject([{ body: { smtp_from: 'a@b.c' } }]);
+    const message =
+      'is_default: false is not sent: the server sets it when the other backend becomes the default';
+    expect(warnings).toEqual([{ code: 'by-server', message }]);
   });
 
   test('is given up only to a successor in the plan', async () => {
