@@ -93,6 +93,22 @@ export async function show<T>(
   }
 }
 
+/** Shows a plan or a failure as text with `write`, to standard error, if standard output is for programs. */
+export async function showAsText<T>(
+  write: (text: string) => void,
+  formats: readonly Format[],
+  report: Report<T>,
+  found: T,
+  context: Context,
+  options: Partial<RenderOptions> = {},
+): Promise<void> {
+  const isMachineReadable = ({ name, file }: Format): boolean =>
+    file === undefined && ['json', 'github', 'gitlab'].includes(name);
+  if (!formats.some(isMachineReadable)) return;
+  const shown = report.redact(found, context.redactor);
+  write(await renderText(report, 'text', shown, { ...plainRenderOptionsOf(context), ...options }));
+}
+
 /** Links of Markdown to files, in CI. Paths in a stored plan are relative to the project root, other paths to the current folder. */
 async function linksOf(
   { options }: Context,

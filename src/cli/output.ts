@@ -66,6 +66,8 @@ export function createOutput(options: OutputOptions) {
     report(text: string): void {
       if (!quiet) write(err, text);
     },
+    /** The same about a failure, also with `--quiet`. */
+    failure: (text: string): void => write(err, text),
     /** Writes errors and warnings to standard error. */
     problems: (problems: readonly Problem[]): void =>
       write(err, problemsText(redactReport(problems, redactor), { color: color.stderr })),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SandboxRequest } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { config, failed, journals, project, succeeded } from './running.js';
 import { expectToMatchSchema } from './schemas.js';
@@ -44,6 +45,18 @@ did_generation: 3
 const fiveKindFiles = { 'manifests/all.yaml': fiveKinds, 'manifests/reset.txt': 'Reset: {{ url }}\r\n' };
 
 describe('idops apply', () => {
+  it('shows failures as text too if standard output is JSON', async () => {
+    const refusal = { kind: 'answer', status: 422, body: { code: 'X', message: 'no such label' } } as const;
+    const intercept = ({ method }: SandboxRequest) => (method === 'PATCH' ? refusal : undefined);
+    const { idops } = await project({ 'manifests/all.yaml': renamed }, { intercept });
+    const ran = await failed(
+      idops('apply --yes --format json'),
+      '✗ update Organization/acme failed (HTTP 422)',
+    );
+    expect(ran.stderr).toContain('no such label');
+    expect(JSON.parse(ran.stdout).summary.failed).toBe(1);
+  });
+
   it('does for five kinds what the plan shows, in order, and then the plan is empty', async () => {
     const { idops, sandbox, writes } = await project(fiveKindFiles);
     const { stdout, stderr } = await succeeded(idops('apply --yes --format json'));

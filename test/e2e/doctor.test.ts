@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { currentProcess } from '../../src/base/process.js';
 import { ids } from '../sandbox/asking.js';
-import { borutaProject, journals, project, sure, type TestProject } from './running.js';
+import { borutaProject, failed, journals, project, sure, type TestProject } from './running.js';
 
 interface Check {
   readonly name: string;
@@ -154,6 +154,13 @@ describe('idops doctor, failures', () => {
     expect((await at.json('doctor', { env: { IDOPS_TOKEN: 'another' } })).checks).toContainEqual(
       expect.objectContaining({ name: 'credentials', status: 'fail', code: 'server-unauthorized' }),
     );
+  });
+
+  it('shows failed checks as text too if standard output is JSON', async () => {
+    const at = await project({ 'idops.yaml': sure });
+    const env = { IDOPS_TOKEN: 'another' };
+    await failed(at.idops('doctor --format json', { env }), /^fail {2}credentials /m);
+    expect((await at.idops('doctor --format json')).stderr).toBe('');
   });
 });
 

@@ -65,6 +65,18 @@ describe('a plan as JSON', () => {
   });
 });
 
+describe('a plan for programs on standard output', () => {
+  it.each(['json', 'github', 'gitlab'])('is text on standard error, as for %s', async (format) => {
+    const { idops } = await project({ 'manifests/all.yaml': renamed });
+    const text = (await idops('plan')).stdout;
+    expect((await idops(`plan --format ${format} --out plan.json`)).stderr).toContain(text);
+    const stored = await idops(`plan plan.json --format ${format}`);
+    expect(stored.stderr).toContain('"ACME Corp" → "ACME Corporation"');
+    expect((await idops(`plan --format ${format} --quiet`)).stderr).toBe('');
+    expect((await idops(`plan --format ${format}=file`)).stderr).not.toContain(text);
+  });
+});
+
 describe('a target', () => {
   const files = { 'manifests/all.yaml': [renamed, unchanged, user, client].join('---\n') };
   it('may be an address by id, and makes the plan partial', async () => {

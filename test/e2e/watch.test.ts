@@ -191,7 +191,10 @@ describe('idops watch', () => {
       },
     ]);
     expect(lines[1]).not.toHaveProperty('plan');
-    expect(stderr).toBe('Stopped after 4 turns.\n');
+    expect(stderr).toMatch(/^\S+Z applied: .+\n\n[\s\S]*"ACME Corp" → "New"[\s\S]*\nApplied: 1 applied\.\n/);
+    expect(stderr.match(/error\[missing-field\]/g)).toHaveLength(1);
+    expect(stderr.match(/Z \w+: /g)).toHaveLength(2);
+    expect(stderr).toMatch(/\nStopped after 4 turns\.\n$/);
   });
 
   it('fails while another run holds the lock, and continues afterwards', async () => {

@@ -2,7 +2,7 @@ import { diagnosisReport } from '../../report/formats.js';
 import { examine } from '../../session/doctor/examine.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats, show } from '../formats.js';
+import { parseFormats, show, showAsText } from '../formats.js';
 
 interface Options {
   readonly format: readonly string[];
@@ -15,6 +15,8 @@ export async function doctor(context: Context, options: Options & GlobalOptions)
   const { progress, network, ...session } = context.sessionOptions();
   const reporting = { ...network, ...(progress?.retry && { onRetry: progress.retry }) };
   const report = await examine(context.project, { ...session, network: reporting, redactor, signal });
+  const isFailed = report.checks.some(({ status }) => status === 'fail');
+  if (isFailed) await showAsText(context.output.failure, formats, diagnosisReport, report, context);
   await show(formats, diagnosisReport, report, context);
-  return report.checks.some(({ status }) => status === 'fail') ? exit.failed : exit.done;
+  return isFailed ? exit.failed : exit.done;
 }

@@ -2,14 +2,14 @@ import { escapeText, shellWord } from '../../base/escape.js';
 import { refuse } from '../../base/problems.js';
 import { writeOutput } from '../../base/write-file.js';
 import { changesServer, type Plan, type Share } from '../../plan/plan.js';
-import { planReport } from '../../report/formats.js';
+import { planReport, type RenderOptions, type ShownPlan } from '../../report/formats.js';
 import { planFileConflicts, planOptionsOf, type SelectionOptions } from '../../session/options.js';
 import { refuseDuplicates } from '../../session/outputs.js';
 import { readShownPlan } from '../../session/plan-file.js';
 import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { filesOf, parseFormats, show } from '../formats.js';
+import { type Format, filesOf, parseFormats, show, showAsText } from '../formats.js';
 import { commandLine, readSamples } from './apply-plan.js';
 
 export interface PlanningOptions extends SelectionOptions {
@@ -36,7 +36,7 @@ export async function plan(
     await refuseDuplicates([planFile, ...filesOf(formats)]);
     const stored = await readShownPlan(planFile);
     await context.addConfiguredTokens();
-    await show(formats, planReport, { plan: stored }, context, { ...shown, stored: true });
+    await showPlan(formats, { plan: stored }, context, { ...shown, stored: true });
     return exitOf(stored, options);
   }
   const project = await context.project();
@@ -51,7 +51,7 @@ export async function plan(
     return plan;
   });
   const samples = await readSamples(made, project, formats, context);
-  await show(formats, planReport, { plan: made, samples }, context, shown);
+  await showPlan(formats, { plan: made, samples }, context, shown);
   if (options.out !== undefined && isBlocked(made)) {
     context.output.message(
       "The plan is stored, but it can't be applied while a change is blocked. Make a new plan without it: use --target.",
@@ -61,6 +61,17 @@ export async function plan(
     context.output.message(escapeText(`The plan is stored. To apply it: ${line}`));
   }
   return exitOf(made, options);
+}
+
+async function showPlan(
+  formats: readonly Format[],
+  found: ShownPlan,
+  context: Context,
+  options: Partial<RenderOptions>,
+): Promise<void> {
+  const { failure, report } = context.output;
+  await showAsText(isBlocked(found.plan) ? failure : report, formats, planReport, found, context, options);
+  await show(formats, planReport, found, context, options);
 }
 
 function exitOf(plan: Plan, { detailedExitcode = false }: Options): ExitCode {

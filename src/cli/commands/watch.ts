@@ -2,7 +2,7 @@ import { countedWords, isComplete } from '../../apply/result.js';
 import { jsonLine } from '../../base/escape.js';
 import { ProblemsError } from '../../base/problems.js';
 import type { Progress } from '../../base/progress.js';
-import { cycleReport, render } from '../../report/formats.js';
+import { cycleReport, render, renderText } from '../../report/formats.js';
 import { checkBaseUrl, isBaseUrl } from '../../server/base-url.js';
 import { DEFAULT_TIMEOUT } from '../../session/connection.js';
 import { stacksOf } from '../../session/failures.js';
@@ -15,7 +15,7 @@ import { Health } from '../../session/watch/health.js';
 import { realClock, repeat } from '../../session/watch/repeat.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { filesOf, parseFormats, renderOptionsOf } from '../formats.js';
+import { filesOf, parseFormats, plainRenderOptionsOf, renderOptionsOf } from '../formats.js';
 import type { MetricsServer } from '../metrics.js';
 import { wrongOption } from '../misuse.js';
 import type { ListenAddress } from '../option-values.js';
@@ -159,11 +159,16 @@ async function showCycle(
   const changed = changes.changesIn({ ...cycle, problems });
   const shown = cycleReport.redact({ ...rest, problems, changed }, redactor);
   const rendering = await render(cycleReport, isJson ? 'json' : 'text', shown, renderOptionsOf(context));
-  if ('json' in rendering) output.result(jsonLine(rendering.json));
-  else {
+  if ('json' in rendering) {
+    output.result(jsonLine(rendering.json));
+    if (changed.plan || changed.result) {
+      const write = succeeded(cycle.outcome) ? output.report : output.failure;
+      write(await renderText(cycleReport, 'text', shown, plainRenderOptionsOf(context)));
+    }
+  } else {
     output.result(rendering.text);
     for (const note of cycle.notes) output.message(note);
-    if (changed.problems) output.problems(problems);
   }
+  if (changed.problems) output.problems(problems);
   if (failure !== undefined) output.debug(context.scrub(stacksOf(failure)));
 }
