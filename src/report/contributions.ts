@@ -1,15 +1,17 @@
 import { escapeText } from '../base/escape.js';
+import type { Place } from '../base/problems.js';
 import type { Fields, Value } from '../base/values.js';
+import { jsonOf, placeJson } from './json.js';
 import { inline } from './values.js';
 
 export interface Contribution {
   /** The `kind` in the manifest. */
   readonly kind: string;
-  /** `file:line` of the document. */
-  readonly at: string;
+  /** The place of the document. */
+  readonly at: Place;
   /** The `match` and `except` of a document that doesn't name this object; null if it names it. Only the server can evaluate it. */
   readonly condition: Fields | null;
-  readonly declares: readonly { readonly path: string; readonly at: string; readonly value: Value }[];
+  readonly declares: readonly { readonly path: string; readonly at: Place; readonly value: Value }[];
 }
 
 export interface ShownContributions {
@@ -31,13 +33,27 @@ export function contributionsText({ address, documents, unresolved }: ShownContr
     const { except, ...shown } = condition ?? {};
     const but = except === undefined ? '' : `, except for ${inline(except)}`;
     const when = condition === null ? '' : `, if the server shows ${inline(shown)}${but}`;
-    const lines = declares.map(({ path, at, value }) => `    ${path}: ${inline(value)} (${at})`);
-    return [`  ${kind} at ${at}${when}`, ...lines].map(escapeText).join('\n');
+    const lines = declares.map(({ path, at, value }) => `    ${path}: ${inline(value)} (${placeText(at)})`);
+    return [`  ${kind} at ${placeText(at)}${when}`, ...lines].map(escapeText).join('\n');
   });
   const note = unresolved.count === 0 ? [] : ['', unresolvedNote(unresolved)];
   return `${[escapeText(address), ...blocks, ...note].join('\n')}\n`;
 }
 
+function placeText({ file, line }: Place): string {
+  return `${file}:${line}`;
+}
+
 export function contributionsJson({ address, documents, unresolved }: ShownContributions): object {
-  return { format_version: 1, address, documents, named_otherwise: unresolved.count };
+  return {
+    format_version: 1,
+    address,
+    documents: documents.map(({ kind, at, condition, declares }) => ({
+      kind,
+      at: placeJson(at),
+      condition: condition && jsonOf(condition),
+      declares: declares.map((one) => ({ path: one.path, at: placeJson(one.at), value: jsonOf(one.value) })),
+    })),
+    named_otherwise: unresolved.count,
+  };
 }

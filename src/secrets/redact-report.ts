@@ -85,6 +85,11 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
       Array.isArray(member)
         ? member.map(({ operation, params }) => ({ operation, params: name(params, redactor) }))
         : redactReport(member, redactor),
+    condition: (member, redactor) => redactValue(member as Value, redactor),
+    declares: eachElement({
+      path: name,
+      value: (member, redactor) => redactValue(member as Value, redactor),
+    }),
     files: eachElement({ path: file }),
     objects: eachElement({ name: value }),
     others: eachElement({ id: name, name: value }),

@@ -1,6 +1,6 @@
 import { isUuid } from '../base/identifiers.js';
 import { problemError } from '../base/problems.js';
-import { type Fields, holdsSensitive, isMap, type Value } from '../base/values.js';
+import { type Fields, isMap, type Value } from '../base/values.js';
 import { listsOf } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared, Identity, Selector } from '../kinds/kind.js';
@@ -29,7 +29,7 @@ export function explain(
     if (isNamed || isMatch) {
       const condition = isNamed ? null : conditionOf(selector);
       const name = (selector && bulk?.name) ?? kind;
-      return [{ kind: name, at: placeOf(document), condition, declares: fieldsOf(document) }];
+      return [{ kind: name, at: document.places.of(), condition, declares: fieldsOf(document) }];
     }
     const isUnresolved = named.some((one) => {
       const own = addressOf(kind, one);
@@ -82,13 +82,8 @@ function fieldsOf(document: Declared): Contribution['declares'] {
       : [[[field], value]];
     return parts.map(([path, part]) => ({
       path: path.join('.'),
-      at: placeOf(document, ...path),
-      value: holdsSensitive(part) ? '(sensitive)' : part,
+      at: document.places.of(...path),
+      value: part,
     }));
   });
-}
-
-function placeOf(document: Declared, ...path: string[]): string {
-  const { file, line } = document.places.of(...path);
-  return `${file}:${line}`;
 }

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
 import { boruta, borutaProject, project, refused, succeeded } from './running.js';
+import { expectDocumented } from './schemas.js';
 
 const manifests = {
   'idops.yaml': `${boruta}allow_env: [PHONE]\n`,
@@ -17,7 +20,7 @@ it('--explain lists the documents that declare an object, a match as a condition
     [
       'User/ada@acme.example',
       '  User at manifests/a.yaml:1',
-      '    metadata: "(sensitive)" (manifests/a.yaml:3)',
+      '    metadata: {"phone": {"value": (sensitive), "status": "valid"}} (manifests/a.yaml:3)',
       '  Users at manifests/a.yaml:5',
       '    roles.add: ["member"] (manifests/a.yaml:7)',
       '  Users at manifests/a.yaml:9, if the server shows {"group": "staff"}, except for ["grace"]',
@@ -32,9 +35,15 @@ it('--explain lists the documents that declare an object, a match as a condition
     documents: [
       {
         kind: 'Users',
-        at: 'manifests/a.yaml:9',
+        at: { file: 'manifests/a.yaml', line: 9, column: 1 },
         condition: { group: 'staff', except: ['grace'] },
-        declares: [{ path: 'organizations.add', at: 'manifests/a.yaml:12', value: ['acme'] }],
+        declares: [
+          {
+            path: 'organizations.add',
+            at: { file: 'manifests/a.yaml', line: 12, column: 17 },
+            value: ['acme'],
+          },
+        ],
       },
     ],
     named_otherwise: 0,
@@ -42,6 +51,35 @@ it('--explain lists the documents that declare an object, a match as a condition
   await refused(idops('validate --explain User/Grace', { env }), 'no-such-address');
   await refused(idops('validate --explain Client/x', { env }), 'no-such-address');
   expect(sandbox.requests).toEqual([]);
+});
+
+it('--explain as JSON hides a secret, not what is beside it, and no token shows in literals', async () => {
+  const { json, sandbox, write, folder } = await project({});
+  const backend = `backend: {smtp_from: ${sandbox.token}, smtp_port: 25, smtp_password: hush-hush}`;
+  await write({ 'manifests/a.yaml': `kind: User\nid: ${ids.ada}\n${backend}\n`, 'below/x': '' });
+  const explained = await json(`validate --config ../idops.yaml --explain User/${ids.ada}`, {
+    cwd: join(folder, 'below'),
+  });
+  expectDocumented('An explanation', explained);
+  expect(explained.documents).toMatchObject([
+    {
+      at: { file: 'manifests/a.yaml', line: 1 },
+      condition: null,
+      declares: [
+        {
+          at: { file: 'manifests/a.yaml', line: 3 },
+          value: { smtp_from: '(sensitive)', smtp_port: 25, smtp_password: { sensitive: true } },
+        },
+      ],
+    },
+  ]);
+});
+
+it('--explain as JSON prints the problems if a manifest is wrong', async () => {
+  const { json } = await borutaProject({ 'manifests/a.yaml': 'kind: User\nusername: ada\ngruop: x\n' });
+  const printed = await json('validate --explain User/ada');
+  expectDocumented('Problems', printed);
+  expect(printed.problems).toMatchObject([{ code: 'unknown-field', severity: 'error' }]);
 });
 
 it('--explain counts the documents that only the server can match to the address', async () => {

@@ -24,9 +24,8 @@ export async function validate(context: Context, options: Options): Promise<Exit
   });
   context.output.problems(problems);
   const isWrong = problems.some(({ severity }) => severity === 'error');
-  if (address === undefined) await show(formats, validationReport, { problems, objects }, context);
-  else if (!isWrong) {
-    await show(formats, contributionsReport, { address, ...explain(declared, address) }, context);
-  }
+  if (address === undefined || isWrong) {
+    await show(formats, validationReport, { problems, objects }, context);
+  } else await show(formats, contributionsReport, { address, ...explain(declared, address) }, context);
   return isWrong ? exit.failed : exit.done;
 }
