@@ -1,3 +1,4 @@
+import { recordsNamed, summarizeRecords } from '../apply/find-records.js';
 import { readRuns } from '../apply/find-runs.js';
 import { grantKey, grantOriginsIn } from '../apply/grant-origins.js';
 import { otherStateTest } from '../apply/owner.js';
@@ -7,7 +8,7 @@ import { compareText, type Fields, isMap, type Value } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { listsOf } from '../kinds/fields.js';
 import type { Grant } from '../kinds/holdings.js';
-import { accessKind, addressOf } from '../kinds/index.js';
+import { accessKind, addressOf, kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { awaitLists, listScope, type References, readListOnce } from '../kinds/references.js';
 import { type LoadedManifests, loadManifests, registerSecrets } from '../manifests/load.js';
@@ -266,7 +267,8 @@ function unknownNameProblems(
   known: AccessData,
   rows: readonly ShownGrant[],
 ): Problem[] {
-  const { references, holders, source } = known;
+  const { references, holders, source, state } = known;
+  const records = state === undefined ? [] : summarizeRecords(state).filter(({ deleted }) => !deleted);
   const lists = { organization: references.organizations, scope: references.scopes, role: references.roles };
   const isKnown = (type: keyof AccessRequest, name: string): boolean => {
     if (type === 'user')
@@ -277,6 +279,8 @@ function unknownNameProblems(
     return (
       list?.byId(name) !== undefined ||
       (list?.byName(name).length ?? 0) > 0 ||
+      (source === 'recorded' &&
+        kinds.some((one) => one.noun === type && recordsNamed(records, `${one.name}/${name}`).length > 0)) ||
       rows.some((row) => row.type === type && matches([name], row))
     );
   };

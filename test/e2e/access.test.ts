@@ -90,4 +90,18 @@ describe('idops access', () => {
     expect(text).toMatch(/access\s+that\s+idops\s+never\s+wrote/);
     expect(sandbox.requests).toHaveLength(before);
   });
+
+  it('knows a recorded organization without members if the profile lists no users', async () => {
+    const files = { 'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: ACME\n' };
+    const { idops, json } = await project({ 'idops.yaml': sure, ...files });
+    expect((await idops('apply --yes')).code).toBe(0);
+    for (const name of ['acme', ids.acme])
+      expect(await json(`access --organization ${name}`)).toMatchObject({ source: 'recorded', grants: [] });
+    expect((await idops('access --organization acme')).code).toBe(0);
+    await refused(
+      idops('access --organization globex'),
+      '--organization globex: the state has no such organization',
+    );
+    await refused(idops('access --role acme'), 'the state has no such role');
+  });
 });
