@@ -52,13 +52,19 @@ describe('idops init', () => {
   });
 
   it.each([
-    ['without a URL', { IDOPS_BASE_URL: undefined }],
-    ['without a token', { IDOPS_TOKEN: undefined }],
-    ['with a rejected token', { IDOPS_TOKEN: 'wrong-token-0123456789' }],
-    ['with an unreachable server', { IDOPS_BASE_URL: 'http://127.0.0.1:9' }],
-  ])('%s writes the documented profile and mentions idops doctor', async (_, env) => {
-    const { idops, read } = await project({}, { profile: 'boruta' });
-    const { stderr } = await succeeded(idops('init new', { env }));
+    ['without a URL', { IDOPS_BASE_URL: undefined }, 0],
+    ['without a token', { IDOPS_TOKEN: undefined }, 0],
+    ['with a rejected token', { IDOPS_TOKEN: 'wrong-token-0123456789' }, 1],
+    ['with an unreachable server', { IDOPS_BASE_URL: 'http://127.0.0.1:9' }, 1],
+  ])('%s writes the documented profile and mentions idops doctor', async (_, env, expected) => {
+    const { idops, read, write } = await project({}, { profile: 'boruta' });
+    const { stderr, stdout, code } = await idops('init new', { env });
+    expect(code).toBe(expected);
+    expect(stderr.match(/error\[server-(unauthorized|unreachable)\]/g) ?? []).toHaveLength(expected);
+    expect(stdout).toContain('wrote new/manifests/examples.yaml');
+    // Even if there is nothing to pull.
+    await write({ 'other/manifests/mine.yaml': '' });
+    expect((await idops('init other', { env })).code).toBe(expected);
     expect(await read('new/idops.yaml')).toMatch(/# .*idops doctor.*\n {2}profile: documented\n/);
     expect(stderr).not.toContain('wrong-token');
   });
@@ -262,7 +268,7 @@ describe('idops init', () => {
     const tokens = { 'token-with-few-scopes': ['users:manage:all'] as const };
     const { idops, files } = await project({}, { profile: 'boruta', tokens });
     const env = { IDOPS_TOKEN: 'token-with-few-scopes' };
-    const { stderr } = await succeeded(idops('init new --ci none', { env }));
+    const { stderr } = await failed(idops('init new --ci none', { env }), 'error[server-forbidden]');
     expect(stderr).toContain('identity-providers:manage:all');
     expect(stderr).toContain('run idops pull later');
     const written = Object.keys(await files()).filter((path) => path.startsWith('new/manifests/'));

@@ -99,7 +99,7 @@ export async function init(
       `Next: ${changeFolder}idops ${next}`,
     ].join('\n'),
   );
-  return exit.done;
+  return inspected.problems.some(({ severity }) => severity === 'error') ? exit.failed : exit.done;
 }
 
 function workflowsText(made: readonly NewFile[], baseUrl: string | null): string[] {
@@ -141,7 +141,7 @@ async function inspect(
   );
   if (problems.length > 0) {
     output.problems(problems);
-    output.message('The manifests are empty: run idops pull later.');
+    if (pulls) output.message('The manifests are empty: run idops pull later.');
   }
   for (const note of fresh?.notes ?? []) output.message(note);
   for (const { address, reason } of fresh?.leftOut ?? []) output.message(`${address} is left out: ${reason}`);

@@ -1,4 +1,4 @@
-import type { Problem } from '../../base/problems.js';
+import { error, type Problem } from '../../base/problems.js';
 import { noProgress, type Progress } from '../../base/progress.js';
 import { loadProject } from '../../project/index.js';
 import { ServerSettingsBuilder } from '../../project/server.js';
@@ -53,15 +53,21 @@ export async function inspectServer(
   }).build();
   return await withReader(server, [], { ...options, concurrency }, async (reader) => {
     const { baseUrl, profile: usual } = server;
-    const { matchingProfile } = await diagnose({
+    const { matchingProfile, checks } = await diagnose({
       reader,
       baseUrl,
       profile: usual,
       isConfigured: false,
       needed: [],
     });
-    const nothing = { fits: matchingProfile, fresh: null, problems: [], record: async () => [] };
-    if (!pulls || signal.aborted) return nothing;
+    // Why the server can't be read at all.
+    const problems = checks.flatMap(({ status, code, message, hint }) =>
+      matchingProfile === null && status === 'fail' && code !== undefined
+        ? [error(code, message, [], hint ?? undefined)]
+        : [],
+    );
+    const nothing = { fits: matchingProfile, fresh: null, problems, record: async () => [] };
+    if (!pulls || problems.length > 0 || signal.aborted) return nothing;
     const { [profile ?? matchingProfile ?? usual.name]: own = usual } = profiles;
     try {
       const wishes = { ...wishesOf({ by }), known: [], hasCredential: credentialTest(redactor.holds) };
