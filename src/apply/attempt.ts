@@ -3,7 +3,7 @@ import type { Kind, Live } from '../kinds/kind.js';
 import { describeLoss, observedLoss } from '../kinds/loss.js';
 import { listRead } from '../kinds/references.js';
 import { answerFields } from '../kinds/rules.js';
-import { betterProfile, betterProfileByReset } from '../kinds/traits.js';
+import { betterProfile, betterProfileByReset, mayBeProtected } from '../kinds/traits.js';
 import type { Change } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
 import type { Writer } from '../server/client.js';
@@ -42,7 +42,7 @@ export interface SendOptions {
 
 export interface AttemptOptions extends SendOptions {
   /** Called with each failure of the server, before anything else is sent. */
-  readonly onFailure: (failure: ServerFailure) => void;
+  readonly onFailure: (failure: ServerFailure, change: Change, isProtected: boolean) => void;
   /** Called if a permit could not be confirmed, before anything else is sent; returns the reason for messages. */
   readonly onWithheld: (cause: unknown) => string;
 }
@@ -149,24 +149,30 @@ export class Attempt {
         if (failure instanceof Expired) {
           if (failure.failure === undefined) return { expired: true };
           this.earlierAttempts = failure.failure.attempts;
-          const result = this.#handleFailure(failure.failure, attempts + failure.failure.attempts, false);
+          const result = this.#handleFailure(
+            change,
+            failure.failure,
+            attempts + failure.failure.attempts,
+            false,
+          );
           return 'open' in result ? { open: { ...result.open, expired: true } } : { expired: true };
         }
         if (failure instanceof Withheld) return this.#handleWithheld(failure, attempts, index > 0);
         if (!(failure instanceof ServerFailure)) throw failure;
-        return this.#handleFailure(failure, attempts + failure.attempts, index > 0);
+        return this.#handleFailure(change, failure, attempts + failure.attempts, index > 0);
       }
     }
     return assign(last, { attempts });
   }
 
-  #handleFailure(failure: ServerFailure, attempts: number, begun: boolean): SendResult {
+  #handleFailure(change: Change, failure: ServerFailure, attempts: number, begun: boolean): SendResult {
     const { profile, onFailure } = this.#options;
-    onFailure(failure);
-    const mayBeProtected =
-      failure.kind === 'forbidden' && this.#kind.traits[profile.name].protectsObjects === true;
+    const { [profile.name]: traits } = this.#kind.traits;
+    const isProtected =
+      failure.kind === 'forbidden' && mayBeProtected(traits, change.action, change.apply.before);
+    onFailure(failure, change, isProtected);
     this.#suspectedProfile ??= betterProfileByError(profile, failure);
-    const notes = mayBeProtected ? [`or this ${this.#kind.noun} is protected, like the token's own`] : [];
+    const notes = isProtected ? [`or this ${this.#kind.noun} is protected, like the token's own`] : [];
     const ambiguous = failure.open;
     const refused =
       failure.kind === 'refused' || failure.kind === 'not-found' || failure.kind === 'forbidden';

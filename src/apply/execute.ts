@@ -75,6 +75,8 @@ class Execution {
   readonly #options: ExecuteOptions;
   readonly #outcomes = new Map<Change, Outcome>();
   readonly #forbiddenScopes = new Map<Scope, string>();
+  /** The keys of the first objects that were refused with 403 and may be protected, by kind. */
+  readonly #refusedObjects = new Map<KindName, string>();
   /** Why nothing more of a kind is sent. */
   readonly #stoppedKinds = new Map<KindName, string>();
   #stopReason: string | undefined;
@@ -277,7 +279,9 @@ class Execution {
   #attempt(kind: Kind): Attempt {
     return new Attempt(kind, {
       ...this.#options,
-      onFailure: (failure) => this.#noteFailure(failure, kind),
+      onFailure: (failure, { apply }, isProtected) => {
+        if (!isProtected || this.#isSecondOfOne(kind, apply.key)) this.#noteFailure(failure);
+      },
       onWithheld: (cause) => {
         this.#stopReason ??= hasProblem(cause, 'locked')
           ? LOCK_LOST
@@ -306,7 +310,7 @@ class Execution {
       const isExpected = (one: unknown) => one instanceof ServerFailure || one instanceof ProblemsError;
       // Anything else is a bug of idops.
       if (!failures.every(isExpected)) throw failure;
-      for (const one of failures) if (one instanceof ServerFailure) this.#noteFailure(one, undefined);
+      for (const one of failures) if (one instanceof ServerFailure) this.#noteFailure(one);
       const why = failures.map(({ message }) => message).join('; ');
       return `not sent: the present state could not be read: ${why}`;
     }
@@ -377,15 +381,20 @@ class Execution {
   }
 
   /** Notes failures that also apply to other requests. */
-  #noteFailure(failure: ServerFailure, written: Kind | undefined): void {
+  #noteFailure(failure: ServerFailure): void {
     if (failure.kind === 'unauthorized') this.#stopReason = 'not sent: the credentials were refused (401)';
     if (failure.kind !== 'forbidden') return;
-    // The server may protect only this object.
-    if (written !== undefined && written.traits[this.#options.profile.name].protectsObjects === true) return;
     this.#forbiddenScopes.set(
       failure.scope,
       `not sent: the credentials lack the scope ${failure.scope} (403)`,
     );
+  }
+
+  /** Whether another object was refused before this one, of a kind of which the server protects one object. */
+  #isSecondOfOne({ name, traits }: Kind, key: string): boolean {
+    const first = this.#refusedObjects.get(name) ?? key;
+    this.#refusedObjects.set(name, first);
+    return traits[this.#options.profile.name].protectsObjects === 'one' && first !== key;
   }
 
   #settle(planned: Change, sent: Change, outcome: Outcome): undefined {

@@ -46,7 +46,7 @@ const traits: ProfileTraits = {
     // If the server refuses the identity provider, it has already written the other fields.
     notAtomic: true,
     // The server protects the client of its own admin panel.
-    protectsObjects: true,
+    protectsObjects: 'one',
     limits: {
       ids: { authorized_scopes: null },
       characters: { name: 255, public_client_id: 255, secret: 255, logo_uri: 255, jwks_uri: 255 },

@@ -45,7 +45,7 @@ export const identityProvider: Kind = resource({
       Object.entries(flags).map(([name, about]) => [name, optional(z.boolean(), about, true)]),
     ),
   }),
-  traits: { protectsObjects: true, limits: { characters: { name: 255 }, nonBlank: { name: null } } },
+  traits: { protectsObjects: 'one', limits: { characters: { name: 255 }, nonBlank: { name: null } } },
   creation: { required: [['backend', 'backend_id']] },
   references: { backend: 'backends' },
   body: ({ backend, ...rest }) => {

@@ -5,6 +5,11 @@ import type { Kind } from './kind.js';
 import { resource } from './resource.js';
 import { text } from './schema.js';
 
+/** The scopes of the server's own API that can't be changed. */
+const ownScopes = ['users', 'clients', 'identity-providers', 'scopes', 'roles', 'upstreams'].map(
+  (name) => `${name}:manage:all`,
+);
+
 /** A scope, which users, roles and clients can be given. */
 export const scope: Kind = resource(
   {
@@ -22,7 +27,7 @@ export const scope: Kind = resource(
     }),
     traits: {
       emptyIsNull: ['label'],
-      protectsObjects: true,
+      protectsObjects: ownScopes,
       limits: { characters: { name: 255, label: 255 }, nonBlank: { name: null } },
     },
     creation: {

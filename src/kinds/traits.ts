@@ -2,6 +2,7 @@ import { type Fields, type Json, same } from '../base/values.js';
 import type { ExtraRead } from '../server/operations.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import { otherProfiles } from '../server/recognise.js';
+import type { Action } from './change.js';
 
 /** How a profile's servers treat objects of a kind. Without a trait, they behave as documented. */
 export interface Traits {
@@ -19,8 +20,8 @@ export interface Traits {
   readonly nullBecomes?: { readonly [field: string]: Json };
   /** Updates aren't atomic: a refused one may have changed something. */
   readonly notAtomic?: true;
-  /** The server may protect single objects: a 403 for one says nothing about others. */
-  readonly protectsObjects?: true;
+  /** The names of the objects that the server protects, or `one` if it protects one and doesn't show which. */
+  readonly protectsObjects?: readonly string[] | 'one';
   readonly limits?: KindLimits;
   /** How to recognise the server by its answers. */
   readonly signs?: Signs;
@@ -101,6 +102,12 @@ export function betterProfileByReset(
   const isObeyed = shown.every(({ isKept, isUnchanged }) => isUnchanged || isKept);
   if (!isReset || !isObeyed) return undefined;
   return otherProfiles(used).find(({ name }) => traits[name].signs?.resets === true);
+}
+
+/** Whether the server may refuse an update or a deletion to protect this object. Then a 403 says nothing about other objects. */
+export function mayBeProtected({ protectsObjects = [] }: Traits, action: Action, { name }: Fields): boolean {
+  if (action !== 'update' && action !== 'delete') return false;
+  return protectsObjects === 'one' || protectsObjects.some((one) => one === name);
 }
 
 /** Whether servers of any profile reset what an update doesn't mention. */

@@ -259,7 +259,8 @@ export const userTraits: ProfileTraits<UserTraits> = {
     emptyIsNull: ['group'],
     nullBecomes: { metadata: {}, authorized_scopes: [], organizations: [], roles: [] },
     notAtomic: true,
-    protectsObjects: true,
+    // The server protects the user of the token.
+    protectsObjects: 'one',
     limits: {
       // The id of a scope may be any text.
       ids: { authorized_scopes: 255, roles: null, organizations: null },

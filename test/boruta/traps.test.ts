@@ -88,6 +88,41 @@ describe('a user on a server that does half of a request', () => {
     });
     await Promise.all(outcomes);
   });
+
+  const role: Doc = { kind: 'Role', name: 'member', scopes: [] };
+  const own = { id: ids.nobody, name: 'users:manage:all', label: null, public: false };
+  test.each<[string, readonly Doc[], readonly string[]]>([
+    [
+      'a second user stops',
+      [
+        ...[ids.ada, ids.grace].map((id): Doc => ({ kind: 'User', id, group: 'ops' })),
+        { kind: 'Organization', name: 'initech', state: 'absent' },
+      ],
+      ['failed', 'failed', 'skipped'],
+    ],
+    [
+      'a second client stops',
+      [
+        ...[ids.portal, ids.wallet].map((id): Doc => ({ kind: 'Client', id, name: 'New' })),
+        { kind: 'KeyPair', id: ids.secondKey, is_default: true },
+      ],
+      ['failed', 'failed', 'skipped'],
+    ],
+    ['a scope stops', [{ kind: 'Scope', name: 'reports:read', label: 'New' }, role], ['failed', 'skipped']],
+    [
+      "a scope of the server's own API doesn't stop",
+      [{ kind: 'Scope', name: own.name, label: 'New' }, role],
+      ['failed', 'failed'],
+    ],
+  ])('a 403 for %s what needs the same scope', async (_, documents, expected) => {
+    const at = await site({ concurrency: 1 });
+    at.sandbox.data.scopes.push(own);
+    always(at, 'PATCH', { kind: 'answer', status: 403, body: { code: 'FORBIDDEN' } });
+    const { results } = await at.apply(...documents);
+    expect(results.map(({ status }) => status)).toEqual(expected);
+    const [stopped] = results.filter(({ status }) => status === 'skipped');
+    if (stopped !== undefined) expect(stopped.error).toMatch(/credentials lack the scope [a-z]+:manage:all/);
+  });
 });
 
 describe('a user that is not sent', () => {
