@@ -174,6 +174,7 @@ export const planSchema = z
       ),
     warnings: z.array(warning).describe('Findings about the whole plan'),
     digest: text('A hash of what would be sent', `sha256:${'5f'.repeat(32)}`),
+    apply: z.looseObject({}).optional().describe('In a stored plan: what apply needs, which is internal'),
   })
   .describe('What idops would change on a server');
 

@@ -14,7 +14,7 @@ const sources: { readonly [name in SchemaName]: readonly [title: string, schema:
       ),
   ],
   config: ['The configuration of an idops project, idops.yaml', () => configSchema],
-  plan: ['A plan, as idops plan --format json prints it', () => planSchema],
+  plan: ['A plan, as idops plan prints it with --format json, or stores it', () => planSchema],
   run: [
     'A run: the result that idops apply --format json prints, or a line of its journal',
     () => z.union([resultSchema, journalLineSchema]),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planHash } from '../../src/plan/stored.js';
 import { ids } from '../sandbox/asking.js';
 import { boruta, borutaProject, failed, project, refused, type TestProject } from './running.js';
+import { expectToMatchSchema } from './schemas.js';
 
 const withPin = `${boruta}allow_env: [PIN]\n`;
 const env = { PIN: 'hush-hush-hush' };
@@ -36,7 +37,9 @@ describe('a stored plan', () => {
       texts.set(format, (await idops(`plan --format ${format}`, { env })).stdout);
     }
     await idops('plan --out plan.json', { env });
-    const { created_at, tool_version } = JSON.parse(await read('plan.json'));
+    const storedPlan = JSON.parse(await read('plan.json'));
+    expectToMatchSchema('plan', storedPlan);
+    const { created_at, tool_version } = storedPlan;
     const before = sandbox.requests.length;
     const shown = async (format: string): Promise<string> => {
       const ran = await idops(`plan plan.json --format ${format}`, { env: { IDOPS_TOKEN: undefined } });
