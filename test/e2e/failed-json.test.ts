@@ -25,6 +25,9 @@ describe('a failure is JSON on standard output', () => {
     ['a lock', 'apply --yes', 'locked', { '.idops/state.json.lock': '{}' }],
     ['a missing run', 'runs show 2001', 'no-such-run'],
     ['a missing run to undo', 'undo 2001', 'no-such-run'],
+    ['an address that no run wrote', 'runs --address nosuch', 'no-such-address'],
+    ['a user who is not recorded', 'access --user nosuch', 'not-found'],
+    ['an object that no document declares', 'validate --explain User/nosuch', 'no-such-address'],
     ['no server to list from', 'list --retries 0', 'server-unreachable', {}, nobodyListens],
     ['no server to pull from', 'pull --retries 0', 'server-unreachable', {}, nobodyListens],
   ])('%s: %s', async (_, args, code, files = {}, env = {}) => {
