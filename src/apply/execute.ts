@@ -8,7 +8,7 @@ import type { Kind, KindName } from '../kinds/kind.js';
 import { mayHarm } from '../kinds/traits.js';
 import { driftSincePlan } from '../plan/drift-since-plan.js';
 import type { Recognise } from '../plan/options.js';
-import { givesUp, level, takesOver } from '../plan/order.js';
+import { givesUp, stages, takesOver } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { ServerFailure } from '../server/failures.js';
 import { operationPath, operations, type Scope } from '../server/operations.js';
@@ -74,6 +74,8 @@ interface PendingReadBack {
 class Execution {
   readonly #options: ExecuteOptions;
   readonly #outcomes = new Map<Change, Outcome>();
+  /** The keys of the changes that were applied. */
+  readonly #appliedKeys = new Set<string>();
   readonly #forbiddenScopes = new Map<Scope, string>();
   /** The keys of the first objects that were refused with 403 and may be protected, by kind. */
   readonly #refusedObjects = new Map<KindName, string>();
@@ -108,13 +110,14 @@ class Execution {
       this.#stopReason ??= RUN_ENDED_EARLY;
     };
     progress.phase('Applying', todo.length);
-    const levels = groupBy(todo, (change) => levelAmong(change, todo));
-    for (const [, changesOfLevel] of [...levels].sort(([a], [b]) => a - b)) {
-      const [first] = changesOfLevel;
-      if (first === undefined) continue;
-      const kind = kindOf(first.kind);
-      await this.#applyKind(kind, changesOfLevel, kind.succession === undefined ? concurrency : 1).catch(end);
-      await allSettled(this.#pendingRecords.splice(0)).catch(end);
+    const byStage = groupBy([...stages(todo)], ([, stage]) => stage);
+    for (const [, ofStage] of [...byStage].sort(([a], [b]) => a - b)) {
+      for (const [name, some] of groupBy(ofStage, ([change]) => change.kind)) {
+        const kind = kindOf(name);
+        const own = some.map(([change]) => change);
+        await this.#applyKind(kind, own, kind.succession === undefined ? concurrency : 1).catch(end);
+        await allSettled(this.#pendingRecords.splice(0)).catch(end);
+      }
     }
     progress.end(fatal === undefined ? undefined : 'failed');
     return {
@@ -368,16 +371,13 @@ class Execution {
     }
     if (this.#kindsWithFailedSuccession.has(change.kind) && givesUp(change))
       return kindOf(change.kind).succession?.successorFailed;
-    const { awaits } = change;
-    const failed =
-      awaits &&
-      [...this.#outcomes].find(
-        ([{ apply }, { status }]) => awaits.includes(apply.key) && status !== 'applied',
-      );
-    return (
-      failed &&
-      `not sent: ${failed[0].address} was not granted what this change removes, which would violate safety.keep`
-    );
+    const key = change.awaits?.find((one) => !this.#appliedKeys.has(one));
+    if (key === undefined) return undefined;
+    const awaited = [...this.#outcomes.keys()].find(({ apply }) => apply.key === key);
+    const { address = key } = awaited ?? {};
+    return awaited !== undefined && kindOf(awaited.kind).access !== undefined
+      ? `not sent: ${address} was not granted what this change removes, which would violate safety.keep`
+      : `not sent: ${address} must be changed first, and it was not`;
   }
 
   /** Notes failures that also apply to other requests. */
@@ -401,6 +401,7 @@ class Execution {
     this.#created.end(planned, outcome);
     if (takesOver(planned) && outcome.status !== 'applied') this.#kindsWithFailedSuccession.add(planned.kind);
     this.#outcomes.set(planned, outcome);
+    if (outcome.status === 'applied') this.#appliedKeys.add(planned.apply.key);
     const recording = this.#record(planned, sent, outcome);
     recording.catch(() => {});
     this.#pendingRecords.push(recording);
@@ -424,14 +425,6 @@ class Execution {
       throw failure;
     }
   }
-}
-
-/** The level of a change in a run: a change comes after those that it awaits. */
-function levelAmong(change: Change, all: readonly Change[]): number {
-  const { awaits } = change;
-  if (awaits === undefined) return 2 * level(change);
-  const awaited = all.filter(({ apply }) => awaits.includes(apply.key));
-  return 2 * Math.max(level(change), ...awaited.map(level)) + 1;
 }
 
 const RUN_ENDED_EARLY = 'not sent: the run ended early';

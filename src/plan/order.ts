@@ -50,6 +50,24 @@ export function level({ kind, action }: Change): number {
   return action === 'delete' && kindOf(kind).creation !== undefined ? 3 * kinds.length - index : index;
 }
 
+/** The stage of each change in a run: its level, or a later one after the changes that it awaits. */
+export function stages(changes: readonly Change[]): ReadonlyMap<Change, number> {
+  const byKey = new Map(changes.map((change) => [change.apply.key, change]));
+  const known = new Map<Change, number>();
+  // All stages of a level together are less than one level.
+  const step = 1 / (changes.length + 1);
+  const stage = (change: Change): number => {
+    const before = known.get(change);
+    if (before !== undefined) return before;
+    known.set(change, level(change));
+    const awaited = (change.awaits ?? []).flatMap((key) => byKey.get(key) ?? []);
+    const own = awaited.reduce((latest, one) => Math.max(latest, stage(one) + step), level(change));
+    known.set(change, own);
+    return own;
+  };
+  return new Map(changes.map((change) => [change, stage(change)]));
+}
+
 function rank(change: Change): number {
   if (takesOver(change)) return -1;
   return givesUp(change) ? 1 : 0;

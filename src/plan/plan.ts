@@ -31,7 +31,7 @@ export interface Change {
   readonly privileges?: readonly string[];
   /** The pattern of `safety.protect` that matches it, if an approver may approve the change; left out otherwise. */
   readonly protectedBy?: string;
-  /** The keys of changes that must be applied first, so that `safety.keep` is never violated. */
+  /** The keys of changes that must be applied first: they free its name, or grant what `safety.keep` needs after it. */
   readonly awaits?: readonly string[];
   /** The requests, in this order. */
   readonly requests: readonly WriteRequest[];

@@ -101,6 +101,34 @@ describe('sending', () => {
     ]);
   });
 
+  it('sends a change after those that it awaits, kind by kind, and skips it if one of them failed', async () => {
+    const awaiting = (change: Change, ...awaited: Change[]): Change => ({
+      ...change,
+      awaits: awaited.map(({ apply }) => apply.key),
+    });
+    const [a, k, failing] = [user('a'), keyPair('k', true), user('f')];
+    const late = awaiting(organization('late'), k);
+    const changes = [
+      awaiting(user('last'), late),
+      awaiting(keyPair('z', true), a),
+      awaiting(user('b'), failing),
+      late,
+    ];
+    const { log, results } = await run([...changes, a, k, failing], {
+      respond: (request) =>
+        request.params.user_id === 'f' ? failure(kinds.user, { status: 422 }) : obliging(request),
+    });
+    expect(of(log, 'PATCH')).toEqual([
+      ...['users/a', 'users/f', 'key-pairs/z', 'key-pairs/k', 'organizations/late', 'users/last'].map(
+        (path) => `PATCH ${path}`,
+      ),
+    ]);
+    expect(results.find(({ address }) => address === 'User/b')).toMatchObject({
+      status: 'skipped',
+      error: expect.stringContaining('User/f was not granted what this change removes'),
+    });
+  });
+
   it('sends several requests at once, up to the limit', async () => {
     const users = Array.from({ length: 12 }, (_, index) => user(String(index)));
     const { busiest } = await run(users, {
