@@ -29,36 +29,39 @@ const fields: FieldTypes = {
 };
 
 /** An identity provider: how clients have users sign in. */
-export const identityProvider: Kind = resource({
-  name: 'IdentityProvider',
-  noun: 'identity provider',
-  about: 'An identity provider: how users of a backend sign in to clients.',
-  list: 'identityProviders',
-  path: '/api/identity-providers',
-  param: 'identity_provider_id',
-  scope: 'identity-providers:manage:all',
-  fields,
-  shape: () => ({
-    backend: optional(identifier(), 'The backend with its users, by name or id.', 'Staff directory'),
-    backend_id: optional(identifier(), 'The id of the backend, instead of backend.', UUID),
-    ...Object.fromEntries(
-      Object.entries(flags).map(([name, about]) => [name, optional(z.boolean(), about, true)]),
-    ),
-  }),
-  traits: { protectsObjects: 'one', limits: { characters: { name: 255 }, nonBlank: { name: null } } },
-  creation: { required: [['backend', 'backend_id']] },
-  references: { backend: 'backends' },
-  body: ({ backend, ...rest }) => {
-    const id = idOf(backend);
-    return id === undefined ? rest : { ...rest, backend_id: id };
+export const identityProvider: Kind = resource(
+  {
+    name: 'IdentityProvider',
+    noun: 'identity provider',
+    about: 'An identity provider: how users of a backend sign in to clients.',
+    list: 'identityProviders',
+    path: '/api/identity-providers',
+    param: 'identity_provider_id',
+    scope: 'identity-providers:manage:all',
+    fields,
+    shape: () => ({
+      backend: optional(identifier(), 'The backend with its users, by name or id.', 'Staff directory'),
+      backend_id: optional(identifier(), 'The id of the backend, instead of backend.', UUID),
+      ...Object.fromEntries(
+        Object.entries(flags).map(([name, about]) => [name, optional(z.boolean(), about, true)]),
+      ),
+    }),
+    traits: { protectsObjects: 'one', limits: { characters: { name: 255 }, nonBlank: { name: null } } },
+    creation: { required: [['backend', 'backend_id']] },
+    references: { backend: 'backends' },
+    body: ({ backend, ...rest }) => {
+      const id = idOf(backend);
+      return id === undefined ? rest : { ...rest, backend_id: id };
+    },
+    problems: (declared) =>
+      declared
+        .filter(({ fields: { backend, backend_id } }) => backend !== undefined && backend_id !== undefined)
+        .map(({ places }) => {
+          const message = 'an IdentityProvider has either "backend" or "backend_id"';
+          const both = [places.of('backend'), places.of('backend_id')];
+          return error('wrong-value', message, both, 'remove one of the two');
+        }),
+    deletes: ' with its page templates',
   },
-  problems: (declared) =>
-    declared
-      .filter(({ fields: { backend, backend_id } }) => backend !== undefined && backend_id !== undefined)
-      .map(({ places }) => {
-        const message = 'an IdentityProvider has either "backend" or "backend_id"';
-        const both = [places.of('backend'), places.of('backend_id')];
-        return error('wrong-value', message, both, 'remove one of the two');
-      }),
-  deletes: ' with its page templates',
-});
+  { uniqueNames: true },
+);

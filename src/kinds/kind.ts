@@ -358,6 +358,8 @@ export interface Kind {
   readable(profile: Profile): boolean;
   /** The list with all objects; `own` if references don't use it. Omitted if each object is read with its own request. */
   readonly listedIn?: 'own' | ListName;
+  /** Whether the server refuses the name of another object of the kind. */
+  readonly uniqueNames?: true;
   /** Reads objects; called if the kind is readable. Every object gets an entry. */
   observe<T extends { readonly identity: Identity }>(
     objects: readonly T[],

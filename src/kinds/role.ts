@@ -28,6 +28,7 @@ export const role: Kind = resource(
     deletes: ', and takes it from users and backends',
   },
   {
+    uniqueNames: true,
     grants: (fields, references) => scopesGiven(fields, 'scopes', references),
     revokes({ id, ...before }, after) {
       const role = {

@@ -41,6 +41,7 @@ export const scope: Kind = resource(
     deletes: ', and takes it from users, roles and clients',
   },
   {
+    uniqueNames: true,
     // The new name may be a privileged one.
     grants: ({ name }) =>
       typeof name === 'string'

@@ -27,9 +27,10 @@ import { expand } from './expand.js';
 import { blockLosses, blockProtected, blockProtectedLosses, markPrivileged, uselessKeeps } from './guards.js';
 import { listsFor, listsOfNames, observe, partOfNewObject } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
-import { orderChanges } from './order.js';
+import { inStages, orderChanges } from './order.js';
 import { blockedFor, type Change, emptyChange, type Plan, type PlanWarning } from './plan.js';
 import { guardProfile, observedProfile } from './profile-guard.js';
+import { orderRenames } from './renames.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
 import { warnOfMixedScripts } from './review-warnings.js';
 import { isInShard, isSelected } from './select.js';
@@ -82,14 +83,14 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const guarded = await guardProfile(unprotected, observedProfile(profile, live), options);
   const created = blockWithoutDependencies(guarded.changes, decider.references);
   const held = await blockProtectedLosses(orderChanges(created), options, decider.references);
-  const kept = await blockLosses(held, options, decider.references, (found, kind) =>
+  const kept = await blockLosses(orderRenames(held, references), options, decider.references, (found, kind) =>
     decideElsewhere(found, kind, decider, options),
   );
   // An undo has its own documents, which say nothing about what the manifests still refer to.
   const documents = options.adjust === undefined ? options.declared : [];
   const referred = blockReferencedDeletions(kept, documents, decider.references, profile);
   const plan = await assemble(
-    markPrivileged(referred, options, { now: references, planned: decider.references }),
+    markPrivileged(inStages(referred), options, { now: references, planned: decider.references }),
     readScopes(subjects, references, profile),
     options,
   );

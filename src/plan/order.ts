@@ -68,6 +68,34 @@ export function stages(changes: readonly Change[]): ReadonlyMap<Change, number> 
   return new Map(changes.map((change) => [change, stage(change)]));
 }
 
+/** The changes by stage. Blocked ones stay where they are. */
+export function inStages(changes: readonly Change[]): Change[] {
+  const applied = changes.filter(({ action }) => action !== 'blocked');
+  const sorted = [...stages(applied)].sort(([, a], [, b]) => a - b).map(([change]) => change);
+  const next = sorted.values();
+  return changes.map((change) => (change.action === 'blocked' ? change : (next.next().value ?? change)));
+}
+
+/** The changes that wait for themselves, each with the others of its circle. */
+export function circles(changes: readonly Change[]): ReadonlyMap<Change, readonly Change[]> {
+  const waiting = new Map(
+    changes.flatMap((change) => (change.awaits === undefined ? [] : [[change.apply.key, change] as const])),
+  );
+  const awaitedBy = (change: Change, found = new Set<Change>()): ReadonlySet<Change> => {
+    for (const key of change.awaits ?? []) {
+      const next = waiting.get(key);
+      if (next !== undefined && !found.has(next)) awaitedBy(next, found.add(next));
+    }
+    return found;
+  };
+  const all = new Map([...waiting.values()].map((change) => [change, awaitedBy(change)] as const));
+  const members = (change: Change): Change[] =>
+    [...(all.get(change) ?? [])].filter((other) => other !== change && all.get(other)?.has(change));
+  return new Map(
+    [...all].flatMap(([change, awaited]) => (awaited.has(change) ? [[change, members(change)]] : [])),
+  );
+}
+
 function rank(change: Change): number {
   if (takesOver(change)) return -1;
   return givesUp(change) ? 1 : 0;
