@@ -304,7 +304,8 @@ class Execution {
     const [first] = planned.apply.ends ?? [];
     if (first !== undefined && this.#untilEnd(planned) <= 0)
       return `not sent, stale: the access to "${first.name}" ended at ${first.at}; plan again and review it`;
-    if (replan.observedAt >= since && !replan.carries(planned)) return planned;
+    const isAsRead = replan.observedAt >= since && planned.awaits === undefined;
+    if (isAsRead && !replan.carries(planned)) return planned;
     let change: Change | undefined;
     try {
       change = await replan.again(planned, since);

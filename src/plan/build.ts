@@ -1,9 +1,9 @@
-import { interrupted, Pauses } from '../base/concurrency.js';
+import { allSettled, interrupted, Pauses } from '../base/concurrency.js';
 import { noProgress } from '../base/progress.js';
 import { type Fields, withoutUndefined } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { addressOf, kindOf, kinds, regenerated } from '../kinds/index.js';
-import type { Declared, FoundObject, Kind, Live } from '../kinds/kind.js';
+import type { Declared, Live } from '../kinds/kind.js';
 import { unusableId } from '../kinds/limits.js';
 import { describeLoss, missingElements, type PendingRestore, stillLost } from '../kinds/loss.js';
 import {
@@ -24,7 +24,8 @@ import { blockReferencedDeletions, blockWithoutDependencies, plannedIds } from '
 import { Decider, otherNames, valuesIn } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
-import { blockLosses, blockProtected, blockProtectedLosses, markPrivileged, uselessKeeps } from './guards.js';
+import { blockProtected, blockProtectedLosses, markPrivileged } from './guards.js';
+import { blockLosses, type Find, uselessKeeps } from './keep.js';
 import { listsFor, listsOfNames, observe, partOfNewObject } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { inStages, orderChanges } from './order.js';
@@ -83,8 +84,8 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const guarded = await guardProfile(unprotected, observedProfile(profile, live), options);
   const created = blockWithoutDependencies(guarded.changes, decider.references);
   const held = await blockProtectedLosses(orderChanges(created), options, decider.references);
-  const kept = await blockLosses(orderRenames(held, references), options, decider.references, (found, kind) =>
-    decideElsewhere(found, kind, decider, options),
+  const kept = await blockLosses(orderRenames(held, references), options, references, (find) =>
+    decideElsewhere(find, decider, options),
   );
   // An undo has its own documents, which say nothing about what the manifests still refer to.
   const documents = options.adjust === undefined ? options.declared : [];
@@ -117,7 +118,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
         ? { leavesOut: options.endedOnly === true ? 'ended' : true }
         : {}),
     },
-    replan: replanOf({ ...options, plannedIds }, byKey, decider, read),
+    replan: replanOf({ ...options, plannedIds }, byKey, decider, read, plan.changes),
     observed: new Map(
       addressed.flatMap(({ subject, key }) => {
         const shown = live.get(subject);
@@ -218,17 +219,25 @@ async function decideAll(
   };
 }
 
-/** The changes of a kind that other shards make. */
-function decideElsewhere(found: readonly FoundObject[], kind: Kind, decider: Decider, options: BuildOptions) {
-  const { declared, selection } = options;
-  const live = new Map(found.map((finding) => [addressOf(kind.name, finding.identity), finding.live]));
-  return declared
-    .filter((one) => one.kind === kind.name && !isInShard(selection, kind.name, one.identity))
-    .flatMap((document) => {
-      const subject = { kind: document.kind, identity: document.identity, declared: document };
-      const one = { subject, ...addresses(subject, undefined, decider.references) };
-      return decider.decide(one, live.get(one.key)) ?? [];
-    });
+/** The changes of access that other shards make. */
+async function decideElsewhere(find: Find, decider: Decider, { declared, selection }: BuildOptions) {
+  const changes = await allSettled(
+    kinds.map(async (kind) => {
+      const { name, access, revokes } = kind;
+      const documents = declared.filter(
+        (one) => one.kind === name && !isInShard(selection, name, one.identity),
+      );
+      if (documents.length === 0 || (access ?? revokes) === undefined) return [];
+      const found = await find(kind);
+      const live = new Map(found.map((finding) => [addressOf(name, finding.identity), finding.live]));
+      return documents.flatMap((document) => {
+        const subject = { kind: name, identity: document.identity, declared: document };
+        const one = { subject, ...addresses(subject, undefined, decider.references) };
+        return decider.decide(one, live.get(one.key)) ?? [];
+      });
+    }),
+  );
+  return changes.flat();
 }
 
 /** The scopes that observing needs. */

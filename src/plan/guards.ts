@@ -1,17 +1,17 @@
-import type { KeepRule, Safety } from '../base/safety.js';
+import type { Safety } from '../base/safety.js';
 import { type Fields, holdsSensitive, type Value, withoutUndefined } from '../base/values.js';
 import { wrongNameMessage } from '../kinds/by-name.js';
 import { displayElement } from '../kinds/fields.js';
 import type { Holding } from '../kinds/holdings.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import type { Discovery, FoundObject, Kind } from '../kinds/kind.js';
+import type { Discovery, FoundObject } from '../kinds/kind.js';
 import type { References } from '../kinds/references.js';
 import type { State } from '../state/state.js';
 import { deletedIn, textsOf } from './create.js';
 import { contextOf } from './observe.js';
 import type { BuildOptions } from './options.js';
 import { formerHolders, takesOver } from './order.js';
-import { blockedFor, type Change, isChanging, type PlanWarning } from './plan.js';
+import { blockedFor, type Change, isChanging } from './plan.js';
 import { matchesPattern, mayMatchKind, protectingPattern } from './select.js';
 import { addresses } from './subjects.js';
 
@@ -208,106 +208,8 @@ export async function blockProtectedLosses(changes: Change[], options: BuildOpti
   });
 }
 
-/** A warning for each rule of `safety.keep` with a scope or role that the server's lists don't have: the rule has no effect. */
-export function uselessKeeps(keeps: readonly KeepRule[], { scopes, roles }: References): PlanWarning[] {
-  return keeps.flatMap((keep) => {
-    const [noun, list, named = ''] =
-      keep.scope === undefined ? ['role', roles, keep.role] : ['scope', scopes, keep.scope];
-    if (list == null || list.isIncomplete || list.byId(named) !== undefined || list.byName(named).length > 0)
-      return [];
-    const message = `safety.keep names the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.suggestion(named)}`;
-    return [{ code: 'no-such-name', message }];
-  });
-}
-
-/** Blocks changes that would leave too few users with a scope or role of `safety.keep`. */
-export async function blockLosses(
-  given: readonly Change[],
-  options: BuildOptions,
-  references: References,
-  elsewhere: (found: readonly FoundObject[], kind: Kind) => readonly Change[],
-): Promise<readonly Change[]> {
-  let changes = given;
-  const keptBy = (keep: KeepRule, { type, id, name }: Holding): boolean =>
-    keep[type] !== undefined && [id, name].includes(keep[type]);
-  // What changes of scopes and roles take from every user who has them.
-  const taken = new Map(
-    given.flatMap(({ kind, action, requests, apply }): [string, readonly Holding[]][] => {
-      const { revokes } = kindOf(kind);
-      if (revokes === undefined || requests.length === 0 || action === 'create') return [];
-      return [[apply.key, revokes(apply.before, action === 'delete' ? null : apply.expected)]];
-    }),
-  );
-  // A renamed role stays with its users; only a rule with the old name loses it.
-  const gone = new Set(
-    [...taken.values()].flat().flatMap((one) => (one.id === undefined ? [] : holdingKey(one))),
-  );
-  const isGone = (holding: Holding): boolean =>
-    [holdingKey(holding), holding.id, holding.role?.id].some((key) => key !== undefined && gone.has(key));
-  for (const kind of kinds) {
-    const { access, discovery, grants } = kind;
-    if (access === undefined || discovery === undefined || grants === undefined) continue;
-    const held = (keep: KeepRule, fields: Fields): Holding[] =>
-      // A blocked user can't sign in, so it doesn't count.
-      access.blocked(fields) === true
-        ? []
-        : grants(fields, references).filter((holding) => keptBy(keep, holding));
-    const has = (keep: KeepRule, fields: Fields): boolean =>
-      held(keep, fields).some((holding) => !isGone(holding));
-    const loses = (keep: KeepRule, change: Change): boolean => {
-      const { action, apply } = change;
-      if (action === 'blocked') return false;
-      if (change.kind !== kind.name)
-        return taken.get(apply.key)?.some((holding) => keptBy(keep, holding)) === true;
-      const after = afterwards(apply.before, change);
-      const kept = new Set(held(keep, after).map(holdingKey));
-      // Counts as a loss even if another change takes the same from every user.
-      return !has(keep, after) && held(keep, apply.before).some((one) => !kept.has(holdingKey(one)));
-    };
-    const threatened = options.safety.keep.filter((keep) => changes.some((change) => loses(keep, change)));
-    if (threatened.length === 0) continue;
-    const found = await findAll(discovery, options);
-    const others = elsewhere(found, kind);
-    for (const keep of threatened) {
-      const byId = new Map(
-        [...changes, ...others]
-          .filter(({ action }) => action !== 'blocked')
-          .map((change) => [change.apply.identity.id, change]),
-      );
-      const holders = found.filter(({ identity, live }) =>
-        has(keep, afterwards(live.fields, byId.get(identity.id))),
-      );
-      const left = holders.length;
-      if (left >= keep.at_least) {
-        const gains = holders.flatMap(({ identity, live }) => {
-          const change = byId.get(identity.id);
-          return change === undefined || has(keep, live.fields) ? [] : [change.apply.key];
-        });
-        if (left - gains.length >= keep.at_least) continue;
-        changes = changes.map((change) =>
-          loses(keep, change) ? { ...change, awaits: [...(change.awaits ?? []), ...gains] } : change,
-        );
-        continue;
-      }
-      const what = keep.scope === undefined ? `role "${keep.role}"` : `scope "${keep.scope}"`;
-      const reason = `this plan would leave ${left} with the ${what}, and safety.keep asks for at least ${keep.at_least}`;
-      changes = changes.map((change) => (loses(keep, change) ? blockedFor(change, reason) : change));
-    }
-  }
-  return changes;
-}
-
-/** The key of a holding: a scope in a role has the ids of both, anything else its own id. */
-function holdingKey({ id = '', role }: Holding): string {
-  return role === undefined ? id : `${role.id}/${id}`;
-}
-
-function afterwards(now: Fields, change: Pick<Change, 'action' | 'apply'> | undefined): Fields {
-  return change?.action === 'delete' ? {} : { ...now, ...change?.apply.expected };
-}
-
 /** All objects of a kind, as the server lists them. */
-async function findAll({ find }: Discovery, options: BuildOptions): Promise<readonly FoundObject[]> {
+export async function findAll({ find }: Discovery, options: BuildOptions): Promise<readonly FoundObject[]> {
   const context = contextOf({ ...options, lists: options.read?.lists ?? {} });
   return (await find({ ...context, filters: {}, known: [] })).found;
 }

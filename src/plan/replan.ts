@@ -8,7 +8,7 @@ import { withSlowHashes } from '../secrets/slow-hash.js';
 import type { WriteRequest } from '../server/operations.js';
 import type { Recorded } from './compare.js';
 import { Decider, pendingRestoreIn } from './decider.js';
-import { blockLosses } from './guards.js';
+import { blockLosses, countedLists, mayTake } from './keep.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
@@ -40,11 +40,12 @@ export function replanOf(
   byKey: ReadonlyMap<string, Addressed>,
   planned: Decider,
   read: ReadLists,
+  changes: readonly Change[],
 ): Replan {
   let decider = planned;
   let held = read;
-  /** The lists in which holders are counted for `safety.keep`: changes that await others have their own, read after these. */
-  const countedIn = new Map<boolean, ReadLists>();
+  /** The lists in which holders are counted for `safety.keep`, by what a change awaits: they are read after that. */
+  const countedIn = new Map<string, ReadLists>();
   /** The lists of the present decider. */
   let seen: References | undefined;
   const carries: Replan['carries'] = ({ kind, requests, apply: { key } }) => {
@@ -76,13 +77,20 @@ export function replanOf(
         seen = references;
       }
       const again = await withSlowHashes(() => decider.decide(one, live.get(one.subject)));
-      if (again === undefined || options.safety.keep.length === 0) return again;
-      const isLast = change.awaits !== undefined;
-      const known = countedIn.get(isLast);
+      if (again === undefined || options.safety.keep.length === 0 || !mayTake(again)) return again;
+      const awaited = (change.awaits ?? []).join();
+      const known = countedIn.get(awaited);
       const counted =
         known !== undefined && known.at >= notBefore ? known : { at: performance.now(), lists: {} };
-      countedIn.set(isLast, counted);
-      const [kept] = await blockLosses([again], { ...options, read: counted }, decider.references, () => []);
+      countedIn.set(awaited, counted);
+      const present = await observe([], countedLists, {
+        ...options,
+        lists: counted.lists,
+        progress: noProgress,
+      });
+      // What the rest of the plan takes counts, and what it gives counts as soon as the server shows it.
+      const rest = async () => changes.filter(({ apply }) => apply.key !== key);
+      const [kept] = await blockLosses([again], { ...options, read: counted }, present.references, rest);
       return kept;
     },
     repair({ apply }, restore, live, aim) {
