@@ -356,11 +356,11 @@ export interface Kind {
   naming?(identity: Identity, references: References): Naming;
   /** Whether the server shows objects of this kind. */
   readable(profile: Profile): boolean;
-  /** The list with all objects; `own` if references don't use it. Omitted if each object is read with its own request. */
+  /** The list in which `observe` finds the objects; `own` if it reads a list itself. Omitted if it reads each object with a request. */
   readonly listedIn?: 'own' | ListName;
   /** Whether the server refuses the name of another object of the kind. */
   readonly uniqueNames?: true;
-  /** Reads objects; called if the kind is readable. Every object gets an entry. */
+  /** Reads objects; called if the kind is readable. Returns an entry for each object, or none if the server lacks the list. */
   observe<T extends { readonly identity: Identity }>(
     objects: readonly T[],
     context: ObserveContext,

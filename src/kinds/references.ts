@@ -10,7 +10,7 @@ import { Catalog, type CatalogOptions, type OtherNames, readRows } from './catal
 import type { Declared, Identity } from './declared.js';
 import { readListing } from './listing.js';
 
-/** Lists of the server, in which references are looked up, in the order of messages. */
+/** Lists of the server that are read once for all that use them, in the order of messages. */
 export const listNames = [
   'organizations',
   'scopes',

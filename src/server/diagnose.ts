@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../base/problem-codes.js';
 import { type ServerFailure as Failure, faultOf, ServerFailure } from './failures.js';
-import { operations, type Scope } from './operations.js';
+import { type BorutaScope, operations, type Scope } from './operations.js';
 import type { Profile, ProfileName } from './profiles.js';
 import type { Reader } from './reader.js';
 import { parseAnything, profileByUnknownPath, unknownPathRead } from './recognise.js';
@@ -26,11 +26,11 @@ const tryLater = "check the server's log, and proxies and gateways in front of i
 /** The id of a backend that doesn't exist: reading its template shows whether the credentials have the scope. */
 const missingId = '00000000-0000-0000-0000-000000000000';
 
-/** Reads that need further scopes of Boruta. */
-const probes: readonly { readonly path: string; readonly scope: Scope }[] = [
-  { path: `/api/roles/${missingId}`, scope: 'scopes:manage:all' },
-  { path: '/api/configuration/error-templates/500', scope: 'configuration:manage:all' },
-];
+/** For each scope that only Boruta has, a path whose GET needs it. */
+const probes: { readonly [scope in BorutaScope]: string } = {
+  'scopes:manage:all': `/api/roles/${missingId}`,
+  'configuration:manage:all': '/api/configuration/error-templates/500',
+};
 
 /** Checks a server and the credentials, with GETs only. */
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
@@ -60,8 +60,9 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
         )
       : scopeCheck(operations.updateKeyPair.scope, keyPairs.failure, needed),
   ];
-  for (const { path, scope } of keyPairs === undefined ? [] : probes) {
-    if (!needed.includes(scope)) continue;
+  for (const scope of Object.keys(probes) as BorutaScope[]) {
+    if (keyPairs === undefined || !needed.includes(scope)) continue;
+    const path = probes[scope];
     const { failure } = await readOutcome(() =>
       reader.showExtra({ title: 'probe', path, scope }, {}, parseAnything),
     );

@@ -1,13 +1,11 @@
 import { isPathParameter } from '../base/identifiers.js';
 import type { Fields } from '../base/values.js';
 
-/** The scope that an operation requires; documented operations require one of the first three. */
-export type Scope =
-  | 'clients:manage:all'
-  | 'users:manage:all'
-  | 'identity-providers:manage:all'
-  | 'scopes:manage:all'
-  | 'configuration:manage:all';
+/** The scope that an operation requires. */
+export type Scope = 'clients:manage:all' | 'users:manage:all' | 'identity-providers:manage:all' | BorutaScope;
+
+/** A scope that no documented operation requires. */
+export type BorutaScope = 'scopes:manage:all' | 'configuration:manage:all';
 
 export interface Operation {
   readonly title: string;
