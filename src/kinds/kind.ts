@@ -367,6 +367,8 @@ export interface Kind {
   ): Promise<ReadonlyMap<T, Live>>;
   /** Resolves references to other objects. */
   resolve?(fields: Fields, context: ResolveContext): Resolved;
+  /** The lists in which the members of sets are looked up, by field. */
+  readonly setLists?: { readonly [field: string]: ListName };
   /** The lists in which a document's references are looked up. */
   referenceLists?(declared: Declared, profile: Profile): readonly ListName[];
   /** A decision that is not a comparison of fields: deleting, regenerating, adopting. */

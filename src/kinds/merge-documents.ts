@@ -1,8 +1,11 @@
+import { identifierKey } from '../base/identifiers.js';
 import type { Place } from '../base/problems.js';
-import { compareText, type Fields, isMap, mapValues, same, type Value } from '../base/values.js';
+import { type Fields, isMap, mapValues, same, type Value } from '../base/values.js';
+import type { Catalog } from './catalog.js';
 import { asReference, endOf, idOrName, listsOf, partPath, setParts, value } from './fields.js';
 import { kindOf } from './index.js';
 import type { Declared, Identity, Kind } from './kind.js';
+import type { References } from './references.js';
 
 /** Two documents that declare different values for one object. */
 export interface Contradiction {
@@ -30,9 +33,9 @@ function placeOf({ document, path }: Source): Place {
 
 /**
  * Merges several documents about the same object into one; a document about only this object is the first. Sets are joined, maps are
- * merged by key, and other values must be equal. Pure.
+ * merged by key, and other values must be equal. Without `references`, a name may be that of an id. Pure.
  */
-export function mergeDocuments(identity: Identity, documents: readonly Declared[]) {
+export function mergeDocuments(identity: Identity, documents: readonly Declared[], references?: References) {
   const [first] = documents;
   if (first === undefined) throw new Error('no document to merge');
   const kind = kindOf(first.kind);
@@ -48,7 +51,7 @@ export function mergeDocuments(identity: Identity, documents: readonly Declared[
     if (one === undefined) continue;
     sources.set(field, { document: one.document, path: [field] });
     fields[field] =
-      parts.length === 1 ? one.declared : mergeField(kind, field, parts, sources, contradictions);
+      parts.length === 1 ? one.declared : mergeField(kind, field, parts, sources, contradictions, references);
   }
   const conditions = documents.flatMap((document) => document.conditions ?? []);
   const sourceOf = (path: readonly (string | number)[]): Source => {
@@ -100,13 +103,19 @@ function mergeField(
   parts: Parts,
   sources: Sources,
   contradictions: Contradiction[],
+  references: References | undefined,
 ) {
   const { type } = kind.fields[field] ?? value;
   const differs: Differs = (path, one, other, removed) => {
     const places = [placeOf(one), placeOf(other)] as const;
     contradictions.push({ path, places, ...(removed === undefined ? {} : { removed }) });
   };
-  if (type === 'set') return mergeSets(field, parts, sources, differs);
+  if (type === 'set') {
+    const name = kind.setLists?.[field];
+    const list = references && ((name && references[name]) ?? null);
+    const isSame: Same = (one, other) => isSameSet(one, other, list);
+    return mergeSets(field, parts, sources, differs, isSame);
+  }
   const isPartwise = (type === 'map' || type === 'members') && parts.every(({ declared }) => isMap(declared));
   const merged: Fields = {};
   const seen = new Map<string, Source>();
@@ -127,10 +136,12 @@ function mergeField(
   return isPartwise ? merged : (merged[''] ?? null);
 }
 
+type Same = (one: Value, other: Value) => boolean;
+
 type Differs = (path: string, one: Source, other: Source, removed?: string) => void;
 
 /** The parts of a set that several documents declare. The resolver checks them again after it resolved names. */
-function mergeSets(field: string, parts: Parts, sources: Sources, differs: Differs): Value {
+function mergeSets(field: string, parts: Parts, sources: Sources, differs: Differs, isSame: Same): Value {
   const merged: { [part: string]: Member[] } = {};
   let whole: { readonly source: Source; readonly list: Value } | undefined;
   for (const { document, declared } of parts) {
@@ -140,7 +151,7 @@ function mergeSets(field: string, parts: Parts, sources: Sources, differs: Diffe
       if (whole === undefined) {
         whole = { source, list: own };
         merged.whole = [];
-      } else if (!same(inOrder(whole.list), inOrder(own))) differs(field, whole.source, source);
+      } else if (!isSame(whole.list, own)) differs(field, whole.source, source);
       else continue;
     }
     for (const { path, list } of listsOf(declared)) {
@@ -174,13 +185,44 @@ interface Member {
   readonly source: Source;
 }
 
-/** A declared set, sorted by member. */
-function inOrder(set: Value): Value {
-  if (!Array.isArray(set)) return set;
-  return set.map(asReference).sort((a, b) => compareText(idOrName(a) ?? '', idOrName(b) ?? ''));
+/** Whether two declared sets are the same, with the server's list; null if there is none. Without it, they may be the same. */
+function isSameSet(one: Value, other: Value, list: Catalog | null | undefined): boolean {
+  const [left, right] = [identified(one, list), identified(other, list)];
+  const isAlike = (a: Fields, b: Fields): boolean => {
+    const mayHaveName = list === undefined && [a, b].every(({ id }) => id !== undefined);
+    return (
+      same(a, b) ||
+      (mayHaveName &&
+        [a, b].some(({ name }) => name === undefined) &&
+        same({ ...a, name: null }, { ...b, name: null }))
+    );
+  };
+  const isIn = (set: readonly Fields[], element: Fields): boolean => set.some((two) => isAlike(two, element));
+  const onlyLeft = left.filter((element) => !isIn(right, element));
+  const onlyRight = right.filter((element) => !isIn(left, element));
+  if (onlyLeft.length === 0 && onlyRight.length === 0) return true;
+  const named = (set: readonly Fields[]): number => set.filter(({ id }) => id === undefined).length;
+  return (
+    list === undefined &&
+    onlyLeft.length === onlyRight.length &&
+    named(onlyLeft) + named(onlyRight) === onlyLeft.length
+  );
 }
 
-/** The instant at which the access of a declared member ends; null if it has no end. */
+/** The members of a declared set, with ids instead of names of a list. */
+function identified(set: Value, list: Catalog | null | undefined): Fields[] {
+  const members = Array.isArray(set) ? set : [];
+  return members.map(asReference).map((element) => {
+    const { id, name, ...rest } = element;
+    if (typeof id === 'string') {
+      const isRight = list?.byId(id)?.name === name;
+      return { ...rest, id: identifierKey(id), ...(name === undefined || isRight ? {} : { name }) };
+    }
+    const row = typeof name === 'string' ? list?.find(name) : undefined;
+    return typeof row === 'object' ? { ...rest, id: identifierKey(String(row.id)) } : element;
+  });
+}
+
 function union(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())];
 }

@@ -9,7 +9,7 @@ import { type LookupResult, SetResolver } from './resolve-sets.js';
 import { userTraits } from './user-schema.js';
 
 /** The list in which the elements of each set of a user are looked up. */
-const listOfField: { readonly [field: string]: ListName } = {
+export const listOfField: { readonly [field: string]: ListName } = {
   organizations: 'organizations',
   authorized_scopes: 'scopes',
   roles: 'roles',

@@ -37,7 +37,7 @@ import { type ListName, listRead, type References } from './references.js';
 import { profileProblems } from './rules.js';
 import { userProblems } from './user-checks.js';
 import { decideDeletion, findUser, userCreation, userDeletion } from './user-creation.js';
-import { listsForUser, onlyExisting, resolveUser } from './user-references.js';
+import { listOfField, listsForUser, onlyExisting, resolveUser } from './user-references.js';
 import { backend, userSchema, userTraits } from './user-schema.js';
 import { replaceUser } from './user-update.js';
 import { users } from './users.js';
@@ -141,6 +141,7 @@ export const user: Kind = {
     });
   },
   referenceLists: listsForUser,
+  setLists: listOfField,
   resolve: resolveUser,
   decide: decideDeletion,
   creation: userCreation,

@@ -26,7 +26,7 @@ import { planDigest } from './digest.js';
 import { expand } from './expand.js';
 import { blockProtected, blockProtectedLosses, markPrivileged } from './guards.js';
 import { blockLosses, type Find, uselessKeeps } from './keep.js';
-import { listsFor, listsOfNames, observe, partOfNewObject } from './observe.js';
+import { listsFor, listsOfNames, listsOfWholeSets, observe, partOfNewObject } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { inStages, orderChanges } from './order.js';
 import { blockedFor, type Change, emptyChange, type Plan, type PlanWarning } from './plan.js';
@@ -133,7 +133,8 @@ async function withDocumentsById(options: BuildOptions) {
   const { declared, selection, profile, state } = options;
   // The documents of an undo have ids and no ended access.
   if (options.adjust !== undefined) return { options, names: [], warnings: [], covered: [] };
-  const names = listsOfNames(declared, selection.targets, profile);
+  const named = listsOfNames(declared, selection.targets, profile);
+  const names = [...new Set([...named, ...listsOfWholeSets(declared, profile)])];
   const read = reusableLists([], names, options.read);
   const references =
     names.length === 0 ? {} : (await observe([], names, { ...options, lists: read.lists })).references;

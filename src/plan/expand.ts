@@ -44,9 +44,11 @@ export function expand(
     const { identity } = document;
     if (Object.entries(others.identity).some(([part, text]) => identity[part] !== text)) return document;
     covering.delete(address);
-    return mergeAbout(document.identity, [document, ...others.documents]);
+    return mergeAbout(document.identity, [document, ...others.documents], references);
   });
-  const rest = [...covering.values()].map(({ identity, documents }) => mergeAbout(identity, documents));
+  const rest = [...covering.values()].map(({ identity, documents }) =>
+    mergeAbout(identity, documents, references),
+  );
   return { declared: [...own, ...rest], warnings };
 }
 
@@ -126,10 +128,14 @@ function withId(document: Declared, references: References): Declared {
 }
 
 /** Merges several documents about an object into one, with a reason if they contradict each other. */
-export function mergeAbout(identity: Identity, documents: readonly Declared[]): Declared {
+export function mergeAbout(
+  identity: Identity,
+  documents: readonly Declared[],
+  references?: References,
+): Declared {
   const [only, ...others] = documents;
   if (only !== undefined && others.length === 0) return only;
-  const { document, contradictions } = mergeDocuments(identity, documents);
+  const { document, contradictions } = mergeDocuments(identity, documents, references);
   if (contradictions.length === 0) return document;
   const sentences = contradictions.map(({ path, places: [one, other], removed }) =>
     removed === undefined

@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { allSettled, interrupted } from '../base/concurrency.js';
 import type { Progress } from '../base/progress.js';
 import { lazy } from '../base/values.js';
+import { setParts } from '../kinds/fields.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live, ObserveContext } from '../kinds/kind.js';
 import {
@@ -173,6 +174,17 @@ export function listsOfNames(documents: readonly Declared[], targets: readonly s
       : [],
   );
   return [...new Set([...named, ...targeted])].filter((name) => listScope(name, profile) !== undefined);
+}
+
+/** The lists in which names in whole sets are found, if several documents may declare the sets of an object. */
+export function listsOfWholeSets(documents: readonly Declared[], profile: Profile): readonly ListName[] {
+  if (!documents.some(({ selector }) => selector !== undefined)) return [];
+  return documents.flatMap(({ kind, fields }) =>
+    Object.entries(kindOf(kind).setLists ?? {}).flatMap(([field, list]) => {
+      const { whole } = setParts(fields[field] ?? null);
+      return Array.isArray(whole) && whole.length > 0 && listScope(list, profile) !== undefined ? [list] : [];
+    }),
+  );
 }
 
 /** Matches a target that can only contain an id, or that selects all objects. */

@@ -110,7 +110,11 @@ export function createUpdate(declared: Declared, written: Json, live: Live, opti
   /** A message if a document about several objects declares another value. */
   const contradiction = (next: Declared, field: string): string | undefined => {
     const one = { ...next, fields: { [field]: next.fields[field] ?? null } };
-    const [other] = mergeDocuments(declared.identity, [one, ...options.covering]).contradictions;
+    const [other] = mergeDocuments(
+      declared.identity,
+      [one, ...options.covering],
+      options.references,
+    ).contradictions;
     const place = other?.places[1];
     return place && `the document at ${place.file}:${place.line} declares another value`;
   };

@@ -260,6 +260,22 @@ describe('a document about many users', () => {
     const set = { ...one, organizations: ['initech', 'globex'] };
     const other = { ...one, organizations: ['globex', 'initech'] };
     expect(todo(await at.plan(set, other))).toEqual([`update ${ada}`]);
+    // By name and by id, only the server tells.
+    const { globex, initech, acme } = ids;
+    const named = { id: initech, name: 'initech' };
+    const refusal = (...documents: Doc[]): Promise<string> =>
+      at.plan(...documents).then(
+        (plan) => changeOf(plan, ada).reason ?? '',
+        ({ problems }) => problems[0].code,
+      );
+    for (const organizations of [
+      [initech, globex],
+      [named, 'globex'],
+      [{ id: globex.toUpperCase() }, named],
+    ])
+      expect(todo(await at.plan(set, { ...one, organizations }))).toEqual([`update ${ada}`]);
+    for (const organizations of [[acme, globex], [{ ...named, name: 'acme' }, 'globex'], [initech]])
+      expect(await refusal(set, { ...one, organizations })).toMatch(/^contradiction|declared differently/);
     const matched = { ...staff, group: 'b' };
     expect(changeOf(await at.plan({ ...byName, group: 'a' }, matched), ada).reason).toContain(
       '"group" is declared differently at manifests/0.yaml:4 and manifests/1.yaml',
