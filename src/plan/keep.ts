@@ -31,7 +31,8 @@ export function uselessKeeps(keeps: readonly KeepRule[], { scopes, roles }: Refe
 
 /** Whether a change may take a scope or role from somebody. */
 export function mayTake({ kind, destructions }: Change): boolean {
-  return destructions.length > 0 || kindOf(kind).revokes !== undefined;
+  const { access, revokes } = kindOf(kind);
+  return revokes !== undefined || (access !== undefined && destructions.length > 0);
 }
 
 /**

@@ -72,6 +72,14 @@ describe('safety.keep counts', () => {
     expect(holders(at)).toEqual(['new@acme.example']);
   });
 
+  it('nobody for a change that takes no access, since the token may not be allowed to list users', async () => {
+    const at = await site({ safety: { keep }, tokens: { narrow: ['configuration:manage:all'] } });
+    const page: Doc = { kind: 'ErrorTemplate', type: '404' };
+    await at.apply({ ...page, content: 'Gone' });
+    await at.declare({ ...page, state: 'absent' });
+    expect(Object.values((await at.applyAfter(() => {})).said)).toEqual(['applied']);
+  });
+
   it('no user that has the scope only until the end of the plan', async () => {
     const at = await guarded([{ scope: MANAGE, at_least: 2 }]);
     expect(await planned(at, {}, promoted, demoted)).toEqual([
