@@ -84,7 +84,7 @@ function readKind(root: MapNode, { file, variables }: DocumentContext): Document
   return [error('unknown-kind', message, places(), `kinds: ${names.join(', ')}`)];
 }
 
-/** Problems of identifiers from process variables: they can't be secret, since addresses, paths and records contain them. */
+/** Problems of identifiers and ends from process variables: they can't be secret, since addresses, plans and records contain them. */
 function sensitiveIdentities(
   kind: Kind,
   root: MapNode,
@@ -99,7 +99,7 @@ function sensitiveIdentities(
 function sensitiveIdentity(what: string, places: readonly Place[]): Problem {
   return error(
     'sensitive-identity',
-    `"${what}" can't come from a process variable, since it identifies the object`,
+    `"${what}" can't come from a process variable, since plans and records show it`,
     places,
     'put the value into "vars" of the configuration',
   );
@@ -114,18 +114,19 @@ function identifiesObject(kind: Kind, root: MapNode, path: Path): boolean {
   return identifiesElement(type, rest);
 }
 
-/** Whether a path is the id or the name of a set's element, which identifies the element. */
+/** Whether a path is the id, the name or the end of a set's element, or a reference to another object. */
 function identifiesElement(type: FieldType, path: Path): boolean {
   if (type.type === 'members') {
     const [member = '', ...rest] = path;
     const inner = type.members[member];
     return inner !== undefined && identifiesElement(inner, rest);
   }
+  if (type.type === 'reference') return true;
   if (type.type === 'list') return path[1] === type.by;
   if (type.type !== 'set') return false;
   // The elements may be within `add` or `remove`.
   const [, member, ...rest] = typeof path[0] === 'string' ? path.slice(1) : path;
-  if (member === undefined || member === 'id' || member === 'name') return true;
+  if (member === undefined || ['id', 'name', 'until'].includes(String(member))) return true;
   const inner = type.nested[member];
   return inner !== undefined && identifiesElement(inner, rest);
 }
