@@ -18,7 +18,7 @@
  *
  * The command and the action use the same functions and types. The embedded server is `idops/sandbox`.
  */
-import { stringifyJson } from './base/json.js';
+import { jsonText } from './base/escape.js';
 import { type RenderOptions, type Report, render } from './report/formats.js';
 import type { Redactor } from './secrets/redactor.js';
 
@@ -88,5 +88,5 @@ export async function show<T>(
 ): Promise<string> {
   const defaults = { color: false, debug: false, folder: '' };
   const rendering = await render(report, format, report.redact(shown, redactor), { ...defaults, ...look });
-  return 'json' in rendering ? `${stringifyJson(rendering.json, 2)}\n` : rendering.text;
+  return 'json' in rendering ? jsonText(rendering.json) : rendering.text;
 }

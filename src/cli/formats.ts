@@ -1,5 +1,5 @@
 import { dirname, relative, sep } from 'node:path';
-import { stringifyJson } from '../base/json.js';
+import { jsonText } from '../base/escape.js';
 import { error, type Problem, refuse } from '../base/problems.js';
 import { writeOutput } from '../base/write-file.js';
 import {
@@ -88,7 +88,7 @@ export async function show<T>(
       else output.result(rendering.text);
       continue;
     }
-    const text = 'json' in rendering ? `${stringifyJson(rendering.json, 2)}\n` : rendering.text;
+    const text = 'json' in rendering ? jsonText(rendering.json) : rendering.text;
     await writeOutput(file, text);
   }
 }

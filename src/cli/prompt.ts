@@ -39,6 +39,8 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions) 
     const abort = (): void => aborted.abort();
     const onKey = (_: unknown, key?: { ctrl?: boolean; name?: string }): void => {
       if (key?.ctrl === true && key.name === 'd') abort();
+      // Programs such as expect send a line feed for Enter, which would clear the answer.
+      if (key?.name === 'enter') key.name = 'return';
     };
     stdin.on('keypress', onKey).once('end', abort).once('close', abort);
     try {

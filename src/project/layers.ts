@@ -1,4 +1,4 @@
-import { error, ProblemsError, refuse, sortByPlace } from '../base/problems.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { isReference } from '../secrets/mask-lines.js';
 import { check } from '../yaml/check.js';
 import { parseYaml } from '../yaml/parse.js';
@@ -20,6 +20,8 @@ export interface EnvironmentConfig {
 
 /** The configuration, merged with the chosen environment and with each of the others. */
 export interface MergedConfigs {
+  /** Problems of the structure. */
+  readonly problems: readonly Problem[];
   readonly chosen: MapNode;
   /** Only the chosen environment; undefined if none is chosen. */
   readonly overrides: MapNode | undefined;
@@ -63,11 +65,11 @@ export function readConfig(file: SourceFile, environment: string | null): Merged
         : `known environments: ${known.join(', ')}`;
     problems.push(error('unknown-environment', message, [], hint));
   }
-  refuse(sortByPlace(problems));
   const base = omit(root, (name) => name === 'environments');
   const mergeEnvironment = ({ node }: { readonly node: Node }): MapNode =>
     node.type === 'map' ? merge(withoutStateLocation(base, node), node) : base;
   return {
+    problems,
     chosen: chosen === undefined ? base : mergeEnvironment(chosen),
     overrides: chosen?.node.type === 'map' ? chosen.node : undefined,
     environments: known,

@@ -2,7 +2,14 @@ import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
 import type { KindName } from '../base/kind-names.js';
-import { type Place, type Problem, ProblemsError, problemError, refuse } from '../base/problems.js';
+import {
+  type Place,
+  type Problem,
+  ProblemsError,
+  problemError,
+  refuse,
+  sortByPlace,
+} from '../base/problems.js';
 import { defaultSafety, type Safety } from '../base/safety.js';
 import { firstFew } from '../base/words.js';
 import { limits } from '../mail/limits.js';
@@ -26,7 +33,7 @@ import { configPath, environmentSetting, type ProjectOptions, unreadableConfig }
 import { type EnvironmentConfig, type MergedConfigs, omit, readConfig } from './layers.js';
 import { type PrivateInputs, privateInputs } from './private-inputs.js';
 import {
-  addressProblems,
+  literalProblems,
   type ServerOverrides,
   type ServerSettings,
   ServerSettingsBuilder,
@@ -47,7 +54,20 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
     throw problemError('file-unreadable', `${shownPath(dirname(path), cwd)} ${unreadable(failure).detail}`);
   });
   const environment = options.env ?? environmentSetting(variables, 'IDOPS_ENV') ?? null;
-  return new Project(options, root, file, environment, readConfig(file, environment));
+  return createProject(options, root, file, environment);
+}
+
+/** Checks the structure of a configuration, and its literal values too if something is wrong, so that all problems are reported. */
+function createProject(
+  options: Pick<ProjectOptions, 'cwd' | 'variables' | 'tokenFile'>,
+  root: string,
+  file: SourceFile,
+  environment: string | null,
+): Project {
+  const config = readConfig(file, environment);
+  const project = new Project(options, root, file, environment, config);
+  if (config.problems.length > 0) refuse(sortByPlace([...config.problems, ...project.literalProblems()]));
+  return project;
 }
 
 /** A glob of manifests. A default glob has no place, and may match no file. */
@@ -84,9 +104,9 @@ export class Project {
   #privateInputs: PrivateInputs | undefined;
   #create: z.infer<typeof createSchema> | undefined;
 
-  /** Only for `loadProject`. */
+  /** Only for `createProject`. */
   constructor(
-    options: ProjectOptions,
+    options: Pick<ProjectOptions, 'cwd' | 'variables' | 'tokenFile'>,
     root: string,
     source: SourceFile,
     environment: string | null,
@@ -172,11 +192,11 @@ export class Project {
     ];
   }
 
-  /** Problems of literal addresses and of references in the `server` section of any environment. */
-  addressProblems(): readonly Problem[] {
+  /** Problems of literal addresses, literal tokens and references in the `server` section of any environment. */
+  literalProblems(): readonly Problem[] {
     // If an environment is chosen, the shared part may be incomplete.
     const used = this.#layers().filter(({ name }) => this.environment === null || name !== null);
-    return addressProblems(used, this.#source);
+    return literalProblems(used, this.#source);
   }
 
   /** Environments with different servers that share one state. */
@@ -206,7 +226,7 @@ export class Project {
     const { cwd, root, environment } = this;
     const file = new SourceFile({ file: this.file }, text);
     const options = { cwd, variables: this.#process, tokenFile: this.#tokenFile };
-    return new Project(options, root, file, environment, readConfig(file, environment));
+    return createProject(options, root, file, environment);
   }
 
   /** The place of a setting; empty if the configuration doesn't have it. */

@@ -394,16 +394,29 @@ export class ServerSettingsBuilder {
   }
 }
 
-const addresses = [
-  { path: ['base_url'], what: 'the base URL' },
-  { path: ['auth', 'client_credentials', 'token_url'], what: 'the token address' },
-] as const;
+type LiteralCheck = (text: string, places: readonly Place[], allowInsecureHttp: boolean) => Problem | null;
+
+const addressCheck =
+  (what: string): LiteralCheck =>
+  (text, places, allowInsecureHttp) => {
+    const checked = checkBaseUrl(text, { allowInsecureHttp, what, places });
+    return isBaseUrl(checked) ? null : checked;
+  };
+
+const literals: readonly { readonly path: readonly string[]; readonly wrong: LiteralCheck }[] = [
+  { path: ['base_url'], wrong: addressCheck('the base URL') },
+  { path: ['auth', 'client_credentials', 'token_url'], wrong: addressCheck('the token address') },
+  {
+    path: ['auth', 'token'],
+    wrong: (text, places) => tokenProblem(text.trim(), 'server.auth.token', places),
+  },
+];
 
 /**
  * Problems of the `server` section of any environment that are known without process variables: invalid references, such as an unclosed
- * one, and invalid literal addresses.
+ * one, and invalid literal addresses and tokens.
  */
-export function addressProblems(layers: readonly EnvironmentConfig[], file: SourceFile): Problem[] {
+export function literalProblems(layers: readonly EnvironmentConfig[], file: SourceFile): Problem[] {
   const found = new Map<string, Problem>();
   for (const { config, variables, resolve } of layers) {
     const section = find(config, ['server']);
@@ -416,13 +429,12 @@ export function addressProblems(layers: readonly EnvironmentConfig[], file: Sour
     const allows = find(section.node, ['allow_insecure_http']);
     // The value of a variable is unknown here, and may be true.
     const allowInsecureHttp = allows.complete && allows.node.type === 'scalar' && allows.node.value !== false;
-    for (const { path, what } of addresses) {
+    for (const { path, wrong } of literals) {
       const { node, complete } = find(section.node, path);
       if (!complete || node.type !== 'scalar') continue;
       const { text, tainted, unknown } = resolve(node);
-      if (tainted || unknown) continue;
-      const checked = checkBaseUrl(text, { allowInsecureHttp, what, places: [file.place(node.range)] });
-      if (!isBaseUrl(checked)) found.set(`${checked.code} ${node.range.start}`, checked);
+      const problem = tainted || unknown ? null : wrong(text, [file.place(node.range)], allowInsecureHttp);
+      if (problem !== null) found.set(`${problem.code} ${node.range.start}`, problem);
     }
   }
   return [...found.values()];

@@ -49,11 +49,11 @@ export async function validateProject(
         )
       : [];
     const ignored = loaded.declared.flatMap((one) => ignoredProblems(one, kindOf(one.kind), project.profile));
-    const addresses = [...project.addressProblems(), ...(await project.sharedStateProblems())];
+    const server = [...project.literalProblems(), ...(await project.sharedStateProblems())];
     await pauses.pause();
     return {
       problems: [
-        ...addresses,
+        ...server,
         ...settings,
         ...loaded.problems,
         ...ignored,

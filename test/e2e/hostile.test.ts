@@ -27,12 +27,14 @@ describe('text that could forge output', () => {
     const documents = hostile.map(
       (label, index) => `kind: Organization\nid: hostile-${index}\nlabel: ${JSON.stringify(label)}\n`,
     );
-    const { idops, sandbox } = await project({ 'manifests/all.yaml': documents.join('---\n') });
+    const { idops, sandbox, read } = await project({ 'manifests/all.yaml': documents.join('---\n') });
     hostile.forEach((name, index) => {
       sandbox.data.organizations.push({ id: `hostile-${index}`, name, label: `${name} before` });
     });
     for (const args of ['plan --debug', 'plan --format json', 'apply --yes --debug'])
       expectHarmless(await succeeded(idops(args)));
+    await succeeded(idops('list --format json=list.json'));
+    expect(await read('list.json')).not.toMatch(harmful);
   });
 
   it.each(hostile)('is escaped in an error message of the server: %j', async (text) => {

@@ -20,6 +20,15 @@ describe('the question before changes are sent', () => {
     expect(made.writes()).toHaveLength(1);
   });
 
+  test('accepts a line feed for Enter, as expect sends it', async () => {
+    const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
+    const at = sit(made, ['apply']);
+    await at.shown('(no environment)?');
+    at.type('y\n');
+    expect(await at.ended).toBe(0);
+    expect(made.writes()).toHaveLength(1);
+  });
+
   test('ignores what was typed before it was shown', async () => {
     const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
     const at = sit(made, ['apply']);

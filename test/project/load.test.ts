@@ -286,24 +286,41 @@ describe('the server', () => {
   ])('a literal address, %s, is checked without a server: %j', async (baseUrl, codes) => {
     const text = `version: 1\nserver:\n  base_url: ${baseUrl}\n`;
     const project = await load(text, { variables: { IDOPS_BASE_URL: 'ftp://x' } });
-    expect(project.addressProblems().map(coded)).toEqual(codes);
+    expect(project.literalProblems().map(coded)).toEqual(codes);
+  });
+
+  test('a literal token is checked without a server', async () => {
+    const project = await load("version: 1\nserver:\n  auth: {token: 'abc'}\n");
+    expect(project.literalProblems().map(coded)).toEqual(['bad-token idops.yaml:3:17']);
+  });
+
+  test('wrong structure and wrong literal values are reported together', async () => {
+    const text =
+      'version: 1\nserver:\n  base_url: ftp://x\n  bogus: 1\nenvironments:\n  p: {server: {base_url: ftp://y}, other: 1}\n';
+    const expected = [
+      'bad-address idops.yaml:3:13',
+      'unknown-field idops.yaml:4:3',
+      'bad-address idops.yaml:6:26',
+      'unknown-field idops.yaml:6:36',
+    ];
+    expect((await problemsOf(() => load(text))).map(coded)).toEqual(expected);
   });
 
   test('an unclosed reference is reported once, without a server', async () => {
     const text = `version: 1\nserver:\n  base_url: \${IDOPS_BASE_URL\n  auth:\n    token: \${IDOPS_TOKEN\nenvironments:\n  a: {server: {profile: boruta}}\n`;
     const project = await load(text, { variables: { IDOPS_BASE_URL: 'x', IDOPS_TOKEN: 'a-token' } });
     const found = ['bad-variable idops.yaml:3:13', 'bad-variable idops.yaml:5:12'];
-    expect(project.addressProblems().map(coded)).toEqual(found);
-    expect((await load(text, { env: 'a' })).addressProblems().map(coded)).toEqual(found);
+    expect(project.literalProblems().map(coded)).toEqual(found);
+    expect((await load(text, { env: 'a' })).literalProblems().map(coded)).toEqual(found);
   });
 
   test('addresses of other environments are checked too, and shared values where they are used', async () => {
     const text = `version: 1\nserver: {base_url: 'http://a.example'}\nenvironments:\n  a: {server: {allow_insecure_http: true}}\n  b: {server: {base_url: 'ftp://x'}}\n`;
-    expect((await load(text)).addressProblems().map(coded)).toEqual([
+    expect((await load(text)).literalProblems().map(coded)).toEqual([
       'insecure-http idops.yaml:2:20',
       'bad-address idops.yaml:5:26',
     ]);
-    expect((await load(text, { env: 'a' })).addressProblems().map(coded)).toEqual([
+    expect((await load(text, { env: 'a' })).literalProblems().map(coded)).toEqual([
       'bad-address idops.yaml:5:26',
     ]);
   });
