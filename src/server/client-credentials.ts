@@ -120,6 +120,7 @@ async function requestTokenOnce(
       headers: {
         authorization: `Basic ${basic}`,
         accept: 'application/json',
+        'accept-encoding': 'identity',
         'content-type': 'application/x-www-form-urlencoded',
         'user-agent': `idops/${version}`,
       },

@@ -60,7 +60,7 @@ export interface FailureFacts {
   /** Whether an attempt may have reached the server. */
   readonly sent: boolean;
   /**
-   * Why there was no usable answer: an error code such as `ECONNREFUSED`, or `timeout`, `too-large`, `empty`, `not-utf-8`,
+   * Why there was no usable answer: an error code such as `ECONNREFUSED`, or `timeout`, `too-large`, `encoded`, `empty`, `not-utf-8`,
    * `not-json`, `wrong-type`; null if the status says enough. Failures of a proxy begin with `proxy:`.
    */
   readonly reason: string | null;
@@ -259,6 +259,8 @@ function whyUnusable(reason: string | null, detail: string | null): string {
       return `a body that is not JSON${detail === null ? '' : ` (${detail})`}; is base_url correct?`;
     case 'not-utf-8':
       return 'text that is not UTF-8';
+    case 'encoded':
+      return `a body with the encoding ${detail}, though idops accepts none`;
     case 'too-large':
       return 'too large a body';
     case 'wrong-type':

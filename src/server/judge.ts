@@ -83,7 +83,10 @@ function judgeBody<T>(
     return unusable({ reason: incompleteReason }, incompleteReason !== 'too-large');
   const document = body.length === 0 ? { wrong: 'empty' } : read(body, options);
   if ('wrong' in document) {
-    return unusable({ reason: document.wrong, detail: firstHeader(headers, 'content-type') ?? null });
+    const encoding = firstHeader(headers, 'content-encoding');
+    return encoding === undefined
+      ? unusable({ reason: document.wrong, detail: firstHeader(headers, 'content-type') ?? null })
+      : unusable({ reason: 'encoded', detail: encoding });
   }
   const parsed = parse(document.value);
   if (!('wrong' in parsed)) return { value: parsed.value, status };

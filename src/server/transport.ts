@@ -221,6 +221,8 @@ export class Transport {
       headers: {
         [credential.name]: credential.value,
         accept: 'application/json',
+        // Without it, a server may compress its answers.
+        'accept-encoding': 'identity',
         'user-agent': `idops/${version}`,
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
       },

@@ -103,6 +103,7 @@ describe('the writer', () => {
     expect(received[0]?.headers).toMatchObject({
       authorization: `Bearer ${token}`,
       accept: 'application/json',
+      'accept-encoding': 'identity',
       'content-type': 'application/json',
       'user-agent': `idops/${version}`,
     });

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer as createPlainServer } from 'node:net';
 import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { Agent, type Dispatcher, errors } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { exchange } from '../../src/server/exchange.js';
@@ -127,6 +128,15 @@ describe('a 2xx response', () => {
       expect(received).toHaveLength(1);
     });
   }
+
+  test('that is compressed is reported with its encoding', async () => {
+    const { origin } = await serve((response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"data": []}'));
+    });
+    expect((await failureOf(use(origin).reader.listOrganizations(1))).message).toContain(
+      'a body with the encoding gzip, though idops accepts none',
+    );
+  });
 
   test('with HTML is reported as HTML', async () => {
     const { origin } = await serve((response) => {
