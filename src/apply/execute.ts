@@ -5,14 +5,14 @@ import type { Progress } from '../base/progress.js';
 import { groupBy } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
-import { mayHarm } from '../kinds/traits.js';
+import { mayHarm, provesProfile } from '../kinds/traits.js';
 import { driftSincePlan } from '../plan/drift-since-plan.js';
 import type { Recognise } from '../plan/options.js';
 import { givesUp, stages, takesOver } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { ServerFailure } from '../server/failures.js';
 import { operationPath, operations, type Scope } from '../server/operations.js';
-import { adviceFor } from '../server/recognise.js';
+import { adviceFor, type ProbeResult } from '../server/recognise.js';
 import { Attempt, type AttemptResult, EXPIRED, type SendOptions } from './attempt.js';
 import {
   exceptionOutcome,
@@ -41,8 +41,8 @@ export interface ExecuteOptions extends SendOptions {
   readonly notBefore?: number;
   /** The instant that decides whether access has ended; by default, the time of each request. */
   readonly asOf?: string | undefined;
-  /** Finds the server's profile with one GET. */
-  readonly recognise: Recognise;
+  /** Finds the server's profile with one GET; null if the configuration has `trust_profile`. */
+  readonly recognise: Recognise | null;
   /** Once aborted, nothing new is started. */
   readonly signal: AbortSignal;
 }
@@ -82,6 +82,7 @@ class Execution {
   /** Why nothing more of a kind is sent. */
   readonly #stoppedKinds = new Map<KindName, string>();
   #stopReason: string | undefined;
+  #probed: Promise<ProbeResult | undefined> | undefined;
   #created = new CreatedIds([]);
   /** Outcomes that are being written to the journal. The next change doesn't wait for them. */
   readonly #pendingRecords: Promise<void>[] = [];
@@ -248,7 +249,7 @@ class Execution {
 
   /**
    * Adds advice to an outcome that looks like the server of another profile. If updates of that profile reset fields that aren't sent,
-   * no further change of this kind is sent. An error doesn't prove the profile, so one GET checks it.
+   * no further change of this kind is sent. Unless the answer proves the profile, one GET checks it, or the configuration trusts it.
    */
   async #checkProfile(
     kind: Kind,
@@ -258,12 +259,10 @@ class Execution {
     const otherProfile = betterProfile ?? suspectedProfile;
     if (otherProfile === undefined) return outcome;
     const stopped = this.#stoppedKinds.has(kind.name);
-    let isCertain = betterProfile !== undefined;
-    if (!isCertain && !stopped) {
-      const probeResult = await this.#options.recognise(kind.scope).catch(() => undefined);
-      if (probeResult?.kind === 'plain') return outcome;
-      isCertain = probeResult?.kind === 'recognised';
-    }
+    const isProven = betterProfile !== undefined && provesProfile(kind, betterProfile.name);
+    const probed = isProven || stopped ? undefined : await this.#probe(kind);
+    if (probed === 'plain') return outcome;
+    const isCertain = betterProfile !== undefined || probed === 'recognised';
     const losesFields = kind.traits[otherProfile.name].unsafe === true;
     if (losesFields && !stopped && (isCertain || (outcome.httpStatus ?? 0) >= 500)) {
       this.#stoppedKinds.set(
@@ -277,6 +276,14 @@ class Execution {
     return betterProfile === undefined
       ? withAdvice(outcomeWithProfile, adviceFor(otherProfile))
       : outcomeWithProfile;
+  }
+
+  /** What one GET reveals about the server's profile. A trusted profile is taken as it is. */
+  async #probe({ scope }: Kind): Promise<ProbeResult['kind'] | undefined> {
+    const { recognise } = this.#options;
+    if (recognise === null) return 'plain';
+    this.#probed ??= recognise(scope).catch(() => undefined);
+    return (await this.#probed)?.kind;
   }
 
   #attempt(kind: Kind): Attempt {

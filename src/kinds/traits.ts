@@ -104,6 +104,13 @@ export function betterProfileByReset(
   return otherProfiles(used).find(({ name }) => traits[name].signs?.resets === true);
 }
 
+/** Whether an answer with the signs of a profile proves it. A template without an id or with a changed body only suggests it. */
+export function provesProfile({ traits }: HasTraits, profile: string): boolean {
+  return Object.entries(traits).some(
+    ([name, { signs }]) => name === profile && signs?.losesSilently === true,
+  );
+}
+
 /** Whether the server may refuse an update or a deletion to protect this object. Then a 403 says nothing about other objects. */
 export function mayBeProtected({ protectsObjects = [] }: Traits, action: Action, { name }: Fields): boolean {
   if (action !== 'update' && action !== 'delete') return false;

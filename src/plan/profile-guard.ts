@@ -1,13 +1,15 @@
 import type { KindName } from '../base/kind-names.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
-import { betterProfile, mayHarm } from '../kinds/traits.js';
+import { betterProfile, mayHarm, provesProfile } from '../kinds/traits.js';
 import { operations } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { adviceFor, type ProbeResult } from '../server/recognise.js';
-import type { ResourceRecord, State } from '../state/state.js';
+import type { ResourceRecord } from '../state/state.js';
 import type { BuildOptions } from './options.js';
 import { blockedFor, type Change, type PlanWarning } from './plan.js';
+
+type GuardOptions = Pick<BuildOptions, 'profile' | 'recognise' | 'state'>;
 
 /**
  * Blocks updates that would destroy what they don't mention, because the server has another profile. Sends one GET if a change is at
@@ -16,9 +18,9 @@ import { blockedFor, type Change, type PlanWarning } from './plan.js';
 export async function guardProfile(
   given: readonly Change[],
   seen: Profile | undefined,
-  { profile, recognise, state }: Pick<BuildOptions, 'profile' | 'recognise' | 'state'>,
+  { profile, recognise, state }: GuardOptions,
 ): Promise<{ changes: readonly Change[]; warnings: readonly PlanWarning[] }> {
-  const changes = blockMarkedKinds(given, state, profile);
+  const changes = await blockMarkedKinds(given, { profile, recognise, state });
   const advice: readonly PlanWarning[] =
     seen === undefined ? [] : [{ code: 'other-profile', message: adviceFor(seen) }];
   const [request] = changes.find(isUnsafe)?.requests ?? [];
@@ -35,24 +37,31 @@ export async function guardProfile(
 }
 
 /**
- * Blocks changes of kinds for which an earlier run recorded another profile, until the configured profile changes. A plan that can't
- * read an object can't see what that run lost.
+ * Blocks changes of kinds for which an earlier run recorded another profile, until the configured profile changes. If that was no proof,
+ * the profile may be trusted, or one GET may disprove it. A plan that can't read an object can't see what that run lost.
  */
-function blockMarkedKinds(changes: readonly Change[], { resources }: State, used: Profile) {
+async function blockMarkedKinds(
+  changes: readonly Change[],
+  { profile: used, recognise, state: { resources } }: GuardOptions,
+): Promise<readonly Change[]> {
   const marks = new Map<KindName, readonly [string, Mark]>();
   for (const [key, { kind, other_profile: mark }] of Object.entries(resources))
     if (mark !== undefined && mark.profile !== used.name && !marks.has(kind)) marks.set(kind, [key, mark]);
-  return changes.map((change) => {
+  const block = async (change: Change): Promise<Change> => {
     const first = marks.get(change.kind);
     if (first === undefined) return change;
     const { key } = change.apply;
+    const kind = kindOf(change.kind);
     const own = Object.hasOwn(resources, key) ? resources[key]?.other_profile : undefined;
-    const isUnseen = own !== undefined && own.profile !== used.name && !kindOf(change.kind).readable(used);
+    const isUnseen = own !== undefined && own.profile !== used.name && !kind.readable(used);
     const isAffected = change.requests.length > 0 || (isUnseen && change.action === 'unchanged');
-    if (!isAffected) return change;
+    const isProven = provesProfile(kind, first[1].profile);
+    if (!isAffected || (!isProven && (recognise === null || (await recognise(kind.scope)).kind === 'plain')))
+      return change;
     const reason = own === undefined ? sawSigns(...first) : sawSigns(key, own);
     return blockedFor(change, reason);
-  });
+  };
+  return await Promise.all(changes.map(block));
 }
 
 type Mark = NonNullable<ResourceRecord['other_profile']>;

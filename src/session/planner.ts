@@ -23,6 +23,7 @@ import { labelPlan } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
 import type { Redactor } from '../secrets/redactor.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
+import type { Scope } from '../server/operations.js';
 import { type ProbeResult, probe } from '../server/recognise.js';
 import type { State } from '../state/state.js';
 import { type StoredOptions, storedPlanText } from './plan-file.js';
@@ -71,14 +72,21 @@ export class Planner {
     this.#read = read;
   }
 
-  /** Probes once what the server is; if that fails, the next plan probes again. */
-  readonly recognise: NonNullable<PlanHeader['recognise']> = (scope) => {
-    this.#probe ??= probe(this.#options.reading.reader, scope).catch((failure: unknown) => {
+  /** Probes once what the server is; null if the configuration trusts the profile. */
+  get recognise(): PlanHeader['recognise'] {
+    return this.#options.server.profileTrusted ? null : (scope) => this.#probeOnce(scope);
+  }
+
+  /** If a probe fails or tells nothing, the next one asks again. */
+  async #probeOnce(scope: Scope): Promise<ProbeResult> {
+    this.#probe ??= probe(this.#options.reading.reader, scope);
+    const result = await this.#probe.catch((failure: unknown) => {
       this.#probe = undefined;
       throw failure;
     });
-    return this.#probe;
-  };
+    if (result.kind === 'unclear') this.#probe = undefined;
+    return result;
+  }
 
   /** How to apply a plan; undefined if it may not be applied. */
   recipeOf(plan: Plan): PlanRecipe | undefined {
@@ -214,7 +222,7 @@ export class Planner {
       environment: project.environment,
       toolVersion: version,
       now: new Date(),
-      recognise: server.profileTrusted ? null : this.recognise,
+      recognise: this.recognise,
       safety,
       ownUser: subjectOf(server.auth),
     };

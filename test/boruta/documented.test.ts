@@ -7,6 +7,9 @@ import { changeOf, comparable, type Doc, ids, type Site, site, subsets, template
 
 const advice = /set "profile: boruta" under server/;
 
+/** A configuration that doesn't trust the profile, and a server that a GET reveals only after the first write. */
+const unproven = { uses: 'documented', trusts: false, hides: true } as const;
+
 const scope = (id: string, name: string): Json => ({ id, name, label: name });
 
 describe('the documented profile on Boruta never reports success if something was lost', () => {
@@ -32,7 +35,7 @@ describe('the documented profile on Boruta never reports success if something wa
         documents.push({ kind: 'User', id, whole: ['metadata'], ...Object.fromEntries(values) });
       }
     }
-    const at = await site({ seed: start, uses: 'documented' });
+    const at = await site({ seed: start, ...unproven });
     const ran = await at.apply(...documents);
     for (const { address, status, error } of ran.results) {
       expect([address, status]).toEqual([address, expect.not.stringMatching(/^applied$/)]);
@@ -149,7 +152,7 @@ describe('the documented profile on Boruta never reports success if something wa
   });
 
   test('a body that fell back stays a pending restore until the right profile restores it', async () => {
-    const at = await site({ uses: 'documented' });
+    const at = await site(unproven);
     const type = 'reset_password_instructions';
     const html = templateOf(at)?.html_content;
     const document = { kind: 'EmailTemplate', backend_id: ids.backend, type, txt_content: 'own' };
@@ -205,7 +208,7 @@ describe('32 users under the documented profile', () => {
     const seed = await startedSeed();
     const users = seed.users.filter(({ id }) => id === like);
     seed.users.push(...crowd.flatMap((id) => users.map((user) => ({ ...structuredClone(user), id }))));
-    return await site({ seed, profile, uses: 'documented' });
+    return await site({ seed, profile, ...unproven });
   }
 
   /** Applies; gives the results, how many users are others now, and how many requests were no reads. */
@@ -285,4 +288,43 @@ test('a documented server gets no such warning', async () => {
   expect(ran.plan.warnings).toEqual([]);
   expect(ran.results.map(({ status }) => status).sort()).toEqual(['applied', 'applied', 'failed']);
   expect(JSON.stringify(ran.results)).not.toContain('boruta');
+});
+
+describe('a documented server that changes what it is sent unchanged', () => {
+  const template = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
+
+  test.each([
+    ['gives each version a new id', { id: 'another' }, true],
+    ['gives each version a new id, without trust_profile', { id: 'another' }, false],
+    ['trims bodies', { html_content: '<p>{{ url }}</p>' }, true],
+    ['trims bodies, without trust_profile', { html_content: '<p>{{ url }}</p>' }, false],
+  ])('%s: no plan is blocked, and undo works', async (_, change, trusts) => {
+    const at = await site({ profile: 'documented', trusts });
+    Object.assign(templateOf(at) ?? {}, { html_content: '<p>{{ url }}</p>\n' });
+    at.fault = ({ method }) => {
+      if (method !== 'PATCH') return undefined;
+      const data = { ...templateOf(at), txt_content: 'own {{ url }}', ...change };
+      Object.assign(templateOf(at) ?? {}, data);
+      return { kind: 'answer', status: 200, body: { data } };
+    };
+    const ran = await at.apply({ ...template, txt_content: 'own {{ url }}' });
+    expect(ran.results).toMatchObject([{ status: 'not_converged' }]);
+    expect((await at.plan()).changes.map(({ action }) => action)).not.toContain('blocked');
+    at.fault = undefined;
+    const next = await at.apply({ ...template, txt_content: 'other {{ url }}' });
+    expect(next.results).toMatchObject([{ status: 'applied' }]);
+    expect((await at.undo(next.run)).results).toMatchObject([{ status: 'applied' }]);
+  });
+});
+
+test('a trusted profile is not checked after an error', async () => {
+  const at = await site({ profile: 'documented' });
+  at.fault = ({ method }) =>
+    method === 'PATCH' ? { kind: 'answer', status: 500, body: { code: 'a', message: 'b' } } : undefined;
+  const ran = await at.apply(
+    { kind: 'User', id: ids.ada, group: 'ops' },
+    { kind: 'User', id: ids.grace, group: 'ops' },
+  );
+  expect(ran.results.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
+  expect(at.sandbox.requests.map(({ path }) => path)).not.toContain('/api/idops-doctor');
 });

@@ -34,6 +34,10 @@ export interface Doc {
 export interface SiteOptions extends Omit<SandboxOptions, 'intercept'> {
   /** The profile that idops works with; that of the sandbox where it isn't given. */
   readonly uses?: 'documented' | 'boruta';
+  /** Whether the configuration has `trust_profile`; true where it isn't given. */
+  readonly trusts?: boolean;
+  /** Whether the unknown path answers 403 until the first write. */
+  readonly hides?: boolean;
   readonly concurrency?: number;
   readonly retries?: number;
   /** Further settings of `safety`. */
@@ -82,13 +86,18 @@ export interface Site {
 
 /** Starts a sandbox that behaves like Boruta, with a project beside it; both are gone after the test. */
 export async function site(options: SiteOptions = {}): Promise<Site> {
-  const { uses, concurrency, retries, safety, settings, ...sandboxOptions } = options;
+  const { uses, concurrency, retries, safety, settings, trusts = true, hides, ...sandboxOptions } = options;
   const folder = await temporaryFolder('boruta');
   let made: Site | undefined;
+  const isHidden = ({ path }: SandboxRequest) =>
+    hides === true &&
+    path === '/api/idops-doctor' &&
+    sandbox.requests.every(({ method }) => method === 'GET');
   const sandbox = await startSandbox({
     profile: 'boruta',
     ...sandboxOptions,
-    intercept: (request) => made?.fault?.(request),
+    intercept: (request) =>
+      isHidden(request) ? { kind: 'answer', status: 403, body: {} } : made?.fault?.(request),
   });
   afterwards(() => sandbox.close());
   const profile = uses ?? sandboxOptions.profile ?? 'boruta';
@@ -100,7 +109,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
         server: {
           base_url: sandbox.url,
           profile: name,
-          trust_profile: true,
+          ...(trusts ? { trust_profile: true } : {}),
           auth: { token: '${IDOPS_TOKEN}' },
         },
         safety: { max_destructive: 10_000, ...safety },
