@@ -57,7 +57,7 @@ export function profileByUnknownPath(status: number | null): Profile | undefined
 }
 
 /**
- * Recognises a profile with one GET. Throws a `ServerFailure` if there was no answer, or a 5xx.
+ * Recognises a profile with one GET. Throws a `ServerFailure` if there was no answer.
  */
 export async function probe(reader: Reader, scope: Scope): Promise<ProbeResult> {
   try {
@@ -66,7 +66,7 @@ export async function probe(reader: Reader, scope: Scope): Promise<ProbeResult> 
   } catch (failure) {
     if (!(failure instanceof ServerFailure)) throw failure;
     const { kind, status } = failure;
-    if (kind === 'unreachable' || kind === 'lost' || kind === 'server-error') throw failure;
+    if (kind === 'unreachable' || kind === 'lost') throw failure;
     const profile = profileByUnknownPath(status);
     return profile === undefined ? { kind: 'unclear', status } : { kind: 'recognised', profile };
   }
