@@ -54,7 +54,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
   const entries = entriesOf(content);
   const source = `run ${content.run.run}`;
   const left: Left[] = [];
-  const fieldsAfterRun = new Map<Declared, Fields>();
+  const undoneBy = new Map<Declared, Pick<Undone, 'before' | 'after' | 'removal'>>();
   const maybeNotCreated = new Set<Declared>();
   /** What isn't restored of objects that are created again. */
   const unrestored = new Map<Declared, readonly Left[]>();
@@ -82,14 +82,14 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     const isMaybeNotCreated = undone.document.absent && !hasKnownId(undone.document);
     // The run didn't create it, so an object with that name is somebody else's.
     if (isMaybeNotCreated && isRefused) continue;
-    fieldsAfterRun.set(undone.document, undone.after);
+    undoneBy.set(undone.document, undone);
     if (isMaybeNotCreated) maybeNotCreated.add(undone.document);
   }
-  for (const { former, field } of formerHolders(entries, hasher, source, [...fieldsAfterRun.keys()])) {
-    fieldsAfterRun.set(former, { [field]: false });
+  for (const { former, field } of formerHolders(entries, hasher, source, [...undoneBy.keys()])) {
+    undoneBy.set(former, { before: {}, after: { [field]: false } });
   }
   return {
-    declared: [...fieldsAfterRun.keys()],
+    declared: [...undoneBy.keys()],
     left,
     adjust(given, now, refusal) {
       if (given.creates === true)
@@ -98,12 +98,16 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
           : alreadyRecreated(given, now);
       if (maybeNotCreated.has(given))
         return Object.keys(now).length === 0 ? { document: given, left: [] } : unknownCreator(given);
-      const after = fieldsAfterRun.get(given) ?? {};
-      const document = withoutLostMembers(given, after, now);
+      const { before = {}, removal, ...run } = undoneBy.get(given) ?? {};
+      const { deletion } = kindOf(given.kind);
+      const wasBuiltIn = removal !== undefined && deletion?.isBuiltIn(before, now) === true;
+      const { document: wished, after = {} } = wasBuiltIn ? removal : { document: given, ...run };
+      const document = withoutLostMembers(wished, after, now);
+      // Nobody wrote the fields of a built-in object.
+      const written = deletion?.isBuiltIn(now, before) === true ? {} : now;
       const adjusted = force
         ? { document, left: [] }
-        : (movedElsewhere(document, now, [...fieldsAfterRun.keys()]) ??
-          withoutConflicts(document, after, writtenFields(document, now)));
+        : (movedElsewhere(document, now, [...undoneBy.keys()]) ?? withoutConflicts(document, after, written));
       return withoutRefused(adjusted, refusal);
     },
   };
@@ -153,21 +157,25 @@ function movedElsewhere(
   };
 }
 
-/** The fields that somebody wrote: none for a built-in object. */
-function writtenFields({ kind }: Declared, now: Fields): Fields {
-  return kindOf(kind).deletion?.isBuiltIn(now) === true ? {} : now;
-}
-
 function hasSomethingToUndo({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return sending.until !== undefined;
   // A failed or unanswered change may have had an effect; if it had none, there is no difference to undo.
   return answered === undefined || answered.status !== 'skipped';
 }
 
+interface Removal {
+  readonly document: Declared;
+  readonly after: Fields;
+}
+
 interface Undone {
   readonly document: Declared | undefined;
+  /** The object before the run. */
+  readonly before: Fields;
   /** The document's fields after the run. */
   readonly after: Fields;
+  /** What to do instead if the object proves to have been the built-in one before the run. */
+  readonly removal?: Removal | undefined;
   readonly left: readonly LeftField[];
 }
 
@@ -182,15 +190,18 @@ function undoEntry(
   const asked = restoreFields(sending.expected, hasher);
   const shown = answered?.after == null ? {} : restoreFields(answered.after, hasher);
   const { creation, deletion } = kind;
-  if (deletion !== undefined && (sending.existed === false || deletion.isBuiltIn(before))) {
-    if (sending.action === 'delete') return { document: undefined, after: {}, left: [] };
-    const id = sending.identity.id ?? shown.id;
-    const identity = sending.action === 'create' && typeof id === 'string' ? { id } : sending.identity;
-    const document = undoDocument({ ...sending, identity }, {}, source, true);
-    return { document, after: deletion.fieldsToRestore(assign(asked, shown)), left: [] };
+  const id = sending.identity.id ?? shown.id;
+  const identity = sending.action === 'create' && typeof id === 'string' ? { id } : sending.identity;
+  const removal = deletion && {
+    document: undoDocument({ ...sending, identity }, {}, source, true),
+    after: deletion.fieldsToRestore(assign(asked, shown)),
+  };
+  if (removal !== undefined && (sending.existed === false || deletion?.isBuiltIn(before))) {
+    if (sending.action === 'delete') return { document: undefined, before, after: {}, left: [] };
+    return { ...removal, before, left: [] };
   }
   if (creation !== undefined && sending.action === 'delete' && answered?.status === 'applied')
-    return { ...recreate(sending, kind, before, context.deleted, source), after: {} };
+    return { ...recreate(sending, kind, before, context.deleted, source), before, after: {} };
   const wished = sending.action === 'delete' ? (deletion?.fieldsToRestore(before) ?? {}) : asked;
   const fields: Fields = {};
   const after: Fields = {};
@@ -229,7 +240,8 @@ function undoEntry(
     after[name] = became;
   }
   const none = Object.keys(fields).length === 0;
-  return { document: none ? undefined : undoDocument(sending, fields, source, false), after, left };
+  const document = none ? undefined : undoDocument(sending, fields, source, false);
+  return { document, before, after, removal: sending.action === 'update' ? removal : undefined, left };
 }
 
 /** The document without ends and removals of members that the object no longer has: restoring an end must not grant access. */

@@ -167,8 +167,8 @@ export interface Deletion {
   readonly prunedByDefault?: true;
   /** Whether there is something to delete. */
   exists(live: Pick<Live, 'exists' | 'fields'>): boolean;
-  /** Whether the object is the server's built-in one, as after a deletion. */
-  isBuiltIn(fields: Fields): boolean;
+  /** Whether the object is the server's built-in one, as after a deletion. `other` is another answer to the same request, if known. */
+  isBuiltIn(fields: Fields, other?: Fields): boolean;
   /** The parts of an answer that are hashed to recognise the response to a DELETE. */
   fingerprint(answer: Fields): readonly string[];
   /** The fields to send when a deleted object is restored. */

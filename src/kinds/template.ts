@@ -32,7 +32,8 @@ export function templateDeletion({ noun, bodies, request, becomes }: Deleted): D
     }),
     // A built-in template has no id.
     exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
-    isBuiltIn: ({ id }) => id === null,
+    // Every answer may omit the id, unless another one shows it.
+    isBuiltIn: ({ id }, other) => id === null || (id === undefined && typeof other?.id === 'string'),
     fingerprint: (answer) =>
       ['id', ...bodies].map((part) => (typeof answer[part] === 'string' ? answer[part] : '')),
     fieldsToRestore: (fields) =>

@@ -200,6 +200,23 @@ describe('undoing a change of a template', () => {
     expect(undone(deleted, { id: '2', txt_content: 'other' }).left).toHaveLength(1);
   });
 
+  it('knows a built-in template by an answer without the id that the customized one has', () => {
+    const deleted: Told = {
+      ...template,
+      action: 'delete',
+      before: { id: '1', txt_content: 'old' },
+      expected: {},
+    };
+    const back = undone(deleted, { txt_content: 'built in' });
+    expect(back).toEqual({ fields: [{ txt_content: 'old' }], left: [] });
+
+    const customized = { ...made, existed: true, before: { txt_content: 'built in' } };
+    expect(undone(customized, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
+    expect(undone(customized, { id: '1', txt_content: 'other' }).left).toHaveLength(1);
+    // No answer shows an id, so this template may be a customized one.
+    expect(undone(customized, { txt_content: 'new' }).fields).toEqual([{ txt_content: 'built in' }]);
+  });
+
   it("reports that it can't restore a deleted secret body", () => {
     const before = { id: '1', txt_content: 'old', html_content: new Sensitive('hidden') };
     const deleted: Told = { ...template, action: 'delete', before, expected: {} };
