@@ -1,5 +1,5 @@
 import { assign, type Fields, holdsSensitive, same, withoutUndefined } from '../base/values.js';
-import { normalForm } from '../kinds/fields.js';
+import { isTrue, normalForm } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import { deletedHash } from '../plan/decider.js';
 import type { Seen } from '../plan/plan.js';
@@ -166,7 +166,7 @@ function withFormerNames(
 /** If only one object of a kind can have a value and this one got it, removes it from the records of the others. */
 function updateFormerHolders(resources: State['resources'], { kind, expected }: RequestedChange): void {
   const { succession } = kindOf(kind);
-  if (succession === undefined || expected[succession.field] !== true) return;
+  if (succession === undefined || !isTrue(expected[succession.field])) return;
   const { field } = succession;
   for (const [key, record] of Object.entries(resources)) {
     if (record.kind !== kind) continue;

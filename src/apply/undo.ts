@@ -4,6 +4,7 @@ import {
   compareField,
   type FieldType,
   isByMember,
+  isTrue,
   markSecrets,
   matchSets,
   membersOf,
@@ -127,7 +128,7 @@ function formerHolders(
     const { field, holders } = succession;
     const before = restoreFields(sending.before, hasher);
     const [id, ...others] = holders(before) ?? [];
-    const moved = restoreFields(sending.expected, hasher)[field] === true && before[field] !== true;
+    const moved = isTrue(restoreFields(sending.expected, hasher)[field]) && !isTrue(before[field]);
     const known = documents.some(({ kind, identity }) => kind === sending.kind && identity.id === id);
     if (!moved || id === undefined || others.length > 0 || known) return [];
     return [
@@ -144,7 +145,7 @@ function movedElsewhere(
 ): Adjusted | undefined {
   const { kind, identity, fields } = document;
   const { succession } = kindOf(kind);
-  if (succession === undefined || fields[succession.field] !== true) return undefined;
+  if (succession === undefined || !isTrue(fields[succession.field])) return undefined;
   const holders = succession.holders(now);
   if (holders === undefined) return undefined;
   const isAsLeft = (id: string): boolean =>

@@ -1,7 +1,7 @@
 import { type Fields, isMap } from '../base/values.js';
 import type { WriteRequest } from '../server/operations.js';
 import { backendFields, backendShape, backendTexts, hashFields, LDAP } from './backend-schema.js';
-import { asElements, isNullOrEmpty, sendableFields } from './fields.js';
+import { asElements, isNullOrEmpty, isTrue, sendableFields, textOf } from './fields.js';
 import { holdingsOf } from './holdings.js';
 import type { Kind, PlanInput, Update } from './kind.js';
 import { lostElements } from './loss.js';
@@ -46,7 +46,7 @@ export const backend: Kind = resource(
     creation: { refusal: (fields) => refusal(fields, {}), followUps: moveDefault },
     deletes: ' with its email templates',
     deletionRefusal: ({ id, is_default }, list) =>
-      is_default !== true || defaultsOf(list?.all() ?? []).some((other) => other !== id)
+      !isTrue(is_default) || defaultsOf(list?.all() ?? []).some((other) => other !== id)
         ? undefined
         : 'it is the default: declare "is_default: true" on another backend',
     usedBy: [
@@ -67,8 +67,8 @@ export const backend: Kind = resource(
  * Makes a backend the default. The server moves the default before it checks the request, so a refused request would leave no default:
  * `true` has its own request, after the others. It is sent twice, since a server that cached the backend as the default ignores the first.
  */
-function moveDefault(id: string, { is_default, roles = [] }: Fields): WriteRequest[] {
-  if (is_default !== true) return [];
+function moveDefault(id: string, { is_default = null, roles = [] }: Fields): WriteRequest[] {
+  if (!isTrue(is_default)) return [];
   // An update without roles removes all of them.
   const body = { is_default, roles };
   const request: WriteRequest = { operation: 'updateBackend', params: { backend_id: id }, body };
@@ -90,7 +90,7 @@ function update({ present, desired, changed }: PlanInput): Update {
     ? [{ operation: 'updateBackend', params: { backend_id: id }, body }]
     : [];
   if (!changed.has('is_default')) return { requests: first, expected };
-  if (asked === true) return { requests: [...first, ...moveDefault(id, expected)], expected };
+  if (isTrue(asked)) return { requests: [...first, ...moveDefault(id, expected)], expected };
   return { requests: first, expected, warnings: [falseNotSent('backend')] };
 }
 
@@ -122,10 +122,10 @@ const directory = ['ldap_host', 'ldap_user_rdn_attribute', 'ldap_base_dn'];
 function refusal(given: Fields, now: Fields): string | undefined {
   const next = { ...now, ...given };
   const lacks = directory.filter((name) => isNullOrEmpty(next[name] ?? null));
-  if (next.type === LDAP && lacks.length > 0 && ['type', ...directory].some((name) => name in given))
+  if (textOf(next.type) === LDAP && lacks.length > 0 && ['type', ...directory].some((name) => name in given))
     return `an LDAP backend needs ${lacks.join(' and ')}: declare ${lacks.length === 1 ? 'it' : 'them'}`;
   const { password_hashing_alg: alg = 'argon2', password_hashing_opts: options = null } = next;
-  const known = hashOptions[String(alg)] ?? [];
+  const known = hashOptions[textOf(alg)] ?? [];
   const unknown = isMap(options) ? Object.keys(options).filter((name) => !known.includes(name)) : [];
   if (unknown.length > 0 && hashFields.some((name) => name in given))
     return `${String(alg)} has no option ${unknown.join(' and ')} in password_hashing_opts: it has ${known.join(', ')}`;

@@ -4,6 +4,7 @@ import { appendTo, compareText, type Fields, lazy } from '../base/values.js';
 import type { Page, Parser } from '../server/answers.js';
 import type { ExtraRead } from '../server/operations.js';
 import type { Reader } from '../server/reader.js';
+import { textOf } from './fields.js';
 import { readListing } from './listing.js';
 
 /** Other names of objects, by id. */
@@ -70,8 +71,8 @@ export class Catalog {
         continue;
       }
       this.#ids.set(identifierKey(row.id), row);
-      const { [nameField]: name } = row;
-      if (typeof name === 'string') appendTo(this.#names, name, row);
+      const name = textOf(row[nameField]);
+      if (name !== '') appendTo(this.#names, name, row);
     }
   }
 
@@ -127,8 +128,8 @@ export class Catalog {
       const change = given.get(id);
       if (change === undefined) return row;
       const next = { ...row, ...change };
-      if (typeof row.name === 'string' && typeof next.name === 'string' && next.name !== row.name)
-        live.set(id, row.name);
+      const [name, planned] = [textOf(row.name), textOf(next.name)];
+      if (name !== '' && planned !== '' && planned !== name) live.set(id, name);
       return next;
     });
     const added = [...created].map(([address, row]) => [identifierKey(String(row.id)), address] as const);
@@ -149,8 +150,8 @@ export class Catalog {
   checkName(id: string, name: string): 'right' | 'stale' | 'wrong' {
     const { live, former } = this.others;
     const key = identifierKey(id);
-    const called = this.#ids.get(key)?.name;
-    if (called === undefined || called === name || live.get(key) === name) return 'right';
+    const called = textOf(this.#ids.get(key)?.name);
+    if (called === '' || called === name || live.get(key) === name) return 'right';
     const isHeld = this.byName(name).length > 0 || [...live.values()].includes(name);
     return !isHeld && former.get(key)?.includes(name) === true ? 'stale' : 'wrong';
   }

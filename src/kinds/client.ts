@@ -1,6 +1,6 @@
 import { allSettled } from '../base/concurrency.js';
 import { error, type Problem } from '../base/problems.js';
-import { type Fields, isMap, type Value } from '../base/values.js';
+import { type Fields, isMap, plain, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, idOf, namedReference } from './by-name.js';
@@ -16,6 +16,7 @@ import {
   secret,
   sendableFields,
   set,
+  textOf,
   value,
 } from './fields.js';
 import { scopesGiven } from './holdings.js';
@@ -175,12 +176,13 @@ function unsupportedAlgorithms(declared: Declared): Problem[] {
 }
 
 /** The given algorithms that a key type doesn't support. */
-function unsupportedFields(given: Fields, { type }: Fields) {
+function unsupportedFields(given: Fields, key: Fields) {
+  const type = textOf(key.type);
   const [wrong, right] = type === 'ec' ? ['RS', 'ES'] : ['ES', 'RS'];
   return ['id_token_signature_alg', 'userinfo_signed_response_alg'].flatMap((field) => {
     const { [field]: algorithm } = given;
-    if (typeof algorithm !== 'string' || !algorithm.startsWith(wrong)) return [];
-    const message = `"${field}" is ${algorithm}, which a key of the type ${String(type)} can't sign with`;
+    if (!textOf(algorithm).startsWith(wrong)) return [];
+    const message = `"${field}" is ${String(algorithm)}, which a key of the type ${String(key.type)} can't sign with`;
     return [{ field, message, hint: `use HS, or ${right} algorithms` }];
   });
 }
@@ -199,9 +201,9 @@ function refusal(given: Fields): string | undefined {
   const { key_pair_type: key = { type: 'rsa' }, id_token_signature_alg: algorithm } = given;
   const unsupported = unsupportedAlgorithm(given, key);
   if (unsupported !== undefined || !isMap(key)) return unsupported;
-  if (Number(key.modulus_size ?? MODULUS) < MODULUS)
+  if (Number(plain(key.modulus_size ?? MODULUS)) < MODULUS)
     return `the server takes a modulus_size of ${MODULUS} or more for a new key`;
-  return algorithm === undefined && key.type === 'ec'
+  return algorithm === undefined && textOf(key.type) === 'ec'
     ? "the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_signature_alg, such as ES256"
     : undefined;
 }
@@ -217,8 +219,8 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const { identity_provider: provider, ...rest } = wanted;
   const { identityProviders, keyPairs } = context.references;
   const { key_pair_id: pair } = wanted;
-  const isLost = typeof pair === 'string' && keyPairs?.byId(pair) === undefined;
-  const lost = isLost && keyPairs != null ? [keyPairs.noSuchId(pair)] : [];
+  const isLost = textOf(pair) !== '' && keyPairs?.byId(textOf(pair)) === undefined;
+  const lost = isLost && keyPairs != null ? [keyPairs.noSuchId(String(pair))] : [];
   const given =
     provider === undefined || provider === null ? rest : { ...rest, identity_provider: [provider] };
   const resolver = new SetResolver(given, context, true);
@@ -261,10 +263,10 @@ function update({ present, desired, changed }: PlanInput): Update {
   const params = { client_id: present.identity.id ?? '' };
   const message =
     'the client keeps its present key until its key pair is regenerated, which idops does not do';
-  const lifetime = changed.has('access_token_ttl') ? Number(desired.access_token_ttl) : 0;
+  const { access_token_ttl: lifetime = 0 } = desired;
   const unsupported =
-    lifetime > MOST_UPDATED
-      ? `the server takes an access_token_ttl of ${lifetime} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`
+    changed.has('access_token_ttl') && Number(plain(lifetime)) > MOST_UPDATED
+      ? `the server takes an access_token_ttl of ${String(lifetime)} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`
       : unsupportedAlgorithm(sendableFields(desired, [...changed]), present.fields.key_pair_type ?? null);
   return {
     requests: [{ operation: 'updateClient', params, body: sent(expected) }],

@@ -7,8 +7,8 @@ import {
   holdsHashed,
   holdsSensitive,
   isMap,
-  type Json,
   mapValues,
+  plain,
   reveal,
   Sensitive,
   same,
@@ -413,18 +413,19 @@ function markSecret(type: FieldType, field: Value): Value {
 
 /** Whether a value is a text that contains only white space. */
 export function isBlank(value: Value | undefined): boolean {
-  const text = unwrapped(value);
+  const text = plain(value ?? null);
   return typeof text === 'string' && /^\p{White_Space}*$/u.test(text);
 }
 
 /** A value's text; empty if it isn't a text. */
 export function textOf(value: Value | undefined): string {
-  const text = unwrapped(value);
+  const text = plain(value ?? null);
   return typeof text === 'string' ? text : '';
 }
 
-function unwrapped(value: Value | undefined): Json | Value | undefined {
-  return value instanceof Sensitive ? value.reveal() : value;
+/** Whether a value is `true`, also from a process variable. */
+export function isTrue(value: Value | undefined): boolean {
+  return value === true || (value instanceof Sensitive && plain(value) === true);
 }
 
 /** The first value that is a non-blank text and not a secret. */

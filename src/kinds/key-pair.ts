@@ -8,7 +8,7 @@ import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
 import { discoverInList, foundObject, missing, observeEach, readOne } from './discovery.js';
-import { value } from './fields.js';
+import { isTrue, value } from './fields.js';
 import type {
   Declared,
   DiscoverContext,
@@ -138,7 +138,7 @@ export const keyPair: Kind = {
     // A `false` that changes nothing isn't sent.
     const body = Object.fromEntries(
       Object.entries(desired).filter(
-        ([field, asked]) => field !== 'is_default' || asked === true || changed.has(field),
+        ([field, asked]) => field !== 'is_default' || isTrue(asked) || changed.has(field),
       ),
     );
     return { requests: [request(present.identity, body)], expected: body };
@@ -158,12 +158,12 @@ function rotations(declared: readonly Declared[], { name }: Profile): Problem[] 
 
 /** An update on a server that takes the default from the former one. */
 function move({ present, desired }: PlanInput): Update {
-  const asked = desired.is_default === true;
+  const { is_default: asked = false } = desired;
   const expected = { is_default: asked };
   const reason = severalDefaults(present.fields, 'key pair', 'by hand, with is_default: false');
   if (reason !== undefined) return { requests: [], expected, reason };
   // `false` would leave the server without a default. The `true` of the other pair has the same effect.
-  if (!asked) return { requests: [], expected, warnings: [falseNotSent('key pair')] };
+  if (!isTrue(asked)) return { requests: [], expected, warnings: [falseNotSent('key pair')] };
   const isFirst = (recordedDefaults(present.fields) ?? []).length === 0;
   const requests = [request(present.identity, expected)];
   return { requests, expected, warnings: isFirst ? [EXTRA_PAIR] : [] };

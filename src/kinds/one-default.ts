@@ -1,6 +1,7 @@
 import { error, type Problem } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { PlanWarning } from './change.js';
+import { isTrue } from './fields.js';
 import type { Declared, Kind } from './kind.js';
 
 /** A field of live objects with the ids of all default objects. Changes depend on it, so plans and journals contain it. */
@@ -25,7 +26,7 @@ export function oneDefault(noun: string) {
       successorFailed: `the new default ${noun} could not be set`,
     },
     destructions: (changes) =>
-      changes.some(({ path, after }) => path === 'is_default' && after === true) ? [moves] : [],
+      changes.some(({ path, after }) => path === 'is_default' && isTrue(after)) ? [moves] : [],
   } satisfies Partial<Kind>;
 }
 
@@ -37,13 +38,13 @@ export function recordedDefaults({ [DEFAULTS]: defaults }: Fields): string[] | u
 /** The ids of the default objects in a list. */
 export function defaultsOf(rows: Iterable<Fields>): string[] {
   return [...rows]
-    .flatMap(({ id, is_default }) => (is_default === true && typeof id === 'string' ? [id] : []))
+    .flatMap(({ id, is_default }) => (isTrue(is_default) && typeof id === 'string' ? [id] : []))
     .sort();
 }
 
 /** The problem of documents that declare several defaults. */
 export function twoDefaults(declared: readonly Declared[], noun: string): Problem[] {
-  const defaults = declared.filter(({ fields }) => fields.is_default === true);
+  const defaults = declared.filter(({ fields }) => isTrue(fields.is_default));
   if (defaults.length < 2) return [];
   const message = `${defaults.length} ${noun}s have "is_default: true", and a server has one default`;
   const places = defaults.map((one) => one.places.of('is_default'));

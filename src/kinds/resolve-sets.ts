@@ -1,7 +1,7 @@
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import { wrongNameMessage } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { asElements, asReference, elementKey, instantOf, listsOf, sendableFields } from './fields.js';
+import { asElements, asReference, elementKey, instantOf, listsOf, sendableFields, textOf } from './fields.js';
 import type { ResolveContext, Resolved } from './kind.js';
 import { type ListName, nounOf } from './references.js';
 
@@ -171,11 +171,12 @@ interface Search {
 }
 
 function nameConflict(noun: string, { id, name }: Fields, row: Fields, catalog: Catalog): string | undefined {
-  if (typeof name !== 'string' || typeof row.name !== 'string' || name === row.name) return undefined;
+  const called = textOf(row.name);
+  if (typeof name !== 'string' || called === '' || name === called) return undefined;
   // While a plan renames an object, both names are accepted.
   const isListed = catalog.byId(String(row.id)) !== undefined;
   if (isListed && catalog.checkName(String(row.id), name) === 'right') return undefined;
-  return wrongNameMessage(noun, String(id), catalog.liveName(String(row.id)) ?? row.name, name);
+  return wrongNameMessage(noun, String(id), catalog.liveName(String(row.id)) ?? String(row.name), name);
 }
 
 /**

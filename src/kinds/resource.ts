@@ -16,6 +16,7 @@ import {
   isSecret,
   normalForm,
   sendableFields,
+  textOf,
   value,
 } from './fields.js';
 import type { Declared, Discovery, Identity, Kind, KindName, Live, Naming, ObserveContext } from './kind.js';
@@ -165,8 +166,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
       for (const [field, other] of Object.entries(references)) {
         const { [field]: reference, [`${field}_id`]: id } = wanted;
         const { [other]: rows } = context.references;
-        const listed = typeof id === 'string' ? rows?.lookUp({ id }) : undefined;
-        if (typeof listed === 'string') reasons.push(listed);
+        if (rows != null && typeof rows.lookUp({ id: textOf(id) }) === 'string' && textOf(id) !== '')
+          reasons.push(rows.noSuchId(String(id)));
         if (reference === undefined || reference === null) continue;
         const row = findReference(nounOf(other), reference, context.references);
         if (typeof row === 'string') reasons.push(row);

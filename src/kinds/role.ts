@@ -1,5 +1,5 @@
 import { optional } from '../base/members.js';
-import { set, value } from './fields.js';
+import { set, textOf, value } from './fields.js';
 import { scopesGiven } from './holdings.js';
 import type { Kind } from './kind.js';
 import { resource } from './resource.js';
@@ -34,13 +34,13 @@ export const role: Kind = resource(
       const role = {
         type: 'role',
         id: String(id),
-        name: String(before.name),
+        name: textOf(before.name),
         listed: true,
         element: {},
         path: '',
       } as const;
       const kept = new Set(scopesGiven({ ...before, ...after }, 'scopes', {}).map((scope) => scope.id));
-      const isRenamed = after?.name !== undefined && after.name !== before.name;
+      const isRenamed = after?.name !== undefined && textOf(after.name) !== textOf(before.name);
       return [
         ...(after === null ? [role] : []),
         // After a rename, a rule of `safety.keep` with the old name matches nobody; one with the id still does.

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
-import { value } from './fields.js';
+import { textOf, value } from './fields.js';
 import type { Kind } from './kind.js';
 import { resource } from './resource.js';
 import { text } from './schema.js';
@@ -32,7 +32,7 @@ export const scope: Kind = resource(
     },
     creation: {
       refusal: ({ name }) =>
-        typeof name === 'string' && /[\t-\r ]/.test(name)
+        /[\t-\r ]/.test(textOf(name))
           ? 'the name of a scope has no space: use a colon, as in "bills:read"'
           : undefined,
       idRefusal:
@@ -43,13 +43,23 @@ export const scope: Kind = resource(
   {
     uniqueNames: true,
     // The new name may be a privileged one.
-    grants: ({ name }) =>
-      typeof name === 'string'
-        ? [{ type: 'scope', id: undefined, name, listed: true, element: { name }, path: 'name' }]
-        : [],
+    grants: ({ name = null }) =>
+      name === null
+        ? []
+        : [
+            {
+              type: 'scope',
+              id: undefined,
+              name: textOf(name) || undefined,
+              listed: true,
+              element: { name },
+              path: 'name',
+            },
+          ],
     revokes: ({ id, name }, after) =>
-      typeof id === 'string' && (after === null || (after.name !== undefined && after.name !== name))
-        ? [{ type: 'scope', id, name: String(name), listed: true, element: { id }, path: 'name' }]
+      typeof id === 'string' &&
+      (after === null || (after.name !== undefined && textOf(after.name) !== textOf(name)))
+        ? [{ type: 'scope', id, name: textOf(name), listed: true, element: { id }, path: 'name' }]
         : [],
   },
 );

@@ -4,7 +4,7 @@ import type { Profile } from '../server/profiles.js';
 import { LDAP } from './backend-schema.js';
 import { areNamesUnique, isOwnerGone, noSuchUser, userByName } from './by-name.js';
 import type { PlanWarning } from './change.js';
-import { asElements, characterCount, displayElement, textOf } from './fields.js';
+import { asElements, characterCount, displayElement, isTrue, textOf } from './fields.js';
 import { holdingsOf } from './holdings.js';
 import type {
   Creation,
@@ -58,7 +58,7 @@ export const userCreation: Creation = {
       const ids = asElements(fields[list]).map(({ id }) => id);
       return new Set(ids).size < ids.length;
     });
-    if (row?.type === LDAP)
+    if (textOf(row?.type) === LDAP)
       return { fields, reason: `an LDAP backend takes no new users: add the user to its directory` };
     if (twice !== undefined) return { fields, reason: `an element of ${twice} is there twice: remove one` };
     const { create_default_organization: hasDefault, metadata_fields: known } = row ?? {};
@@ -68,7 +68,7 @@ export const userCreation: Creation = {
       const message = `${why}, so ${what} can't be sent with the new user: plan and apply again to set it`;
       warnings.push({ code: 'follows', message });
     };
-    if (hasDefault === true && fields.organizations !== undefined) {
+    if (isTrue(hasDefault) && fields.organizations !== undefined) {
       delete sent.organizations;
       leave('organizations', 'the backend gives each new user an organization of their own');
     }

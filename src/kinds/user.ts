@@ -1,6 +1,6 @@
 import { allSettled } from '../base/concurrency.js';
 import { ProblemsError } from '../base/problems.js';
-import { type Fields, isMap, lazy, mapValues, type Value } from '../base/values.js';
+import { type Fields, isMap, lazy, mapValues, plain, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import { idOf, uniqueNames, userByName } from './by-name.js';
 import { foundObject, missing, noteOnMissingIds, observeEach, readOne } from './discovery.js';
@@ -11,6 +11,7 @@ import {
   type FieldTypes,
   firstNonBlank,
   instant,
+  isTrue,
   map,
   matches,
   matchSets,
@@ -94,7 +95,10 @@ export const userAccess: Access = {
   ],
   lists: ['organizations', 'scopes', 'roles'],
   grants: grantsOf,
-  blocked: ({ blocked }) => (typeof blocked === 'boolean' ? blocked : null),
+  blocked({ blocked = null }) {
+    const known = plain(blocked);
+    return typeof known === 'boolean' ? known : null;
+  },
 };
 
 export const user: Kind = {
@@ -166,7 +170,7 @@ export const user: Kind = {
   },
   destructions: (fields) =>
     fields.flatMap(({ path, before, after, confirmed = false }) => {
-      if (path === 'blocked') return after === true ? ['blocks the user'] : [];
+      if (path === 'blocked') return isTrue(after) ? ['blocks the user'] : [];
       const loses = elementNouns[path];
       if (loses === undefined || before === undefined) return [];
       const { removed: left, pairs } = matchSets(asElements(after), asElements(before));

@@ -1,7 +1,14 @@
 import type { Safety } from '../base/safety.js';
-import { type Fields, holdsSensitive, type Value, withoutUndefined } from '../base/values.js';
+import {
+  type Fields,
+  holdsSensitive,
+  mapValues,
+  plain,
+  type Value,
+  withoutUndefined,
+} from '../base/values.js';
 import { wrongNameMessage } from '../kinds/by-name.js';
-import { displayElement } from '../kinds/fields.js';
+import { displayElement, textOf } from '../kinds/fields.js';
 import type { Holding } from '../kinds/holdings.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Discovery, FoundObject } from '../kinds/kind.js';
@@ -68,18 +75,18 @@ export function markPrivileged(
       const { type, id, listed } = holding;
       const names = namesOf(holding, lists);
       const others = listed ? [] : (recorded.get(id) ?? []);
-      if (!isPrivilegedHolding(privileged, type, [...names, ...others])) return [];
-      const name = names.find((one) => isPrivilegedHolding(privileged, type, [one])) ?? holding.name;
-      return describeHolding({ ...holding, name }, change);
+      if (!isPrivilegedHolding(privileged, type, [...names.map(textOf), ...others])) return [];
+      const name = names.find((one) => isPrivilegedHolding(privileged, type, [textOf(one)])) ?? holding.name;
+      return describeHolding({ ...holding, name: typeof name === 'string' ? name : undefined }, change);
     });
     return privileges.length === 0 ? change : { ...change, privileges: [...new Set(privileges)] };
   });
 }
 
 /** The names of a scope or a role: after the plan, and now. */
-function namesOf({ type, id = '', name }: Holding, { now, planned }: Lists): string[] {
+function namesOf({ type, id = '', name }: Holding, { now, planned }: Lists): Value[] {
   const listed = [planned, now].map((lists) => lists[`${type}s`]?.byId(id)?.name);
-  return [...listed, name].filter((one) => typeof one === 'string');
+  return [...listed, name].flatMap((one) => (one === undefined || textOf(one) === '' ? [] : [one]));
 }
 
 /** What a change grants, without what the object has or a pending restore returns. If the present list is unknown, all of it counts. */
@@ -147,10 +154,12 @@ export function blockProtected(
   const guarded = (change: Change, pattern: string, why: string) =>
     protectedChange(change, pattern, why, approvers);
   return changes.map((change) => {
-    const { kind } = change;
+    const { kind, apply } = change;
     if (!isChanging(change)) return change;
-    const name = kindOf(kind).displayName?.(change.apply.before);
-    const named = name === undefined ? [] : [`${kind}/${name}`];
+    const named = [apply.before, { ...apply.before, ...apply.expected }].flatMap((fields) => {
+      const name = kindOf(kind).displayName?.(mapValues(fields, plain));
+      return name === undefined ? [] : [`${kind}/${name}`];
+    });
     const own = protectingPattern(patterns, [...addressesOf(change), ...named]);
     if (own !== undefined) return guarded(change, own, `safety.protect has ${own}: no plan changes it`);
     const { succession } = kindOf(kind);

@@ -1,4 +1,5 @@
-import { compareText } from '../base/values.js';
+import { compareText, plain } from '../base/values.js';
+import { isTrue } from '../kinds/fields.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import { blockedFor, type Change } from './plan.js';
 
@@ -37,7 +38,7 @@ export function formerHolders(change: Change, changes: readonly Change[]): reado
   const known = succession.holders(apply.before);
   if (known !== undefined) return known.filter((id) => id !== apply.identity.id).map((id) => `${kind}/${id}`);
   const shown = changes.filter(
-    (other) => other !== change && other.kind === kind && other.apply.before[succession.field] === true,
+    (other) => other !== change && other.kind === kind && isTrue(other.apply.before[succession.field]),
   );
   return shown.length === 0 ? undefined : shown.map(({ address }) => address);
 }
@@ -104,13 +105,13 @@ function rank(change: Change): number {
 /** Whether a change makes an object the holder of its kind's succession field, such as the default. */
 export function takesOver({ kind, apply: { expected } }: Change): boolean {
   const { succession } = kindOf(kind);
-  return succession !== undefined && expected[succession.field] === true;
+  return succession !== undefined && isTrue(expected[succession.field]);
 }
 
 /** Whether a change takes that field from an object that has it or may have it. */
 export function givesUp({ kind, action, apply: { expected, before } }: Change): boolean {
   const { succession } = kindOf(kind);
   if (succession === undefined || action !== 'update') return false;
-  const asked = expected[succession.field];
-  return (asked === false || asked === null) && before[succession.field] !== false;
+  const [asked, was] = [expected, before].map(({ [succession.field]: one }) => one && plain(one));
+  return (asked === false || asked === null) && was !== false;
 }

@@ -1,4 +1,5 @@
 import { identifierKey } from '../base/identifiers.js';
+import { textOf } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { References } from '../kinds/references.js';
 import { circles } from './order.js';
@@ -34,9 +35,9 @@ function idOf({ kind, apply }: Change, id = apply.identity.id ?? ''): string {
 function awaitName(change: Change, references: References, byId: ReadonlyMap<string, Change>): Change {
   const { uniqueNames, listedIn = 'own', noun } = kindOf(change.kind);
   const { before, expected } = change.apply;
-  const { name } = expected;
+  const name = textOf(expected.name);
   if (uniqueNames !== true || listedIn === 'own' || !isChanging(change)) return change;
-  if (typeof name !== 'string' || name === before.name) return change;
+  if (name === '' || name === textOf(before.name)) return change;
   const rows = references[listedIn]?.byName(name).map(({ id }) => String(id)) ?? [];
   const holder = rows.find((id) => idOf(change, id) !== idOf(change));
   if (holder === undefined) return change;
@@ -46,7 +47,7 @@ function awaitName(change: Change, references: References, byId: ReadonlyMap<str
       change,
       `the ${noun} "${name}" is deleted only after this: delete it in an earlier run`,
     );
-  const { name: next = name } = other?.apply.expected ?? {};
+  const next = textOf(other?.apply.expected.name) || name;
   if (other !== undefined && next !== name) return { ...change, awaits: [other.apply.key] };
   const reason = `the server has another ${noun} "${name}", with the id ${holder}: rename that one first, or choose another name`;
   return blockedFor(change, reason);

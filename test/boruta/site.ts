@@ -42,6 +42,8 @@ export interface SiteOptions extends Omit<SandboxOptions, 'intercept'> {
   readonly retries?: number;
   /** Further settings of `safety`. */
   readonly safety?: { readonly [setting: string]: Json };
+  /** Process variables. */
+  readonly variables?: { readonly [name: string]: string };
   /** Further settings of the configuration. */
   readonly settings?: { readonly [setting: string]: Json };
 }
@@ -86,7 +88,17 @@ export interface Site {
 
 /** Starts a sandbox that behaves like Boruta, with a project beside it; both are gone after the test. */
 export async function site(options: SiteOptions = {}): Promise<Site> {
-  const { uses, concurrency, retries, safety, settings, trusts = true, hides, ...sandboxOptions } = options;
+  const {
+    uses,
+    concurrency,
+    retries,
+    safety,
+    settings,
+    variables,
+    trusts = true,
+    hides,
+    ...sandboxOptions
+  } = options;
   const folder = await temporaryFolder('boruta');
   let made: Site | undefined;
   const isHidden = ({ path }: SandboxRequest) =>
@@ -119,7 +131,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     );
   await use(profile);
   let seen = 0;
-  const load = () => loadProject({ cwd: folder, variables: { IDOPS_TOKEN: sandbox.token } });
+  const load = () => loadProject({ cwd: folder, variables: { ...variables, IDOPS_TOKEN: sandbox.token } });
   const given = (progress: Progress | undefined): SessionOptions => ({
     ...(progress === undefined ? {} : { progress }),
     ...(concurrency === undefined ? {} : { concurrency }),
