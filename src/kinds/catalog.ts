@@ -104,10 +104,9 @@ export class Catalog {
     return this.#inAnyCase().get(name.toLowerCase()) ?? [];
   }
 
-  /** The rows with a name; if there are none, the row that has this name until the plan renames it. */
+  /** The rows with a name, and those that have it until the plan renames them. */
   byNameOrLiveName(name: string): readonly Fields[] {
-    const direct = this.byName(name);
-    return direct.length > 0 ? direct : this.#among(name, this.others.live);
+    return [...new Set([...this.byName(name), ...this.#among(name, this.others.live)])];
   }
 
   /** `; did you mean …?`, or nothing. */
@@ -191,9 +190,7 @@ export class Catalog {
   }
 
   #only(reference: string, candidates: readonly Fields[]): Fields | string {
-    const direct = [...candidates, ...this.byName(reference)];
-    // The live name of a renamed row finds it too, unless another row gets that name.
-    const found = new Set(direct.length > 0 ? direct : this.#among(reference, this.others.live));
+    const found = new Set([...candidates, ...this.byNameOrLiveName(reference)]);
     const [only] = found;
     if (only !== undefined && found.size === 1) return only;
     if (found.size > 1) {

@@ -28,8 +28,8 @@ export class Decider {
   /** `earlier` are the lists of a plan that is being applied. While it runs, both names of a renamed object are accepted. */
   constructor(options: BuildOptions, references: References, earlier: References = {}) {
     this.#options = options;
-    const present = listNames.flatMap((name) => [...(earlier[name]?.others.live ?? [])]);
-    const others = { ...otherNames(options.state), present: new Map(present) };
+    const live = listNames.flatMap((name) => [...(earlier[name]?.others.live ?? [])]);
+    const others = { ...otherNames(options.state), live: new Map(live) };
     this.references = listsAfter(references, options.declared, others, valuesIn(options.profile));
   }
 

@@ -141,13 +141,14 @@ describe('finding an organization', () => {
     expect(known.find('old')).toBe('the organization "old" is called "acme" now: refer to it by that name');
   });
 
-  it('allows two organizations to swap their names', () => {
+  it.each(['find', 'findNamed'] as const)('refuses both names of a swap, which are ambiguous: %s', (how) => {
     const changed = new Map([
       ['1', { name: 'twin' }],
       ['2', { name: 'acme' }],
     ]);
     const swapped = new Catalog(named.slice(0, 2)).afterPlan({ changed });
-    expect(swapped.find('acme')).toMatchObject({ id: '2' });
-    expect(swapped.find('twin')).toMatchObject({ id: '1' });
+    expect(swapped[how]('acme')).toMatch('2 objects are called "acme" (2, 1)');
+    expect(swapped[how]('twin')).toMatch('2 objects are called "twin" (1, 2)');
+    expect(swapped.byId('1')).toMatchObject({ name: 'twin' });
   });
 });
