@@ -1,6 +1,7 @@
 import { identifierKey } from '../base/identifiers.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
+import { withoutUndefined } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { isOwnerGone } from '../kinds/by-name.js';
 import { addressOf, kindOf } from '../kinds/index.js';
@@ -81,7 +82,7 @@ export function expandSelectors(documents: readonly Declared[], references: Refe
         const hint = 'correct "match" or "users", or lower "at_least"';
         problems.push(error('too-few-objects', message, [document.places.of()], hint));
       } else if (reasons.length === 0 && found.size === 0 && notFound.length === 0) {
-        warnings.push({ code: 'too-few-objects', message: count, place: document.places.line });
+        warnings.push({ code: 'too-few-objects', message: count, place: startOf(document) });
       }
       const left: string[] = [];
       for (const [id, condition] of found) {
@@ -107,8 +108,15 @@ export function expandSelectors(documents: readonly Declared[], references: Refe
 const OWN_USER = 'the token that is used is theirs, and the server lets nobody change themselves';
 
 /** The warning about matched objects that are left out. */
-function leftOut({ places }: Declared, left: readonly string[], why: string): PlanWarning {
-  return { code: 'left-out', message: `"match" leaves out ${firstFew(left)}: ${why}`, place: places.line };
+function leftOut(document: Declared, left: readonly string[], why: string): PlanWarning {
+  const message = `"match" leaves out ${firstFew(left)}: ${why}`;
+  return { code: 'left-out', message, place: startOf(document) };
+}
+
+/** The place of a document, with its column, so that reports show it beside the message. */
+function startOf({ places }: Declared): NonNullable<PlanWarning['place']> {
+  const { file, inProject, line, column } = places.of();
+  return { file, line, column, ...withoutUndefined({ inProject }) };
 }
 
 function isPlain({ kind, identity, selector }: Declared): boolean {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Json } from '../../src/base/values.js';
 import { loadProject } from '../../src/project/index.js';
+import { planText } from '../../src/report/text.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { openSession } from '../../src/session/open.js';
 import { readStoredPlan } from '../../src/session/plan-file.js';
@@ -325,6 +326,13 @@ describe('a document about many users', () => {
     const plan = await at.plan();
     expect(plan.warnings.map(({ code }) => code)).toEqual(['too-few-objects']);
     expect(names(at, 'roles', ids.grace)).toEqual(['accountant']);
+  });
+
+  test('the text shows where a document is that covers nobody', async () => {
+    const at = await site();
+    const nobody = { kind: 'Users', match: { group: 'nobody' }, group: 'x' };
+    const text = planText(await at.plan(nobody, { ...nobody, group: 'y' }), { color: false, debug: false });
+    for (const file of [0, 1]) expect(text).toMatch(`covers 0 users (manifests/${file}.yaml:2:3)`);
   });
 
   test('a match leaves out a protected user with a note, and a named one is blocked', async () => {
