@@ -219,7 +219,7 @@ export class Attempt {
       ...(different.length > 0 ? [keptValue] : []),
       // If the server lists scopes, the plan has checked their names.
       ...(listRead('scopes', this.#options.profile) === undefined
-        ? wrongNames(this.#kind, change.apply.expected, data)
+        ? wrongNames(this.#kind, change.apply.expected, data).map(({ sentence }) => sentence)
         : []),
       ...this.#otherProfileErrors(change, data),
     ];

@@ -18,6 +18,7 @@ import {
   unverifiedFields,
   unverifiedNames,
 } from './recorded-fields.js';
+import { wrongNames } from './verify.js';
 
 export interface RecordContext {
   readonly run: string;
@@ -383,7 +384,12 @@ function updateRecord(
   );
   // The server of another profile may ignore fields that it doesn't show.
   const unseen = outcome.otherProfile === undefined ? [] : unverifiedNames(change, outcome.unverified);
-  const open = outcome.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
+  // The next plan must not take the declared name as confirmed.
+  const misnamed = context.readable
+    ? []
+    : wrongNames(kindOf(change.kind), change.expected, outcome.after ?? {});
+  const doubtful = [...secret, ...unseen, ...misnamed.map(({ field }) => field)];
+  const open = outcome.status === 'not_converged' ? [...new Set(doubtful)] : [];
   const uncertain = open.length > 0 ? { uncertain: open } : {};
   const stored = storeFields(fields, context.hasher);
   return assign(base, {

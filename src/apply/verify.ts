@@ -33,19 +33,20 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
   };
 }
 
-/** A sentence for each scope or role with another name in the answer than in the document: the server uses only its id. */
-export function wrongNames({ grants }: Kind, expected: Fields, answer: Fields): string[] {
+/** Each scope or role with another name in the answer than in the document, as a sentence with its field: the server uses only its id. */
+export function wrongNames({ grants }: Kind, expected: Fields, answer: Fields) {
   if (grants === undefined) return [];
   const keyed = (fields: Fields) =>
     grants(fields, {}).map(
       (holding) => [JSON.stringify([holding.path, holding.type, holding.id]), holding] as const,
     );
   const shown = new Map(keyed(answer));
-  return keyed(expected).flatMap(([key, { type, id, name, element }]) => {
+  return keyed(expected).flatMap(([key, { type, id, name, element, path }]) => {
     const shownName = shown.get(key)?.name;
     if (id === undefined || name === undefined || shownName === undefined || shownName === name) return [];
     if (holdsSensitive(element.name ?? null)) return [];
-    return [`the ${type} with the id ${id} is called "${shownName}", not "${name}"`];
+    const [field = ''] = path.split('/');
+    return [{ field, sentence: `the ${type} with the id ${id} is called "${shownName}", not "${name}"` }];
   });
 }
 

@@ -328,3 +328,34 @@ test('a trusted profile is not checked after an error', async () => {
   expect(ran.results.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
   expect(at.sandbox.requests.map(({ path }) => path)).not.toContain('/api/idops-doctor');
 });
+
+test.each(['users:manage:all', 'reports:write'])(
+  'a scope that the answer calls %s blocks or repeats every later plan',
+  async (called) => {
+    const at = await site({ profile: 'documented' });
+    const user = (group: string): Doc => ({
+      kind: 'User',
+      id: ids.ada,
+      group,
+      authorized_scopes: [scope('s1', 'billing:read')],
+    });
+    at.fault = ({ method }) =>
+      method === 'PATCH'
+        ? {
+            kind: 'answer',
+            status: 200,
+            body: { data: { id: ids.ada, group: 'a', authorized_scopes: [scope('s1', called)] } },
+          }
+        : undefined;
+    const wrong = new RegExp(`the scope with the id s1 is called "${called}"`);
+    expect((await at.apply(user('a'))).results).toMatchObject([
+      { status: 'not_converged', error: expect.stringMatching(wrong) },
+    ]);
+    for (const group of ['a', 'b']) {
+      const { changes } = await at.plan(user(group));
+      if (called === 'users:manage:all')
+        expect(changes).toMatchObject([{ action: 'blocked', reason: expect.stringMatching(wrong) }]);
+      else expect(changes[0]?.fields.map(({ path }) => path)).toContain('authorized_scopes');
+    }
+  },
+);
