@@ -3,7 +3,6 @@ import { plannedId, sameIdentifier } from '../base/identifiers.js';
 import { ProblemsError, problemError, refuse } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
 import { splitWords } from '../base/words.js';
-import { identifier } from '../kinds/schema.js';
 import { holdsCredential } from '../secrets/names.js';
 import { type Page, type Parser, pages } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
@@ -240,7 +239,7 @@ function entryId(section: Section, { id, name }: Entry): string {
 function identificationProblem(section: Section, { id, name }: Entry): string | undefined {
   if (id !== undefined && section !== 'organization') return undefined;
   if (section === 'client') return 'it has no id: add the id that the server shows';
-  const isUsable = identifier().safeParse(name).success && isUsableName(String(name), holdsCredential);
+  const isUsable = typeof name === 'string' && isUsableName(name, holdsCredential);
   return isUsable ? undefined : 'it has neither an id nor a name that a document can use';
 }
 

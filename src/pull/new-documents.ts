@@ -1,4 +1,4 @@
-import { isUuid } from '../base/identifiers.js';
+import { isPathParameter, isUuid } from '../base/identifiers.js';
 import {
   assign,
   type Fields,
@@ -131,7 +131,9 @@ function writtenIdentityOf(kind: Kind, finding: FoundObject, options: NewDocumen
 
 /** Whether a document can use a name instead of an id. */
 export function isUsableName(name: string, hasCredential: NewDocumentOptions['hasCredential']): boolean {
-  return !isBlank(name) && !isUuid(name) && !name.includes('${') && !hasCredential(name);
+  return (
+    isPathParameter(name) && !isBlank(name) && !isUuid(name) && !name.includes('${') && !hasCredential(name)
+  );
 }
 
 /** The id of an element of a set, looked up by its name if necessary; undefined if it isn't found. */

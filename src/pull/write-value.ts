@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isPathParameter } from '../base/identifiers.js';
 import { type Fields, isMap, type Json, Sensitive, type Value } from '../base/values.js';
 import { asElements, type FieldType, type FieldTypes, isSecret, value as plain } from '../kinds/fields.js';
 import { holdsCredential, looksLikeCredential, looksSecret } from '../secrets/names.js';
@@ -118,7 +119,7 @@ function writeElement(nested: FieldTypes, element: Fields, path: Path, context: 
   const named = (name === undefined ? ['id', 'name'] : ['name']).flatMap((member) => {
     const text = element[member];
     // An identifier can't come from a variable.
-    if (typeof text !== 'string' || context.hasCredential(text)) return [];
+    if (typeof text !== 'string' || !isPathParameter(text) || context.hasCredential(text)) return [];
     return [[member, { raw: escapeVariables(text), value: text }] as const];
   });
   if (named.length === 0) return undefined;

@@ -100,7 +100,7 @@ export async function editedFiles(
 
 /** The problem of a file with an edit. */
 export function editProblem(path: string, cwd: string): Problem {
-  const message = `${shownPath(path, cwd)} has an edit that is not in the newest commit`;
+  const message = `${shownPath(path, cwd)} was edited since it was last pulled or committed`;
   return error('edited-file', message, [], 'nothing was written: commit it, or overwrite it with --force');
 }
 

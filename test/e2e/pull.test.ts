@@ -253,6 +253,17 @@ describe('names in pulled manifests', () => {
     expect(await at.read('fresh/users.yaml')).toContain(`kind: User\nid: ${ids.ada}\n`);
     expect(await at.read('fresh/users.yaml')).not.toMatch(/^ +- \w+$/m);
   });
+
+  it.each(['..', 'a\tb'])('never add a member by a name that no document can use: %j', async (name) => {
+    const user = `kind: User\nid: ${ids.ada}\norganizations: [acme]\n`;
+    const at = await borutaProject({ 'manifests/a.yaml': user });
+    const [organization] = at.sandbox.data.organizations.filter(({ id }) => id === ids.umbrella);
+    if (organization !== undefined) organization.name = name;
+    const ada = at.sandbox.data.users.find(({ id }) => id === ids.ada);
+    if (ada !== undefined) ada.organizations = [{ id: ids.umbrella, roles: [] }];
+    await all(at, 'pull --declared --force', 'plan --detailed-exitcode');
+    expect(await at.read('manifests/a.yaml')).toContain(`organizations: [{id: ${ids.umbrella}}]\n`);
+  });
 });
 
 describe('sets with add and remove, and documents about many objects', () => {
@@ -400,7 +411,7 @@ describe('an edited manifest', () => {
     const declared = 'kind: Organization\nname: acme\nlabel: Mine\n';
     const at = await project({ 'idops.yaml': sure, [file]: declared });
     expect(await at.idops('pull --declared --check')).toMatchObject({ code: 1 });
-    await refused(at.idops('pull --declared'), `error[edited-file]: ${file} has an edit that`);
+    await refused(at.idops('pull --declared'), `error[edited-file]: ${file} was edited since`);
     expect(await at.read(file)).toBe(declared);
     await succeeded(at.idops('apply --yes'));
     change(at, 'Theirs');
