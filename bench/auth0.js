@@ -1,4 +1,4 @@
-// The organizations of Auth0's Management API, as far as auth0-deploy-cli asks: started by the scenario `peer`.
+// The part of Auth0's Management API that auth0-deploy-cli uses for organizations. The scenario `peer` starts it.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 

@@ -1,4 +1,4 @@
-// What a scenario works with: folders, servers, and comparing a program with one that does only what is necessary.
+// What scenarios use: folders, servers, and comparisons of a program with one that does only the necessary work.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -15,13 +15,13 @@ const concurrency = 10;
  * @typedef {import('./run.js').Program & { server?: import('./serving.js').Server, before?: () => unknown }} Program `before` is
  *   called each time, and isn't measured.
  *
- * @typedef {object} Row What was measured: ratios, one for each round.
+ * @typedef {object} Row The ratios of a comparison, one for each round.
  * @property {string} name
  * @property {string} against
  * @property {number[]} time Of wall time.
- * @property {number[]} processor Of processor time, all threads together.
- * @property {number} [memory] The most that the program had at once, in MB.
- * @property {number[]} [sent] How many requests it sent.
+ * @property {number[]} processor Of processor time, over all threads.
+ * @property {number} [memory] The program's peak memory, in MB.
+ * @property {number[]} [sent] The number of requests that it sent.
  */
 
 export class Bench {
@@ -40,12 +40,12 @@ export class Bench {
     process.once('exit', this.#remove);
   }
 
-  /** A size: the full one, or the one of a quick run. */
+  /** The size of an input: full, or that of a quick run. */
   size(full, small) {
     return this.quick ? small : full;
   }
 
-  /** A new folder with these files. */
+  /** A new folder with the given files. */
   project(files) {
     this.#number += 1;
     const folder = join(this.#folder, `project-${this.#number}`);
@@ -54,20 +54,20 @@ export class Bench {
     return folder;
   }
 
-  /** Starts a sandbox, which lives as long as the scenario. */
+  /** Starts a sandbox that runs until the scenario ends. */
   async server(options) {
     const server = await serve(this.#folder, options);
     this.#servers.push(server);
     return server;
   }
 
-  /** The command, run in a project, against a server if it needs one. */
+  /** The idops command in a project, with a server if it needs one. */
   idops(args, { cwd, server, before }) {
     const env = server === undefined ? {} : { IDOPS_BASE_URL: server.url, IDOPS_TOKEN: server.token };
     return { args: [cli, ...args], cwd, env, server, before };
   }
 
-  /** A program that sends requests with 10 in flight, parses a folder of YAML and reads files, and does nothing else. */
+  /** A program that only sends requests with 10 in flight, parses a folder of YAML, and reads files. */
   floor({ server, requests = [], folder, texts }) {
     const file = join(this.project({}), 'job.json');
     const sent = requests.map(({ body, ...request }) =>
@@ -85,7 +85,7 @@ export class Bench {
     return await run(program, this.#folder);
   }
 
-  /** Calls `round` for each round, which gives the ratios of one. Before several rounds, there is one as a warm-up. */
+  /** Calls `round` for each round, which returns its ratios. Several rounds start with a warm-up. */
   async rounds({ name, against, repeats = this.#repeats }, round) {
     const row = { name, against, time: [], processor: [], memory: 0 };
     const number = this.quick ? 1 : repeats;
@@ -102,7 +102,7 @@ export class Bench {
   }
 
   /**
-   * Compares a program with a floor, which is called with the requests that the program sent.
+   * Compares a program with the floor that `floor` returns for the requests of the program.
    * @param {{ name: string, against: string, program: Program, floor: (requests: object[]) => Program, repeats?: number }} comparison
    */
   async compare({ program, floor, ...named }) {
@@ -118,7 +118,7 @@ export class Bench {
     if (sent.length > 0) row.sent = [...new Set(sent)];
   }
 
-  /** Ends what the scenario started and removes what it wrote. */
+  /** Stops the scenario's servers, and removes its files. */
   async end() {
     await Promise.all(this.#servers.map((server) => server.close()));
     process.off('exit', this.#remove);

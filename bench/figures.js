@@ -1,4 +1,4 @@
-// What commands send: the same on every machine. `npm run figures` writes it into bench/figures.json, and the soak compares.
+// Counts of requests and flushes, which are the same on every machine. `npm run figures` writes bench/figures.json, and the soak compares.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
-// What is measured against: a program that does the necessary work and nothing else. It is given a file of
-// - requests: sent with so many in flight, over connections that are kept, the answers parsed;
-// - folder: manifests, parsed by `yaml`;
-// - texts: files that are read, and parsed where they are JSON.
+// The floor of a comparison: a program that does only the necessary work. Its argument is a file of
+// - requests, which it sends over persistent connections, and whose responses it parses;
+// - folder: manifests, which it parses with `yaml`;
+// - texts: files, which it reads, and parses if they are JSON.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

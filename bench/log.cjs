@@ -1,4 +1,4 @@
-// Loaded before a command: writes down which files of a folder it flushes, a line for each time.
+// Preloaded into a command: logs a line for each flush of a file in a folder.
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
 const { resolve, sep } = require('node:path');

@@ -1,4 +1,4 @@
-// `npm run bench`: each scenario beside what it is measured against, in two runs.
+// `npm run bench`: compares each scenario with its floor, in two runs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measured, scenarios } from './measured.js';
@@ -19,7 +19,7 @@ if (values.help || positionals.some((name) => !scenarios.includes(name))) {
   console.error(usage);
   process.exit(values.help ? 0 : 1);
 }
-// What a scenario wrote is removed then too.
+// A normal exit also removes the files of the scenarios.
 for (const [name, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
   process.once(name, () => process.exit(code));
 }

@@ -1,4 +1,4 @@
-// Loaded before a measured program: writes down at its end what it took, since nobody else is told the memory of a process that is gone.
+// Preloaded into a measured program: writes its peak memory and processor time at exit, because Node can't read them of an ended process.
 const { writeFileSync } = require('node:fs');
 
 const file = process.env.BENCH_PEAK;

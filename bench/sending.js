@@ -1,4 +1,4 @@
-// How many requests a command has in flight, and how often it flushes its journal: the same on every machine, where times are not.
+// How many requests a command has in flight, and how often it flushes its journal. Unlike times, these are the same on every machine.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,15 +9,15 @@ const cli = resolve('dist/cli/main.js');
 const log = resolve('bench/log.cjs');
 const number = 30;
 const listed = 2600;
-/** So long more requests than are expected have time to come, in milliseconds. */
+/** How long to wait for unexpected further requests, in milliseconds. */
 const settled = 200;
-/** So long those that are expected have it, after the first of them; a figure of fewer is told all the same. */
+/** How long to wait for the expected requests after the first one, in milliseconds; then the lower figure is reported. */
 const patience = 60_000;
 
 /**
  * @typedef {object} Held
- * @property {number} expected How many are answered when they all wait.
- * @property {(request: { method: string, path: string }) => boolean} is Which requests are meant.
+ * @property {number} expected How many requests to hold before all are answered.
+ * @property {(request: { method: string, path: string }) => boolean} is Which requests to hold.
  */
 
 /** @returns {Promise<Record<string, number>>} */
@@ -57,7 +57,7 @@ export async function sending(folder) {
   };
 }
 
-/** The most requests of a command that waited for their answers at once, of those that are meant. */
+/** The most held requests of a command that were in flight at once. */
 async function inFlight({ cwd, seed, args, held: { expected, is } }) {
   let open = false;
   let waiting = 0;

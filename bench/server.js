@@ -1,4 +1,4 @@
-// The sandbox's process: started by serving.js, which asks it one thing after another.
+// The sandbox's process. serving.js starts it, and sends it one command after another.
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startSandbox } from '../dist/sandbox/index.js';
@@ -7,7 +7,7 @@ const [file, options] = process.argv.slice(2);
 const { answersWrites = Number.POSITIVE_INFINITY, ...given } = JSON.parse(options);
 let answered = answersWrites;
 const undone = [];
-/** Whose writes these are: those of all, or of these paths. */
+/** The paths whose writes are counted; by default all. */
 let counted = { has: () => true };
 let seed = JSON.parse(readFileSync(file, 'utf8'));
 const sandbox = await startSandbox({ ...given, seed, intercept });
@@ -15,8 +15,8 @@ findSoon(sandbox.data);
 const writes = () => sandbox.requests.filter(({ method }) => method !== 'GET').length;
 
 /**
- * The sandbox looks through its lists from their beginning, where a real server has an index: with many objects nothing but
- * that would be measured. Requests come about in the order of the lists, so looking on from the last place finds soon.
+ * The sandbox searches its lists linearly, where a real server has an index, and with many objects this would dominate.
+ * Requests arrive roughly in the order of the lists, so a search from the last position is fast.
  */
 function findSoon(data) {
   for (const list of Object.values(data)) {
@@ -34,7 +34,7 @@ function findSoon(data) {
   }
 }
 
-/** Leaves all writes after the given number unanswered and undone, so that a kill finds the same each time. */
+/** After the given number of writes, holds all further ones without executing them, so that kills are reproducible. */
 function intercept({ method, path }) {
   if (answered === Number.POSITIVE_INFINITY || method === 'GET' || !counted.has(path)) return undefined;
   answered -= 1;

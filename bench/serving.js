@@ -1,10 +1,10 @@
-// The sandbox in a process of its own, so that it doesn't share a processor's thread with what is measured.
+// Runs the sandbox in its own process, so that it doesn't share a thread with the measured program.
 import { fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /**
- * @typedef {object} Sent A request as the server got it.
+ * @typedef {object} Sent A request that the server received.
  * @property {string} method
  * @property {string} path
  * @property {unknown} [body]
@@ -14,23 +14,23 @@ import { join, resolve } from 'node:path';
  * @typedef {object} Server
  * @property {string} url
  * @property {string} token
- * @property {() => Promise<void>} reset Puts the data back to what it was, and forgets the requests.
- * @property {() => Promise<number>} count How many requests there were.
+ * @property {() => Promise<void>} reset Restores the data, and forgets the requests.
+ * @property {() => Promise<number>} count The number of requests.
  * @property {() => Promise<Sent[]>} requests
- * @property {(writes: number) => Promise<void>} reaches Resolves when so many requests that write have come.
- * @property {(paths: string[], after: number) => Promise<void>} holds Answers and does so many requests that write to one of these
- *   paths, and no more until `goOn`. Resolves when the first has come that isn't answered.
- * @property {() => Promise<string[]>} undone The paths of those that it didn't answer, one for each.
+ * @property {(writes: number) => Promise<void>} reaches Resolves when the given number of writes has arrived.
+ * @property {(paths: string[], after: number) => Promise<void>} holds Executes the given number of writes to these paths, and
+ *   holds further ones until `goOn`. Resolves when the first write is held.
+ * @property {() => Promise<string[]>} undone The path of each held write.
  * @property {() => Promise<void>} goOn
- * @property {() => Promise<Record<string, number>>} groups How many users are in each group.
- * @property {() => Promise<void>} keep Takes the data as it is for what `reset` puts back.
+ * @property {() => Promise<Record<string, number>>} groups The number of users in each group.
+ * @property {() => Promise<void>} keep Makes `reset` restore the present data.
  * @property {() => Promise<void>} close
  */
 
 /**
- * @param {string} folder Where its seed is written.
- * @param {import('../dist/sandbox/index.js').SandboxOptions & { answersWrites?: number }} options With `answersWrites` it
- *   answers and does so many requests that write, until `keep`, and no more.
+ * @param {string} folder The folder for its seed.
+ * @param {import('../dist/sandbox/index.js').SandboxOptions & { answersWrites?: number }} options With `answersWrites`, it
+ *   executes only that number of writes until `keep`.
  * @returns {Promise<Server>}
  */
 export async function serve(folder, { seed, ...options }) {

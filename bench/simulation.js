@@ -1,4 +1,4 @@
-// `npm run simulation`: shards as processes over one PostgreSQL and one sandbox, one of them killed and begun again in the middle.
+// `npm run simulation`: shards in several processes with one PostgreSQL and one sandbox. One of them is killed midway and restarted.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ const say = (text) => {
   if (!values.json) console.log(text);
 };
 
-/** Runs idops, to its end unless it is killed. */
+/** Starts idops. */
 function idops(args, env) {
   const child = spawn(process.execPath, [cli, ...args], {
     cwd: join(folder, 'project'),
@@ -69,7 +69,7 @@ function idops(args, env) {
   return { child, ended };
 }
 
-/** A project of users of which each is to be changed, and the server that it is for. */
+/** A project that changes every user, and its server. */
 function project() {
   const { files, seed } = users(number, 'boruta');
   const changed = Object.entries(files).map(([path, text]) => [
@@ -101,7 +101,7 @@ async function simulate() {
     };
     const apply = (index) =>
       idops(['apply', '--yes', '--quiet', '--shard', `${index}/${shards}`, '--format', 'json'], env);
-    // Half of its part is done when it is killed, and it can't end before, however busy the machine is.
+    // The server holds the second half of its writes, so it is killed after exactly half.
     const all = Array.from({ length: number }, (_, index) => idOf(4, index));
     const part = all.filter((id) => shardIndex(`User/${id}`, shards) === 2).map((id) => `/api/users/${id}`);
     const held = server.holds(part, Math.floor(part.length / 2));
@@ -127,7 +127,7 @@ async function simulate() {
       if (method !== 'GET') sent.set(path, (sent.get(path) ?? 0) + 1);
     }
     const of = (id) => sent.get(`/api/users/${id}`) ?? 0;
-    // What was in flight when it was killed, and is found not to be done, is sent again.
+    // Writes that were in flight at the kill, and weren't executed, are repeated.
     const undone = new Set(await server.undone());
     const expected = (id) => (undone.has(`/api/users/${id}`) ? 2 : 1);
     const groups = await server.groups();

@@ -1,9 +1,9 @@
-// Rows of ratios as one table.
+// Formats rows of ratios as a table.
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 
 /**
- * The rows of several runs, with the ratios of all of them.
+ * Merges the rows of several runs: each row gets the ratios of all runs.
  * @param {import('./bench.js').Row[][]} runs
  */
 export function joined([first = [], ...others]) {
@@ -45,7 +45,7 @@ function surroundings() {
   return `Measured on ${date} with idops ${version}, Node ${process.version}, ${machine}.`;
 }
 
-/** The median, and the least and the most. */
+/** The median, the minimum and the maximum. */
 function spread(ratios) {
   const known = ratios.filter((ratio) => ratio !== undefined).sort((a, b) => a - b);
   if (known.length === 0) return '–';

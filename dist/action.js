@@ -7804,7 +7804,7 @@ hasRoles:true,doubles:true,read:{title:"show a user",path:"/api/users/:user_id",
 "metadata","group","authorized_scopes","organizations","roles"],ignored:["uid","username","totp_registered_at","federate\
 d_metadata","blocked","backend"],alternatives:{blocked:'take away what the user has with "organizations: []", "authorize\
 d_scopes: []" and "roles: []" (this server blocks nobody)'},emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],
-organizations:[],roles:[]},notAtomic:true,protectsObjects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},
+organizations:[],roles:[]},notAtomic:true,protectsObjects:"one",limits:{ids:{authorized_scopes:255,roles:null,organizations:null},
 characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"\
 texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});var LDAP,hashFields,backendTexts,serverFields,backendFields,backendShape;var init_backend_schema=__esm({"src/kinds/backe\
 nd-schema.ts"(){"use strict";init_zod();init_members();init_values();init_fields();init_schema();init_user_schema();LDAP=
@@ -7887,9 +7887,9 @@ is_default===true);if(defaults3.length<2)return[];const message=`${defaults3.len
 nd a server has one default`;const places=defaults3.map(one=>one.places.of("is_default"));return[error("two-defaults",message,
 places,"keep it on the new default")]}function severalDefaults(present,noun,cure){const defaults3=recordedDefaults(present)??
 [];if(defaults3.length<2)return void 0;return`the server has ${defaults3.length} default ${noun}s (${defaults3.join(", ")}\
-) and fails when one is set: take the default away from all but one ${cure}, and plan again`}function nothingSent(noun){
-const message=`nothing is sent for it: the server does it when the other ${noun} becomes the default`;return{code:"by-se\
-rver",message}}var DEFAULTS;var init_one_default=__esm({"src/kinds/one-default.ts"(){"use strict";init_problems();DEFAULTS=
+) and fails when one is set: take the default away from all but one ${cure}, and plan again`}function falseNotSent(noun){
+const message=`is_default: false is not sent: the server sets it when the other ${noun} becomes the default`;return{code:"\
+by-server",message}}var DEFAULTS;var init_one_default=__esm({"src/kinds/one-default.ts"(){"use strict";init_problems();DEFAULTS=
 "defaults"}});function concealSecrets(member,name3=""){if(member!==null&&isSecretMember(name3))return new Sensitive(member);if(Array.isArray(
 member))return member.map(one=>concealSecrets(one));return isMap(member)?mapValues(member,concealSecrets):member}function requireObject(expected,parse11){
 return document2=>{const parsed2=parse11(document2);if("wrong"in parsed2)return parsed2;const{value:value4}=parsed2;if(!isMap(
@@ -8253,10 +8253,10 @@ function requestSize(fields4){return Object.entries(fields4).reduce((sum,[name3,
 var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_identifiers();init_json();init_problems();init_values();
 init_fields();idParts=["id","backend_id","identity_provider_id"];uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes=
 {text:{words:"a text",accepts:isText},texts:{words:"a list of texts",accepts:value4=>Array.isArray(value4)&&value4.every(
-isText)}}}});function storedFields(fields4,{ignored=[],emptyIsNull=[],nullBecomes={}}){const taken={};for(const[field2,value4]of Object.
+isText)}}}});function storedFields(fields4,{ignored=[],emptyIsNull=[],nullBecomes={}}){const taken2={};for(const[field2,value4]of Object.
 entries(fields4)){if(ignored.includes(field2))continue;const{[field2]:instead}=nullBecomes;if(emptyIsNull.includes(field2)&&
-isBlank(value4))setMember(taken,field2,null);else setMember(taken,field2,value4===null&&instead!==void 0&&!isMap(instead)?
-instead:value4)}return taken}function answerFields({fields:fields4,traits:traits5},answer,{name:name3}){const shown=markSecrets(
+isBlank(value4))setMember(taken2,field2,null);else setMember(taken2,field2,value4===null&&instead!==void 0&&!isMap(instead)?
+instead:value4)}return taken2}function answerFields({fields:fields4,traits:traits5},answer,{name:name3}){const shown=markSecrets(
 fields4,answer);const left=(traits5[name3].ignored??[]).filter(field2=>fields4[field2]?.type==="members");if(left.length===
 0)return{fields:shown};const isBeside=([field2])=>left.includes(field2);const all=Object.entries(shown);return{fields:Object.
 fromEntries(all.filter(one=>!isBeside(one))),readOnly:Object.fromEntries(all.filter(isBeside))}}function ignoredFields(fields4,{
@@ -8297,8 +8297,8 @@ unsupportedLifecycle:unknownToProfile)(one2,noun,profile),...unnamed(one2,name3)
 list),readable:profile=>listScope(list,profile)!==void 0,listedIn:list,usedBy,async observe(objects3,context3){const rereadsList=context3.
 oneByOne&&given.cached===true;const readsEach=context3.oneByOne&&!rereadsList&&context3.profile.name==="boruta";const index=await(rereadsList?
 context3.limit(()=>readList(list,context3.reader,context3.profile)):context3.list(list));if(index===null)return new Map;
-return await observeEach(objects3,async identity=>{const live=lookUp(identity,index,context3);const{id}=live.identity;const all=live.
-exists?{...shown(live.fields),...listValues(index)}:{};if(!live.exists||id===void 0||!readsEach)return{...live,fields:all};
+return await observeEach(objects3,async identity=>{const live=lookUp(identity,index,context3);const{id}=live.identity;const all={
+...live.exists?shown(live.fields):{},...listValues(index)};if(!live.exists||id===void 0||!readsEach)return{...live,fields:all};
 const row=await readOne(context3,one,{[param]:id},parse11);if(row===null)return missing(live.identity,noun,context3.profile);
 return{...live,fields:shown(row)}})},referenceLists:({fields:wanted,absent:absent2})=>absent2?usedBy.map(one2=>one2.list):
 Object.entries({...sets,...references}).flatMap(([field2,other])=>wanted[field2]===void 0&&wanted[`${field2}_id`]===void 0?
@@ -8371,7 +8371,7 @@ const expected={...sendableFields(present.fields,["roles",...isHash?hashFields:[
 expected,present,changed);if(reason!==void 0)return{requests:[],expected,reason};const{is_default:asked,...body2}=expected;
 const others=[...changed].some(field2=>field2!=="is_default");const first=others?[{operation:"updateBackend",params:{backend_id:id},
 body:body2}]:[];if(!changed.has("is_default"))return{requests:first,expected};if(asked===true)return{requests:[...first,
-...moveDefault(id,expected)],expected};return{requests:first,expected,warnings:[nothingSent("backend")]}}function updateRefusal(body2,{
+...moveDefault(id,expected)],expected};return{requests:first,expected,warnings:[falseNotSent("backend")]}}function updateRefusal(body2,{
 fields:now},changed){const unknown2=unknownFieldsReason("backend",["roles"],body2);if(unknown2!==void 0)return unknown2;
 const severalNow=changed.has("is_default")&&severalDefaults(now,"backend","in its database");if(severalNow)return severalNow;
 const[alg,options]=hashFields;if(changed.has(alg)&&!changed.has(options)&&!isNullOrEmpty(now[options]??null))return`its ${options}\
@@ -8525,9 +8525,9 @@ var traits,plainFields,fields,refers,didRegeneration,client2,MODULUS,MOST_UPDATE
 nt.ts"(){"use strict";init_concurrency();init_problems();init_values();init_answers();init_by_name();init_catalog();init_client_schema();
 init_discovery();init_fields();init_holdings();init_lifecycle();init_references();init_regeneration();init_resolve_sets();
 init_rules();traits={documented:{},boruta:{read:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:man\
-age:all"},emptyIsNull:["name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],notAtomic:true,protectsObjects:true,
-limits:{ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,secret:255,logo_uri:255,jwks_uri:255},nonBlank:{
-secret:"leave it out to keep the present one; the server would leave the client without one"}},unsafe:true}};plainFields=
+age:all"},emptyIsNull:["name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],notAtomic:true,protectsObjects:"\
+one",limits:{ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,secret:255,logo_uri:255,jwks_uri:255},
+nonBlank:{secret:"leave it out to keep the present one; the server would leave the client without one"}},unsafe:true}};plainFields=
 [...["name","redirect_uris","supported_grant_types","authorize_scope"],...["access_token_ttl","id_token_ttl","refresh_to\
 ken_ttl"],...["authorization_code_ttl","authorization_request_ttl"],...["confidential","pkce","enforce_dpop","enforce_tx\
 _code","public_refresh_token","public_revoke"],...["public_client_id","check_public_client_id"],...["token_endpoint_auth\
@@ -8656,12 +8656,12 @@ An identity provider: how users of a backend sign in to clients.",list:"identity
 param:"identity_provider_id",scope:"identity-providers:manage:all",fields:fields2,shape:()=>({backend:optional2(identifier(),
 "The backend with its users, by name or id.","Staff directory"),backend_id:optional2(identifier(),"The id of the backend\
 , instead of backend.",UUID),...Object.fromEntries(Object.entries(flags).map(([name3,about])=>[name3,optional2(boolean2(),
-about,true)]))}),traits:{protectsObjects:true,limits:{characters:{name:255},nonBlank:{name:null}}},creation:{required:[[
-"backend","backend_id"]]},references:{backend:"backends"},body:({backend:backend4,...rest})=>{const id=idOf(backend4);return id===
+about,true)]))}),traits:{protectsObjects:"one",limits:{characters:{name:255},nonBlank:{name:null}}},creation:{required:[
+["backend","backend_id"]]},references:{backend:"backends"},body:({backend:backend4,...rest})=>{const id=idOf(backend4);return id===
 void 0?rest:{...rest,backend_id:id}},problems:declared=>declared.filter(({fields:{backend:backend4,backend_id}})=>backend4!==
 void 0&&backend_id!==void 0).map(({places})=>{const message='an IdentityProvider has either "backend" or "backend_id"';const both=[
 places.of("backend"),places.of("backend_id")];return error("wrong-value",message,both,"remove one of the two")}),deletes:"\
- with its page templates"})}});function rotationEffect({public_key:key3},clients){if(clients==null||typeof key3!=="string")return"the clients that hold\
+ with its page templates"},{uniqueNames:true})}});function rotationEffect({public_key:key3},clients){if(clients==null||typeof key3!=="string")return"the clients that hold\
  it get the new one";const holders=clients.rows().filter(({public_key:held})=>held===key3);if(holders.length===0)return"\
 no client holds it";const named=holders.map(({id,name:name3})=>typeof name3==="string"?`"${name3}" (Client/${id})`:`Clie\
 nt/${id}`);return`the clients that hold it get the new one: ${named.join(", ")}`}function rotations(declared,{name:name3}){
@@ -8669,7 +8669,7 @@ if(name3==="boruta")return[];return declared.filter(({generation})=>generation!=
 ented API has no operation that rotates a key pair",pair.places.of("rotation")))}function move({present,desired:desired2}){
 const asked=desired2.is_default===true;const expected={is_default:asked};const reason=severalDefaults(present.fields,"ke\
 y pair","by hand, with is_default: false");if(reason!==void 0)return{requests:[],expected,reason};if(!asked)return{requests:[],
-expected,warnings:[nothingSent("key pair")]};const isFirst=(recordedDefaults(present.fields)??[]).length===0;const requests=[
+expected,warnings:[falseNotSent("key pair")]};const isFirst=(recordedDefaults(present.fields)??[]).length===0;const requests=[
 request(present.identity,expected)];return{requests,expected,warnings:isFirst?[EXTRA_PAIR]:[]}}function request({id=""},body2){
 return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}function shownPair({is_default,...rest},defaults3){
 const known=is_default===void 0?{}:{is_default:is_default===true};return{...rest,...known,[DEFAULTS]:[...defaults3]}}async function find3({
@@ -8755,22 +8755,23 @@ figuration/error-templates",scope:"configuration:manage:all",types:errorTypes,ty
 init_schema();role2=resource2({name:"Role",noun:"role",about:"A role: scopes that users get together.",list:"roles",path:"\
 /api/roles",param:"role_id",scope:"scopes:manage:all",fields:{name:value,scopes:set()},shape:()=>({scopes:optional2(referenceSet(
 "scope","billing:read"),"The scopes of the role: a list of all, or {add, remove}.",["billing:read"])}),traits:{limits:{characters:{
-name:255},nonBlank:{name:null}}},sets:{scopes:"scopes"},deletes:", and takes it from users and backends"},{grants:(fields4,references)=>scopesGiven(
-fields4,"scopes",references),revokes({id,...before},after){const role3={type:"role",id:String(id),name:String(before.name),
-listed:true,element:{},path:""};const kept=new Set(scopesGiven({...before,...after},"scopes",{}).map(scope3=>scope3.id));
-const isRenamed=after?.name!==void 0&&after.name!==before.name;return[...after===null?[role3]:[],...isRenamed?[{...role3,
-id:void 0}]:[],...scopesGiven(before,"scopes",{}).filter(scope3=>after===null||!kept.has(scope3.id)).map(scope3=>({...scope3,
-role:role3}))]}})}});var scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_fields();init_resource();
-init_schema();scope2=resource2({name:"Scope",noun:"scope",about:"A scope that users, roles and clients can get.",list:"s\
-copes",path:"/api/scopes",param:"scope_id",scope:"scopes:manage:all",fields:{name:value,label:value,public:value},shape:()=>({
-label:nullish2(text(),"The display name.","Read bills"),public:optional2(boolean2(),"Whether any client may ask for the \
-scope.",false)}),traits:{emptyIsNull:["label"],protectsObjects:true,limits:{characters:{name:255,label:255},nonBlank:{name:null}}},
-creation:{refusal:({name:name3})=>typeof name3==="string"&&/[\t-\r ]/.test(name3)?'the name of a scope has no space: use\
- a colon, as in "bills:read"':void 0,idRefusal:"roles keep a hidden row for a deleted scope, and would have this one aga\
-in: leave out the id, so that it gets a new one"},deletes:", and takes it from users, roles and clients"},{grants:({name:name3})=>typeof name3===
-"string"?[{type:"scope",id:void 0,name:name3,listed:true,element:{name:name3},path:"name"}]:[],revokes:({id,name:name3},after)=>typeof id===
-"string"&&(after===null||after.name!==void 0&&after.name!==name3)?[{type:"scope",id,name:String(name3),listed:true,element:{
-id},path:"name"}]:[]})}});function lifecycleProblems(user4,profile){return[...absentProblems(user4,"user",["username","backend","password"]),...unsupportedLifecycle(
+name:255},nonBlank:{name:null}}},sets:{scopes:"scopes"},deletes:", and takes it from users and backends"},{uniqueNames:true,
+grants:(fields4,references)=>scopesGiven(fields4,"scopes",references),revokes({id,...before},after){const role3={type:"r\
+ole",id:String(id),name:String(before.name),listed:true,element:{},path:""};const kept=new Set(scopesGiven({...before,...after},
+"scopes",{}).map(scope3=>scope3.id));const isRenamed=after?.name!==void 0&&after.name!==before.name;return[...after===null?
+[role3]:[],...isRenamed?[{...role3,id:void 0}]:[],...scopesGiven(before,"scopes",{}).filter(scope3=>after===null||!kept.
+has(scope3.id)).map(scope3=>({...scope3,role:role3}))]}})}});var ownScopes,scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_fields();init_resource();
+init_schema();ownScopes=["users","clients","identity-providers","scopes","roles","upstreams"].map(name3=>`${name3}:manag\
+e:all`);scope2=resource2({name:"Scope",noun:"scope",about:"A scope that users, roles and clients can get.",list:"scopes",
+path:"/api/scopes",param:"scope_id",scope:"scopes:manage:all",fields:{name:value,label:value,public:value},shape:()=>({label:nullish2(
+text(),"The display name.","Read bills"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false)}),
+traits:{emptyIsNull:["label"],protectsObjects:ownScopes,limits:{characters:{name:255,label:255},nonBlank:{name:null}}},creation:{
+refusal:({name:name3})=>typeof name3==="string"&&/[\t-\r ]/.test(name3)?'the name of a scope has no space: use a colon, \
+as in "bills:read"':void 0,idRefusal:"roles keep a hidden row for a deleted scope, and would have this one again: leave \
+out the id, so that it gets a new one"},deletes:", and takes it from users, roles and clients"},{uniqueNames:true,grants:({
+name:name3})=>typeof name3==="string"?[{type:"scope",id:void 0,name:name3,listed:true,element:{name:name3},path:"name"}]:
+[],revokes:({id,name:name3},after)=>typeof id==="string"&&(after===null||after.name!==void 0&&after.name!==name3)?[{type:"\
+scope",id,name:String(name3),listed:true,element:{id},path:"name"}]:[]})}});function lifecycleProblems(user4,profile){return[...absentProblems(user4,"user",["username","backend","password"]),...unsupportedLifecycle(
 user4,"user",profile),...profile.creates?newUserProblems(user4):[]]}function newUserProblems(user4){const{creates,identity,
 fields:fields4}=user4;const{username=""}=identity;const password=textOf(fields4.password);const length2=characterCount(password);
 const isUsable=password===UNKNOWN_TEXT||length2===0||length2>=12&&length2<=80;const refused2=(message,field2)=>error("pr\
@@ -12783,12 +12784,14 @@ ject of this kind by its ${by} and may be about this one: idops plan resolves it
 this kind by their ${by}s and may be about this one: idops plan resolves them.`}function contributionsText({address:address3,
 documents,unresolved}){const blocks=documents.map(({kind,at:at2,condition,declares})=>{const{except,...shown}=condition??
 {};const but=except===void 0?"":`, except for ${inline(except)}`;const when=condition===null?"":`, if the server shows ${inline(
-shown)}${but}`;const lines=declares.map(({path,at:at3,value:value4})=>`    ${path}: ${inline(value4)} (${at3})`);return[
-`  ${kind} at ${at2}${when}`,...lines].map(escapeText).join("\n")});const note=unresolved.count===0?[]:["",unresolvedNote(
-unresolved)];return`${[escapeText(address3),...blocks,...note].join("\n")}
-`}function contributionsJson({address:address3,documents,unresolved}){return{format_version:1,address:address3,documents,
-named_otherwise:unresolved.count}}var init_contributions=__esm({"src/report/contributions.ts"(){"use strict";init_escape();
-init_values2()}});function storedJson(plan){const shown=planJson(plan,{debug:false});const listed=shareOf(plan.changes,void 0).changes.filter(
+shown)}${but}`;const lines=declares.map(({path,at:at3,value:value4})=>`    ${path}: ${inline(value4)} (${placeText2(at3)}\
+)`);return[`  ${kind} at ${placeText2(at2)}${when}`,...lines].map(escapeText).join("\n")});const note=unresolved.count===
+0?[]:["",unresolvedNote(unresolved)];return`${[escapeText(address3),...blocks,...note].join("\n")}
+`}function placeText2({file:file2,line}){return`${file2}:${line}`}function contributionsJson({address:address3,documents,
+unresolved}){return{format_version:1,address:address3,documents:documents.map(({kind,at:at2,condition,declares})=>({kind,
+at:placeJson(at2),condition:condition&&jsonOf(condition),declares:declares.map(one=>({path:one.path,at:placeJson(one.at),
+value:jsonOf(one.value)}))})),named_otherwise:unresolved.count}}var init_contributions=__esm({"src/report/contributions.\
+ts"(){"use strict";init_escape();init_json2();init_values2()}});function storedJson(plan){const shown=planJson(plan,{debug:false});const listed=shareOf(plan.changes,void 0).changes.filter(
 change2=>isListed(change2,false));return{...shown,changes:shown.changes.map((change2,changeIndex)=>({...change2,fields:change2.
 fields.map((field2,fieldIndex)=>listed[changeIndex]?.fields[fieldIndex]?.confirmed===true?{...field2,confirmed:true}:field2)}))}}
 function changeForDisplay(change2){return{...change2,observed:"live",destructions:[],requests:[],warnings:[],reason:null,
@@ -14849,13 +14852,13 @@ it still runs: make sure that it doesn't, then use idops runs unlock`;return pro
 released it":`another process took it over: ${describeHolder(now)}`;return problemError("locked",`the lock of the state \
 was lost: ${who} (${place2})`,"find out who removes locks, and run it again when no other run is in progress")}var holderSchema,
 PROCESS_GONE;var init_holder=__esm({"src/state/holder.ts"(){"use strict";init_zod();init_problems();init_process();holderSchema=
-object({user:string2(),...processFields,command:string2(),at:string2()});PROCESS_GONE="which is gone"}});function exclusiveLocks(locks){const lock=async(command,now,shard2)=>{const taken=await locks.take(command,now,shard2);try{
-const takeovers=taken.takenOver===null?[]:[taken.takenOver];for(let tries=1;;tries+=1){const others=(await locks.list()).
+object({user:string2(),...processFields,command:string2(),at:string2()});PROCESS_GONE="which is gone"}});function exclusiveLocks(locks){const lock=async(command,now,shard2)=>{const taken2=await locks.take(command,now,shard2);
+try{const takeovers=taken2.takenOver===null?[]:[taken2.takenOver];for(let tries=1;;tries+=1){const others=(await locks.list()).
 filter(one=>conflicts(one.shard,shard2));const[first]=others;if(first===void 0)break;const living=others.find(({fate})=>fate!==
 "gone");if(living!==void 0||tries>MAX_TRIES){const found=living??first;const what=found.shard===void 0?void 0:"the state\
  is locked by a run of a shard";throw lockedError(found,found.place,what)}for(const other of others)if(await other.removeIfUnchanged())
-takeovers.push(takeoverNote(other))}return{...taken,takenOver:takeovers.length===0?null:takeovers.join("; ")}}catch(failure2){
-await taken.release();throw failure2}};const remove=async one=>{let now=one;for(let tries=1;now!==void 0;tries+=1){const isOther=now.
+takeovers.push(takeoverNote(other))}return{...taken2,takenOver:takeovers.length===0?null:takeovers.join("; ")}}catch(failure2){
+await taken2.release();throw failure2}};const remove=async one=>{let now=one;for(let tries=1;now!==void 0;tries+=1){const isOther=now.
 nonce!==null&&now.nonce!==one.nonce;if(isOther||tries>MAX_TRIES)throw lockedError(now,now.place);if(await now.removeIfUnchanged())
 return;now=(await locks.list()).find(({place:place2,shard:shard2})=>place2===one.place&&shard2?.index===one.shard?.index&&
 shard2?.count===one.shard?.count)}};return{lock,async holder(){const current=(await locks.list()).find(({fate})=>fate!==
@@ -15056,21 +15059,21 @@ held&&holder&&{ref:held.ref,holder,at:at2};return changed}this.#isShared=true;aw
 const ref=this.#refOf(shard2);if(this.#held!==void 0&&this.#held.ref!==ref&&this.#lost===void 0)throw lockedError(statusOf(
 this.#held.holder),this.#place);const from=await this.#lockAt(ref);const other=from===null?void 0:await this.#holder(from);
 if(other!==void 0&&!isExpired(other))throw lockedError(statusOf(other),this.#place);const own3={...ownHolder(command,now),
-expires:"",nonce:randomUUID6()};const taken=await this.#makeRenewed({ref,holder:own3});if(await this.#branch.push([{ref,
-from,to:taken.at}])==="moved"){const lock=await this.#lockAt(ref);throw lockedError(statusOf(lock===null?null:await this.#holder(
-lock)),this.#place)}this.#held=taken;this.#lost=void 0;this.#fetchedAt=NEVER2;this.#isShared=shard2!==void 0;const renew=()=>this.#inTurn(
-async()=>{const held=this.#current(taken);if(held!==void 0)await this.#renew(held)});const timer=setInterval(()=>void renew().
+expires:"",nonce:randomUUID6()};const taken2=await this.#makeRenewed({ref,holder:own3});if(await this.#branch.push([{ref,
+from,to:taken2.at}])==="moved"){const lock=await this.#lockAt(ref);throw lockedError(statusOf(lock===null?null:await this.#holder(
+lock)),this.#place)}this.#held=taken2;this.#lost=void 0;this.#fetchedAt=NEVER2;this.#isShared=shard2!==void 0;const renew=()=>this.#inTurn(
+async()=>{const held=this.#current(taken2);if(held!==void 0)await this.#renew(held)});const timer=setInterval(()=>void renew().
 catch(()=>{}),LEASE/3);timer.unref();return{takenOver:other===void 0?null:takeoverNote(statusOf(other)),fenced:true,lease:LEASE/
-2,confirm:()=>this.#inTurn(async()=>{await this.#confirm(taken);const held=this.#current(taken);if(held!==void 0&&Date.parse(
-held.holder.expires)-Date.now()<LEASE/2)await this.#renew(held)}),release:async()=>{clearInterval(timer);await this.#inTurn(
-()=>this.#release(taken)).catch(()=>{});return[]}}})}async#release(taken){const{at:at2}=this.#current(taken)??taken;if(this.#current(
-taken)!==void 0)this.#held=void 0;this.#fetchedAt=NEVER2;await this.#branch.push([{ref:taken.ref,from:at2,to:null}])}#current({
-holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async#renew(held){const renewed=await this.#makeRenewed(
+2,confirm:()=>this.#inTurn(async()=>{await this.#confirm(taken2);const held=this.#current(taken2);if(held!==void 0&&Date.
+parse(held.holder.expires)-Date.now()<LEASE/2)await this.#renew(held)}),release:async()=>{clearInterval(timer);await this.#inTurn(
+()=>this.#release(taken2)).catch(()=>{});return[]}}})}async#release(taken2){const{at:at2}=this.#current(taken2)??taken2;
+if(this.#current(taken2)!==void 0)this.#held=void 0;this.#fetchedAt=NEVER2;await this.#branch.push([{ref:taken2.ref,from:at2,
+to:null}])}#current({holder}){return this.#held?.holder.nonce===holder.nonce?this.#held:void 0}async#renew(held){const renewed=await this.#makeRenewed(
 held);const pushed=await this.#branch.push([{ref:held.ref,from:held.at,to:renewed.at}]);if(pushed==="done")this.#held=renewed;else
 await this.#confirm(held)}async#makeRenewed({ref,holder}){const next=renewedHolder(holder);const[at2=""]=await this.#branch.
-makeCommits([lockCommit(next)]);return{ref,holder:next,at:at2}}async#confirm(taken){const{ref,holder}=taken;const at2=await this.#lockAt(
-ref);const now=at2===null?void 0:await this.#holder(at2);const isOwn=this.#current(taken)!==void 0;if(at2!==null&&now?.nonce===
-holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at2};return}const failure2=lockLostError(now,this.#place);if(isOwn)
+makeCommits([lockCommit(next)]);return{ref,holder:next,at:at2}}async#confirm(taken2){const{ref,holder}=taken2;const at2=await this.#lockAt(
+ref);const now=at2===null?void 0:await this.#holder(at2);const isOwn=this.#current(taken2)!==void 0;if(at2!==null&&now?.
+nonce===holder.nonce){if(isOwn)this.#held={ref,holder:now,at:at2};return}const failure2=lockLostError(now,this.#place);if(isOwn)
 this.#lost=failure2;throw failure2}async#holder(commit){return parseHolder(schema4,await this.#branch.message(commit))}};
 schema4=holderSchema.extend({expires:iso_exports.datetime(),nonce:string2()});LEASE=10*6e4;SKEW=5*6e4}});var git_exports={};__export(git_exports,{gitBackend:()=>gitBackend});import{posix as posix4}from"node:path";function gitBackend(settings){
 const{remote,branch,path}=settings;const place2=`${path} on the branch ${branch} of ${withoutCredentials(remote)}`;const store=new Store(
@@ -18393,8 +18396,9 @@ notes:sentence,destructions:sentence,privileges:sentence,fields:(member,redactor
 difference,redactor)):data(member,redactor),places:(member,redactor)=>Array.isArray(member)?member.map(({text:text4,...place2})=>({
 ...redactReport(place2,redactor),...text4===void 0||redactor.redact(text4)!==text4?{}:{text:text4}})):redactReport(member,
 redactor),requests:(member,redactor)=>Array.isArray(member)?member.map(({operation,params})=>({operation,params:name(params,
-redactor)})):redactReport(member,redactor),files:eachElement({path:file}),objects:eachElement({name:value2}),others:eachElement(
-{id:name,name:value2}),grants:eachElement({id:name,name:value2,via:value2}),samples:(member,redactor)=>member instanceof
+redactor)})):redactReport(member,redactor),condition:(member,redactor)=>redactValue(member,redactor),declares:eachElement(
+{path:name,value:(member,redactor)=>redactValue(member,redactor)}),files:eachElement({path:file}),objects:eachElement({name:value2}),
+others:eachElement({id:name,name:value2}),grants:eachElement({id:name,name:value2,via:value2}),samples:(member,redactor)=>member instanceof
 Map?new Map([...member].map(([key3,named])=>[redactAddress(key3,redactor),samples(named,redactor)])):samples(member,redactor),
 apply:member=>member}));function redactReport(shown,redactor){const redacted=()=>{if(Array.isArray(shown))return shown.map(
 one=>redactReport(one,redactor));if(!isMap(shown))return shown;return mapValues(shown,(member,key3)=>{const rule=rules.get(
@@ -18555,10 +18559,12 @@ every(field2=>Object.hasOwn(answer,field2))&&lacks.every(field2=>!Object.hasOwn(
 null)}function betterProfile(used,{traits:traits5},answer){return otherProfiles(used).find(({name:name3})=>showsSigns(traits5[name3],
 answer))}function betterProfileByReset(used,{traits:traits5},{before,expected},answer){const shown=Object.entries(expected).
 flatMap(([field2,sent2])=>{const{[field2]:was}=before;const{[field2]:got}=answer;if(got===void 0)return[];return[{isKept:same(
-got,sent2),isUnchanged:was!==void 0&&same(sent2,was)}]});const isReset=shown.some(({isKept,isUnchanged:isUnchanged2})=>isUnchanged2&&
-!isKept);const isObeyed=shown.every(({isKept,isUnchanged:isUnchanged2})=>isUnchanged2||isKept);if(!isReset||!isObeyed)return void 0;
-return otherProfiles(used).find(({name:name3})=>traits5[name3].signs?.resets===true)}function mayHarm({traits:traits5}){
-return Object.values(traits5).some(({unsafe})=>unsafe===true)}init_values();init_fields();init_kinds();init_drift();init_values();init_kinds();init_plan();function orderChanges(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(
+got,sent2),isUnchanged:was!==void 0&&same(sent2,was)}]});const isReset=shown.some(({isKept:isKept2,isUnchanged:isUnchanged2})=>isUnchanged2&&
+!isKept2);const isObeyed=shown.every(({isKept:isKept2,isUnchanged:isUnchanged2})=>isUnchanged2||isKept2);if(!isReset||!isObeyed)
+return void 0;return otherProfiles(used).find(({name:name3})=>traits5[name3].signs?.resets===true)}function mayBeProtected({
+protectsObjects=[]},action2,{name:name3}){if(action2!=="update"&&action2!=="delete")return false;return protectsObjects===
+"one"||protectsObjects.some(one=>one===name3)}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
+true)}init_values();init_fields();init_kinds();init_drift();init_values();init_kinds();init_plan();function orderChanges(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(
 b)||rank(a2)-rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change2=>change2.action!==
 "blocked"&&takesOver(change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kindOf(change2.kind);if(succession===
 void 0)return change2;if(takesOver(change2)&&change2.destructions.length>0)return{...change2,destructions:[succession.describeMove(
@@ -18568,11 +18574,22 @@ kind);if(succession===void 0)return void 0;const known=succession.holders(apply.
 id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown=changes.filter(other=>other!==change2&&other.kind===kind&&
 other.apply.before[succession.field]===true);return shown.length===0?void 0:shown.map(({address:address3})=>address3)}function level({
 kind,action:action2}){const index=kinds.findIndex(({name:name3})=>name3===kind);if(action2==="regenerate")return 2*kinds.
-length-index;return action2==="delete"&&kindOf(kind).creation!==void 0?3*kinds.length-index:index}function rank(change2){
-if(takesOver(change2))return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(
-kind);return succession!==void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected,
-before}}){const{succession}=kindOf(kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.
-field];return(asked===false||asked===null)&&before[succession.field]!==false}function driftSincePlan(planned,now,isSucceeded=false){if(now.action==="blocked")return[now.reason??"it is blocked now"];
+length-index;return action2==="delete"&&kindOf(kind).creation!==void 0?3*kinds.length-index:index}function stages(changes){
+const byKey=new Map(changes.map(change2=>[change2.apply.key,change2]));const known=new Map;const step=1/(changes.length+
+1);const stage=change2=>{const before=known.get(change2);if(before!==void 0)return before;known.set(change2,level(change2));
+const awaited=(change2.awaits??[]).flatMap(key3=>byKey.get(key3)??[]);const own3=awaited.reduce((latest,one)=>Math.max(latest,
+stage(one)+step),level(change2));known.set(change2,own3);return own3};return new Map(changes.map(change2=>[change2,stage(
+change2)]))}function inStages(changes){const applied=changes.filter(({action:action2})=>action2!=="blocked");const sorted=[
+...stages(applied)].sort(([,a2],[,b])=>a2-b).map(([change2])=>change2);const next=sorted.values();return changes.map(change2=>change2.
+action==="blocked"?change2:next.next().value??change2)}function circles(changes){const waiting=new Map(changes.flatMap(change2=>change2.
+awaits===void 0?[]:[[change2.apply.key,change2]]));const awaitedBy=(change2,found=new Set)=>{for(const key3 of change2.awaits??
+[]){const next=waiting.get(key3);if(next!==void 0&&!found.has(next))awaitedBy(next,found.add(next))}return found};const all=new Map(
+[...waiting.values()].map(change2=>[change2,awaitedBy(change2)]));const members3=change2=>[...all.get(change2)??[]].filter(
+other=>other!==change2&&all.get(other)?.has(change2));return new Map([...all].flatMap(([change2,awaited])=>awaited.has(change2)?
+[[change2,members3(change2)]]:[]))}function rank(change2){if(takesOver(change2))return-1;return givesUp(change2)?1:0}function takesOver({
+kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==void 0&&expected[succession.field]===true}function givesUp({
+kind,action:action2,apply:{expected,before}}){const{succession}=kindOf(kind);if(succession===void 0||action2!=="update")
+return false;const asked=expected[succession.field];return(asked===false||asked===null)&&before[succession.field]!==false}function driftSincePlan(planned,now,isSucceeded=false){if(now.action==="blocked")return[now.reason??"it is blocked now"];
 const fields4=[...planned.fields,...now.fields].filter(field2=>!isUnplanned(field2));const{preconditions:deciding=[],succession,
 fields:types3}=kindOf(planned.kind);const isTaken=path=>isSucceeded&&path===succession?.field&&givesUp(planned);const paths2=new Set(
 fields4.map(({path})=>path).filter(path=>!isTaken(path)));const changed=[...paths2].filter(path=>!isAsShown(types3[path]??
@@ -18702,46 +18719,47 @@ const isLast=index===change2.requests.length-1;await recorder.sending(change2,re
 void 0),fresh,before);attempts+=answer.attempts;const{fields:fields4}=answerFields(this.#kind,answer.data,profile);last=
 {status:answer.status,data:fields4};if(!isLast)await recorder.answered(change2,answer.status,answer.attempts)}catch(failure2){
 if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};this.earlierAttempts=failure2.failure.
-attempts;const result=this.#handleFailure(failure2.failure,attempts+failure2.failure.attempts,false);return"open"in result?
-{open:{...result.open,expired:true}}:{expired:true}}if(failure2 instanceof Withheld)return this.#handleWithheld(failure2,
-attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#handleFailure(failure2,attempts+failure2.
-attempts,index>0)}}return assign(last,{attempts})}#handleFailure(failure2,attempts,begun){const{profile,onFailure}=this.#options;
-onFailure(failure2);const mayBeProtected=failure2.kind==="forbidden"&&this.#kind.traits[profile.name].protectsObjects===
-true;this.#suspectedProfile??=betterProfileByError(profile,failure2);const notes=mayBeProtected?[`or this ${this.#kind.noun}\
- is protected, like the token's own`]:[];const ambiguous=failure2.open;const refused2=failure2.kind==="refused"||failure2.
-kind==="not-found"||failure2.kind==="forbidden";const open6={message:[failure2.message,...notes].join("; "),httpStatus:failure2.
-status,attempts,answered:failure2.kind==="answer",refused:refused2,inProgress:failure2.kind==="lost"||failure2.doubt===true};
-const mayBePartial=failure2.kind==="refused"&&this.#kind.traits[profile.name].notAtomic===true;if((ambiguous||mayBePartial||
-begun)&&this.#readable)return{open:open6};return{closed:outcomeWithoutReadBack(open6,ambiguous)}}#handleWithheld({failure:failure2,
-cause},before,begun){const why=this.#options.onWithheld(cause);const attempts=before+(failure2?.attempts??0);const inProgress2=failure2?.
-open===true;if(!inProgress2&&!begun)return{closed:{...skippedOutcome(why),attempts}};const message=failure2===void 0?why:
-`${failure2.message}; ${why}`;const httpStatus=failure2?.status??null;const open6={...UNUSABLE_ANSWER,message,httpStatus,
-attempts,answered:false,inProgress:inProgress2};return this.#readable?{open:open6}:{closed:outcomeWithoutReadBack(open6,
-true)}}#judgeAnswer(change2,{status,data:data2,attempts}){const{regeneration:regeneration2}=this.#kind;const isRegenerated=change2.
-action==="regenerate"&&regeneration2!==void 0;const{[regeneration2?.field??""]:before}=change2.apply.before;const{[regeneration2?.
-field??""]:now}=data2;const{different,values,unverified}=change2.action==="update"||change2.action==="create"?verify(this.#kind,
-change2.apply.expected,data2):{different:[],values:[],unverified:isRegenerated&&typeof now!=="string"?[regeneration2.field]:
-[]};const keptValue=`the server answered ${status} and kept another value: ${different.join("; ")}`;const errors=[...different.
-length>0?[keptValue]:[],...listRead("scopes",this.#options.profile)===void 0?wrongNames(this.#kind,change2.apply.expected,
-data2):[],...this.#otherProfileErrors(change2,data2)];const hasErrors=errors.length>0;return{status:hasErrors?"not_conve\
-rged":"applied",httpStatus:status,attempts,ambiguous:false,after:data2,unverified,error:hasErrors?errors.join("; "):null,
-ownValues:values,notes:isRegenerated&&typeof before==="string"&&before===now?[regeneration2.unchangedMessage(before)]:[]}}#otherProfileErrors(change2,answer){
-const{profile}=this.#options;if(change2.action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;
-const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)
-return[];this.#betterProfile??=better;const unsent=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.
-hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent,answer);const{signs,resetUnlessSent=[]}=kind.
-traits[better.name];const losesSilently=signs?.losesSilently===true;const hasDifference=verify(kind,expected,answer).different.
-length>0;if(!losesSilently&&!hasDifference)return[];const empty2=emptiedFields(resetUnlessSent,change2.apply,answer);return[
-...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}\
-, which were not sent: any earlier values are lost, and idops does not know them`],adviceFor(better)]}async#repair(change2,open6,judgement,live){
-const{replan}=this.#options;const names3=describeLoss(judgement.lost);let current={judgement,live};let{attempts}=open6;let sent2=change2;
-for(const aim of open6.refused?["before"]:["asked","before"]){const restore=observedLoss("",current.judgement.lost,current.
-live.fields);const repair=replan.repair(change2,restore,current.live,aim);if(repair===void 0)continue;sent2=repair;const sentRepair=await this.#send(
-repair);const answered="data"in sentRepair&&otherObjectError(change2.apply.identity,sentRepair.data)===void 0;attempts+=
-attemptsOf(sentRepair);const now=answered?{exists:true,identity:current.live.identity,fields:sentRepair.data}:await readBackOne(
-this.#kind,{change:repair,failure:"open"in sentRepair?sentRepair.open:open6},this.#options);const repairedJudgement=judge(
-this.#kind,{...intentOf(change2),expected:repair.apply.expected,byMember:void 0},now);const total2={...open6,attempts};if(now===
-void 0)return this.#result(openOutcome(this.#kind,change2,total2,repairedJudgement,now),repair);if(repairedJudgement.verdict===
+attempts;const result=this.#handleFailure(change2,failure2.failure,attempts+failure2.failure.attempts,false);return"open"in
+result?{open:{...result.open,expired:true}}:{expired:true}}if(failure2 instanceof Withheld)return this.#handleWithheld(failure2,
+attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#handleFailure(change2,failure2,attempts+
+failure2.attempts,index>0)}}return assign(last,{attempts})}#handleFailure(change2,failure2,attempts,begun){const{profile,
+onFailure}=this.#options;const{[profile.name]:traits5}=this.#kind.traits;const isProtected=failure2.kind==="forbidden"&&
+mayBeProtected(traits5,change2.action,change2.apply.before);onFailure(failure2,change2,isProtected);this.#suspectedProfile??=
+betterProfileByError(profile,failure2);const notes=isProtected?[`or this ${this.#kind.noun} is protected, like the token\
+'s own`]:[];const ambiguous=failure2.open;const refused2=failure2.kind==="refused"||failure2.kind==="not-found"||failure2.
+kind==="forbidden";const open6={message:[failure2.message,...notes].join("; "),httpStatus:failure2.status,attempts,answered:failure2.
+kind==="answer",refused:refused2,inProgress:failure2.kind==="lost"||failure2.doubt===true};const mayBePartial=failure2.kind===
+"refused"&&this.#kind.traits[profile.name].notAtomic===true;if((ambiguous||mayBePartial||begun)&&this.#readable)return{open:open6};
+return{closed:outcomeWithoutReadBack(open6,ambiguous)}}#handleWithheld({failure:failure2,cause},before,begun){const why=this.#options.
+onWithheld(cause);const attempts=before+(failure2?.attempts??0);const inProgress2=failure2?.open===true;if(!inProgress2&&
+!begun)return{closed:{...skippedOutcome(why),attempts}};const message=failure2===void 0?why:`${failure2.message}; ${why}`;
+const httpStatus=failure2?.status??null;const open6={...UNUSABLE_ANSWER,message,httpStatus,attempts,answered:false,inProgress:inProgress2};
+return this.#readable?{open:open6}:{closed:outcomeWithoutReadBack(open6,true)}}#judgeAnswer(change2,{status,data:data2,attempts}){
+const{regeneration:regeneration2}=this.#kind;const isRegenerated=change2.action==="regenerate"&&regeneration2!==void 0;const{
+[regeneration2?.field??""]:before}=change2.apply.before;const{[regeneration2?.field??""]:now}=data2;const{different,values,
+unverified}=change2.action==="update"||change2.action==="create"?verify(this.#kind,change2.apply.expected,data2):{different:[],
+values:[],unverified:isRegenerated&&typeof now!=="string"?[regeneration2.field]:[]};const keptValue=`the server answered\
+ ${status} and kept another value: ${different.join("; ")}`;const errors=[...different.length>0?[keptValue]:[],...listRead(
+"scopes",this.#options.profile)===void 0?wrongNames(this.#kind,change2.apply.expected,data2):[],...this.#otherProfileErrors(
+change2,data2)];const hasErrors=errors.length>0;return{status:hasErrors?"not_converged":"applied",httpStatus:status,attempts,
+ambiguous:false,after:data2,unverified,error:hasErrors?errors.join("; "):null,ownValues:values,notes:isRegenerated&&typeof before===
+"string"&&before===now?[regeneration2.unchangedMessage(before)]:[]}}#otherProfileErrors(change2,answer){const{profile}=this.#options;
+if(change2.action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;const better=betterProfile(
+profile,kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)return[];this.#betterProfile??=
+better;const unsent=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.hasOwn(expected,field2)&&field2 in
+kind.fields));const{different}=verify(kind,unsent,answer);const{signs,resetUnlessSent=[]}=kind.traits[better.name];const losesSilently=signs?.
+losesSilently===true;const hasDifference=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!hasDifference)
+return[];const empty2=emptiedFields(resetUnlessSent,change2.apply,answer);return[...different.map(what=>`${what}, althou\
+gh it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which were not sent: any earlier v\
+alues are lost, and idops does not know them`],adviceFor(better)]}async#repair(change2,open6,judgement,live){const{replan}=this.#options;
+const names3=describeLoss(judgement.lost);let current={judgement,live};let{attempts}=open6;let sent2=change2;for(const aim of open6.
+refused?["before"]:["asked","before"]){const restore=observedLoss("",current.judgement.lost,current.live.fields);const repair=replan.
+repair(change2,restore,current.live,aim);if(repair===void 0)continue;sent2=repair;const sentRepair=await this.#send(repair);
+const answered="data"in sentRepair&&otherObjectError(change2.apply.identity,sentRepair.data)===void 0;attempts+=attemptsOf(
+sentRepair);const now=answered?{exists:true,identity:current.live.identity,fields:sentRepair.data}:await readBackOne(this.#kind,
+{change:repair,failure:"open"in sentRepair?sentRepair.open:open6},this.#options);const repairedJudgement=judge(this.#kind,
+{...intentOf(change2),expected:repair.apply.expected,byMember:void 0},now);const total2={...open6,attempts};if(now===void 0)
+return this.#result(openOutcome(this.#kind,change2,total2,repairedJudgement,now),repair);if(repairedJudgement.verdict===
 "done")return this.#result(repairedOutcome(aim,total2,names3,now.fields),repair);current={judgement:{...judge(this.#kind,
 intentOf(change2),now),lost:repairedJudgement.lost},live:now};if(Object.keys(current.judgement.lost).length===0)break}const total={
 ...open6,attempts};return this.#result(openOutcome(this.#kind,change2,total,current.judgement,current.live),sent2)}};function attemptsOf(sent2){
@@ -18821,91 +18839,94 @@ add(change2)}withIds(change2){return this.#ids.size===0?change2:this.#withIds(ch
 value4))return value4;return Object.fromEntries(Object.entries(value4).map(([key3,one])=>[this.#ids.get(key3)??key3,this.#withIds(
 one)]))}#textWithIds(text4){const replacement=this.#ids.get(text4);if(replacement!==void 0||!text4.includes("/"))return replacement??
 text4;return text4.split("/").map(part=>this.#ids.get(part)??part).join("/")}};var OBSERVATION_LIFETIME=3e4;var MAX_ROUNDS2=5;async function execute(plan,options){return await new Execution(options).
-run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbiddenScopes=new Map;#stoppedKinds=new Map;#stopReason;#created=new CreatedIds(
+run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#appliedKeys=new Set;#forbiddenScopes=new Map;#refusedObjects=new Map;#stoppedKinds=new Map;#stopReason;#created=new CreatedIds(
 []);#pendingRecords=[];#earlierAttempts=new Map;#kindsWithFailedSuccession=new Set;constructor(options){const{sending,answered,
 settled}=options.recorder;const recorder={sending:(...line)=>this.#write(sending(...line)),answered:(...line)=>this.#write(
 answered(...line)),settled:(...line)=>this.#write(settled(...line))};this.#options={...options,recorder}}async run(changes){
 this.#created=new CreatedIds(changes);const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!=="bl\
 ocked");const{progress,concurrency}=this.#options;let fatal;const end=failure2=>{fatal??=failure2;this.#stopReason??=RUN_ENDED_EARLY};
-progress.phase("Applying",todo.length);const levels=groupBy(todo,change2=>levelAmong(change2,todo));for(const[,changesOfLevel]of[
-...levels].sort(([a2],[b])=>a2-b)){const[first]=changesOfLevel;if(first===void 0)continue;const kind=kindOf(first.kind);
-await this.#applyKind(kind,changesOfLevel,kind.succession===void 0?concurrency:1).catch(end);await allSettled(this.#pendingRecords.
-splice(0)).catch(end)}progress.end(fatal===void 0?void 0:"failed");return{results:todo.map(change2=>toResult(change2,this.#outcomes.
-get(change2)??skippedOutcome(RUN_ENDED_EARLY))),answers:new Map([...this.#outcomes].flatMap(([change2,{after}])=>after===
-void 0?[]:[[change2,after]])),fatal}}async#applyKind(kind,changes,concurrency){const limit2=pLimit(concurrency);const pending=[];
-const send=async change2=>{const open6=await this.#applyChange(kind,change2);if(open6!==void 0)pending.push(open6)};const rest=[
-...changes];let isProfileKnown=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!isProfileKnown){const change2=rest.
-shift();if(change2===void 0)break;await send(change2);isProfileKnown=showsProfile(change2,this.#outcomes.get(change2))}await allSettled(
-rest.map(change2=>limit2(()=>send(change2))))}finally{await this.#readBack(kind,pending)}}async#applyChange(kind,planned){
-const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(planned,reason);const missing2=this.#created.
-missingReference(planned);if(missing2!==void 0)return this.#skip(planned,missing2);this.#created.begin(planned);this.#options.
-progress.begin?.(planned.address);if(planned.action==="adopt"){await this.#options.recorder.sending(planned,null,true);this.#settle(
-planned,planned,{...skippedOutcome(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,
-performance.now()-OBSERVATION_LIFETIME);let begun;for(let round=1;round<=MAX_ROUNDS2;){const before=this.#earlierAttempts.
-get(planned);const refreshed=await this.#refresh(planned,since);const change2=this.#stopReason??refreshed;if(typeof change2===
-"string")return await this.#giveUp(planned,begun,change2);const withIds2=this.#created.withIds(change2);const sent2=await this.#send(
-kind,planned,withIds2,change2===planned);if(sent2!==EXPIRED)return sent2;since=performance.now();begun=withIds2;if(this.#earlierAttempts.
-get(planned)===before)round+=1}return await this.#giveUp(planned,begun,`not sent: the observation expired after ${MAX_ROUNDS2}\
- attempts`)}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,reason);return this.#settle(planned,
-begun,skippedOutcome(reason))}async#send(kind,planned,change2,isAsPlanned){const{profile,replan,recorder}=this.#options;
-if(change2.requests.length===0)await recorder.sending(change2,null,true);const attempt=this.#attempt(kind);try{const earlierAttempts=this.#earlierAttempts.
-get(planned)??(replan.carries(planned)?0:void 0);const observedAt=isAsPlanned?replan.observedAt:performance.now();const freshUntil=Math.
-min(kind.readable(profile)?observedAt+OBSERVATION_LIFETIME:Number.POSITIVE_INFINITY,performance.now()+this.#untilEnd(planned));
-const sent2=await attempt.send(change2,freshUntil,earlierAttempts);if(attempt.earlierAttempts>0)this.#earlierAttempts.set(
-planned,attempt.earlierAttempts);if(sent2===EXPIRED)return sent2;if(!("failure"in sent2))return await this.#finish(kind,
-planned,sent2);if(kind.lostFields===void 0&&sent2.failure.expired===void 0){return{planned,attempt,open:sent2}}const ended=await attempt.
-conclude(sent2,await readBackOne(kind,sent2,this.#options));return ended===EXPIRED?ended:await this.#finish(kind,planned,
-ended)}catch(failure2){if(attempt.begun&&!this.#outcomes.has(planned))this.#outcomes.set(planned,exceptionOutcome(failure2));
-throw failure2}}async#finish(kind,planned,ended){return this.#settle(planned,ended.sent,await this.#checkProfile(kind,planned,
-ended))}async#readBack(kind,left){if(left.length===0)return;const open6=left.map(one=>one.open);const live=await readBackAll(
-kind,open6,this.#options,this.#options.concurrency);await allSettled(left.map(async({planned,attempt,open:open7})=>{const ended=await attempt.
-conclude(open7,live.get(open7));if(ended!==EXPIRED)await this.#finish(kind,planned,ended)}))}async#checkProfile(kind,{address:address3},{
-betterProfile:betterProfile2,suspectedProfile,outcome:outcome2}){const otherProfile=betterProfile2??suspectedProfile;if(otherProfile===
-void 0)return outcome2;const stopped=this.#stoppedKinds.has(kind.name);let isCertain=betterProfile2!==void 0;if(!isCertain&&
-!stopped){const probeResult=await this.#options.recognise(kind.scope).catch(()=>void 0);if(probeResult?.kind==="plain")return outcome2;
-isCertain=probeResult?.kind==="recognised"}const losesFields=kind.traits[otherProfile.name].unsafe===true;if(losesFields&&
-!stopped&&(isCertain||(outcome2.httpStatus??0)>=500)){this.#stoppedKinds.set(kind.name,`not sent: the response for ${address3}\
- looks like a server of the profile ${otherProfile.name}; its error says what to do`)}const outcomeWithProfile=losesFields&&
-isCertain?{...outcome2,otherProfile:otherProfile.name}:outcome2;return betterProfile2===void 0?withAdvice(outcomeWithProfile,
-adviceFor(otherProfile)):outcomeWithProfile}#attempt(kind){return new Attempt(kind,{...this.#options,onFailure:failure2=>this.#noteFailure(
-failure2,kind),onWithheld:cause=>{this.#stopReason??=hasProblem(cause,"locked")?LOCK_LOST:"not sent: the lock of the sta\
-te could not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#refresh(planned,since){const{replan}=this.#options;
-if(planned.requests.length===0)return planned;const[first]=planned.apply.ends??[];if(first!==void 0&&this.#untilEnd(planned)<=
-0)return`not sent, stale: the access to "${first.name}" ended at ${first.at}; plan again and review it`;if(replan.observedAt>=
-since&&!replan.carries(planned))return planned;let change2;try{change2=await replan.again(planned,since)}catch(failure2){
-const failures2=failuresIn(failure2);const isExpected=one=>one instanceof ServerFailure||one instanceof ProblemsError;if(!failures2.
-every(isExpected))throw failure2;for(const one of failures2)if(one instanceof ServerFailure)this.#noteFailure(one,void 0);
-const why=failures2.map(({message})=>message).join("; ");return`not sent: the present state could not be read: ${why}`}if(change2===
-void 0)return planned;const[asPlanned,current]=[this.#created.withIds(planned),this.#created.withIds(change2)];const successionDone=[
-...this.#outcomes.keys()].some(done=>done.kind===planned.kind&&takesOver(done));const drift=driftSincePlan(asPlanned,current,
-successionDone);if(drift.length>0)return`not sent, stale: it was changed on the server since the plan was made (${drift.
-join(", ")}); plan again and review it`;const extraRequests=current.requests.filter(({operation,params})=>!asPlanned.requests.
-some(named=>named.operation===operation&&operationPath(operation,named.params)===operationPath(operation,params)));if(extraRequests.
-length>0){const names3=extraRequests.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: \
-the present state needs a request that the plan does not have (${names3}); plan again and review it`}const{managed:managed2,
-before}=planned.apply;const field2=givesUp(planned)?kindOf(planned.kind).succession?.field:void 0;const formerValue=field2===
-void 0||before[field2]===void 0?{}:{[field2]:before[field2]};return{...change2,apply:{...change2.apply,managed:managed2,
-before:{...change2.apply.before,...formerValue}}}}#untilEnd({apply:{ends:[first]=[]}}){if(first===void 0||this.#options.
-asOf!==void 0)return Number.POSITIVE_INFINITY;return Date.parse(first.at)-Date.now()}#skip(change2,reason){this.#outcomes.
-set(change2,skippedOutcome(reason));this.#options.progress.step({address:change2.address,status:"skipped",error:reason});
-return void 0}#reasonToSkip(change2){if(this.#stopReason!==void 0)return this.#stopReason;const harm=this.#stoppedKinds.
-get(change2.kind);if(harm!==void 0)return harm;if(this.#options.signal.aborted)return"interrupted before it was sent";for(const{
-operation}of change2.requests){const forbidden=this.#forbiddenScopes.get(operations[operation].scope);if(forbidden!==void 0)
-return forbidden}if(this.#kindsWithFailedSuccession.has(change2.kind)&&givesUp(change2))return kindOf(change2.kind).succession?.
-successorFailed;const{awaits}=change2;const failed=awaits&&[...this.#outcomes].find(([{apply},{status}])=>awaits.includes(
-apply.key)&&status!=="applied");return failed&&`not sent: ${failed[0].address} was not granted what this change removes,\
- which would violate safety.keep`}#noteFailure(failure2,written){if(failure2.kind==="unauthorized")this.#stopReason="not\
- sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written!==void 0&&written.traits[this.#options.
-profile.name].protectsObjects===true)return;this.#forbiddenScopes.set(failure2.scope,`not sent: the credentials lack the\
- scope ${failure2.scope} (403)`)}#settle(planned,sent2,outcome2){this.#created.end(planned,outcome2);if(takesOver(planned)&&
-outcome2.status!=="applied")this.#kindsWithFailedSuccession.add(planned.kind);this.#outcomes.set(planned,outcome2);const recording=this.#record(
-planned,sent2,outcome2);recording.catch(()=>{});this.#pendingRecords.push(recording);return void 0}async#record({address:address3},sent2,outcome2){
-await this.#options.recorder.settled(sent2,outcome2);const{status,error:error3,ownValues=[]}=outcome2;this.#options.progress.
-step({address:address3,status,error:error3,ownValues})}async#write(written){try{await written}catch(failure2){this.#stopReason??=
-hasProblem(failure2,"locked")?LOCK_LOST:"not sent: the journal could not be written";throw failure2}}};function levelAmong(change2,all){
-const{awaits}=change2;if(awaits===void 0)return 2*level(change2);const awaited=all.filter(({apply})=>awaits.includes(apply.
-key));return 2*Math.max(level(change2),...awaited.map(level))+1}var RUN_ENDED_EARLY="not sent: the run ended early";var LOCK_LOST="\
-not sent: the lock of the state was lost";init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
+progress.phase("Applying",todo.length);const byStage=groupBy([...stages(todo)],([,stage])=>stage);for(const[,ofStage]of[
+...byStage].sort(([a2],[b])=>a2-b)){for(const[name3,some]of groupBy(ofStage,([change2])=>change2.kind)){const kind=kindOf(
+name3);const own3=some.map(([change2])=>change2);await this.#applyKind(kind,own3,kind.succession===void 0?concurrency:1).
+catch(end);await allSettled(this.#pendingRecords.splice(0)).catch(end)}}progress.end(fatal===void 0?void 0:"failed");return{
+results:todo.map(change2=>toResult(change2,this.#outcomes.get(change2)??skippedOutcome(RUN_ENDED_EARLY))),answers:new Map(
+[...this.#outcomes].flatMap(([change2,{after}])=>after===void 0?[]:[[change2,after]])),fatal}}async#applyKind(kind,changes,concurrency){
+const limit2=pLimit(concurrency);const pending=[];const send=async change2=>{const open6=await this.#applyChange(kind,change2);
+if(open6!==void 0)pending.push(open6)};const rest=[...changes];let isProfileKnown=this.#options.profile.signs!==null||!mayHarm(
+kind);try{while(!isProfileKnown){const change2=rest.shift();if(change2===void 0)break;await send(change2);isProfileKnown=
+showsProfile(change2,this.#outcomes.get(change2))}await allSettled(rest.map(change2=>limit2(()=>send(change2))))}finally{
+await this.#readBack(kind,pending)}}async#applyChange(kind,planned){const reason=this.#reasonToSkip(planned);if(reason!==
+void 0)return this.#skip(planned,reason);const missing2=this.#created.missingReference(planned);if(missing2!==void 0)return this.#skip(
+planned,missing2);this.#created.begin(planned);this.#options.progress.begin?.(planned.address);if(planned.action==="adop\
+t"){await this.#options.recorder.sending(planned,null,true);this.#settle(planned,planned,{...skippedOutcome(null),status:"\
+applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-OBSERVATION_LIFETIME);let begun;
+for(let round=1;round<=MAX_ROUNDS2;){const before=this.#earlierAttempts.get(planned);const refreshed=await this.#refresh(
+planned,since);const change2=this.#stopReason??refreshed;if(typeof change2==="string")return await this.#giveUp(planned,
+begun,change2);const withIds2=this.#created.withIds(change2);const sent2=await this.#send(kind,planned,withIds2,change2===
+planned);if(sent2!==EXPIRED)return sent2;since=performance.now();begun=withIds2;if(this.#earlierAttempts.get(planned)===
+before)round+=1}return await this.#giveUp(planned,begun,`not sent: the observation expired after ${MAX_ROUNDS2} attempts`)}async#giveUp(planned,begun,reason){
+if(begun===void 0)return this.#skip(planned,reason);return this.#settle(planned,begun,skippedOutcome(reason))}async#send(kind,planned,change2,isAsPlanned){
+const{profile,replan,recorder}=this.#options;if(change2.requests.length===0)await recorder.sending(change2,null,true);const attempt=this.#attempt(
+kind);try{const earlierAttempts=this.#earlierAttempts.get(planned)??(replan.carries(planned)?0:void 0);const observedAt=isAsPlanned?
+replan.observedAt:performance.now();const freshUntil=Math.min(kind.readable(profile)?observedAt+OBSERVATION_LIFETIME:Number.
+POSITIVE_INFINITY,performance.now()+this.#untilEnd(planned));const sent2=await attempt.send(change2,freshUntil,earlierAttempts);
+if(attempt.earlierAttempts>0)this.#earlierAttempts.set(planned,attempt.earlierAttempts);if(sent2===EXPIRED)return sent2;
+if(!("failure"in sent2))return await this.#finish(kind,planned,sent2);if(kind.lostFields===void 0&&sent2.failure.expired===
+void 0){return{planned,attempt,open:sent2}}const ended=await attempt.conclude(sent2,await readBackOne(kind,sent2,this.#options));
+return ended===EXPIRED?ended:await this.#finish(kind,planned,ended)}catch(failure2){if(attempt.begun&&!this.#outcomes.has(
+planned))this.#outcomes.set(planned,exceptionOutcome(failure2));throw failure2}}async#finish(kind,planned,ended){return this.#settle(
+planned,ended.sent,await this.#checkProfile(kind,planned,ended))}async#readBack(kind,left){if(left.length===0)return;const open6=left.
+map(one=>one.open);const live=await readBackAll(kind,open6,this.#options,this.#options.concurrency);await allSettled(left.
+map(async({planned,attempt,open:open7})=>{const ended=await attempt.conclude(open7,live.get(open7));if(ended!==EXPIRED)await this.#finish(
+kind,planned,ended)}))}async#checkProfile(kind,{address:address3},{betterProfile:betterProfile2,suspectedProfile,outcome:outcome2}){
+const otherProfile=betterProfile2??suspectedProfile;if(otherProfile===void 0)return outcome2;const stopped=this.#stoppedKinds.
+has(kind.name);let isCertain=betterProfile2!==void 0;if(!isCertain&&!stopped){const probeResult=await this.#options.recognise(
+kind.scope).catch(()=>void 0);if(probeResult?.kind==="plain")return outcome2;isCertain=probeResult?.kind==="recognised"}
+const losesFields=kind.traits[otherProfile.name].unsafe===true;if(losesFields&&!stopped&&(isCertain||(outcome2.httpStatus??
+0)>=500)){this.#stoppedKinds.set(kind.name,`not sent: the response for ${address3} looks like a server of the profile ${otherProfile.
+name}; its error says what to do`)}const outcomeWithProfile=losesFields&&isCertain?{...outcome2,otherProfile:otherProfile.
+name}:outcome2;return betterProfile2===void 0?withAdvice(outcomeWithProfile,adviceFor(otherProfile)):outcomeWithProfile}#attempt(kind){
+return new Attempt(kind,{...this.#options,onFailure:(failure2,{apply},isProtected)=>{if(!isProtected||this.#isSecondOfOne(
+kind,apply.key))this.#noteFailure(failure2)},onWithheld:cause=>{this.#stopReason??=hasProblem(cause,"locked")?LOCK_LOST:
+"not sent: the lock of the state could not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#refresh(planned,since){
+const{replan}=this.#options;if(planned.requests.length===0)return planned;const[first]=planned.apply.ends??[];if(first!==
+void 0&&this.#untilEnd(planned)<=0)return`not sent, stale: the access to "${first.name}" ended at ${first.at}; plan agai\
+n and review it`;const isAsRead=replan.observedAt>=since&&planned.awaits===void 0;if(isAsRead&&!replan.carries(planned))
+return planned;let change2;try{change2=await replan.again(planned,since)}catch(failure2){const failures2=failuresIn(failure2);
+const isExpected=one=>one instanceof ServerFailure||one instanceof ProblemsError;if(!failures2.every(isExpected))throw failure2;
+for(const one of failures2)if(one instanceof ServerFailure)this.#noteFailure(one);const why=failures2.map(({message})=>message).
+join("; ");return`not sent: the present state could not be read: ${why}`}if(change2===void 0)return planned;const[asPlanned,
+current]=[this.#created.withIds(planned),this.#created.withIds(change2)];const successionDone=[...this.#outcomes.keys()].
+some(done=>done.kind===planned.kind&&takesOver(done));const drift=driftSincePlan(asPlanned,current,successionDone);if(drift.
+length>0)return`not sent, stale: it was changed on the server since the plan was made (${drift.join(", ")}); plan again \
+and review it`;const extraRequests=current.requests.filter(({operation,params})=>!asPlanned.requests.some(named=>named.operation===
+operation&&operationPath(operation,named.params)===operationPath(operation,params)));if(extraRequests.length>0){const names3=extraRequests.
+map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: the present state needs a request tha\
+t the plan does not have (${names3}); plan again and review it`}const{managed:managed2,before}=planned.apply;const field2=givesUp(
+planned)?kindOf(planned.kind).succession?.field:void 0;const formerValue=field2===void 0||before[field2]===void 0?{}:{[field2]:before[field2]};
+return{...change2,apply:{...change2.apply,managed:managed2,before:{...change2.apply.before,...formerValue}}}}#untilEnd({
+apply:{ends:[first]=[]}}){if(first===void 0||this.#options.asOf!==void 0)return Number.POSITIVE_INFINITY;return Date.parse(
+first.at)-Date.now()}#skip(change2,reason){this.#outcomes.set(change2,skippedOutcome(reason));this.#options.progress.step(
+{address:change2.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change2){if(this.#stopReason!==void 0)
+return this.#stopReason;const harm=this.#stoppedKinds.get(change2.kind);if(harm!==void 0)return harm;if(this.#options.signal.
+aborted)return"interrupted before it was sent";for(const{operation}of change2.requests){const forbidden=this.#forbiddenScopes.
+get(operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#kindsWithFailedSuccession.has(change2.kind)&&
+givesUp(change2))return kindOf(change2.kind).succession?.successorFailed;const key3=change2.awaits?.find(one=>!this.#appliedKeys.
+has(one));if(key3===void 0)return void 0;const awaited=[...this.#outcomes.keys()].find(({apply})=>apply.key===key3);const{
+address:address3=key3}=awaited??{};return awaited!==void 0&&kindOf(awaited.kind).access!==void 0?`not sent: ${address3} \
+was not granted what this change removes, which would violate safety.keep`:`not sent: ${address3} must be changed first,\
+ and it was not`}#noteFailure(failure2){if(failure2.kind==="unauthorized")this.#stopReason="not sent: the credentials we\
+re refused (401)";if(failure2.kind!=="forbidden")return;this.#forbiddenScopes.set(failure2.scope,`not sent: the credenti\
+als lack the scope ${failure2.scope} (403)`)}#isSecondOfOne({name:name3,traits:traits5},key3){const first=this.#refusedObjects.
+get(name3)??key3;this.#refusedObjects.set(name3,first);return traits5[this.#options.profile.name].protectsObjects==="one"&&
+first!==key3}#settle(planned,sent2,outcome2){this.#created.end(planned,outcome2);if(takesOver(planned)&&outcome2.status!==
+"applied")this.#kindsWithFailedSuccession.add(planned.kind);this.#outcomes.set(planned,outcome2);if(outcome2.status==="a\
+pplied")this.#appliedKeys.add(planned.apply.key);const recording=this.#record(planned,sent2,outcome2);recording.catch(()=>{});
+this.#pendingRecords.push(recording);return void 0}async#record({address:address3},sent2,outcome2){await this.#options.recorder.
+settled(sent2,outcome2);const{status,error:error3,ownValues=[]}=outcome2;this.#options.progress.step({address:address3,status,
+error:error3,ownValues})}async#write(written){try{await written}catch(failure2){this.#stopReason??=hasProblem(failure2,"\
+locked")?LOCK_LOST:"not sent: the journal could not be written";throw failure2}}};var RUN_ENDED_EARLY="not sent: the run\
+ ended early";var LOCK_LOST="not sent: the lock of the state was lost";init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
 "sending"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
@@ -19138,84 +19159,84 @@ const live=concealKnownSecrets(given);const input=live===given.live?given:{...gi
 const kind=kindOf(declared.kind);const lost=lostFieldsOf(kind,input);const restored=restoredFields(kind,lost,input);const isNew=live?.
 missing===true&&declared.creates===true&&!declared.absent;const{createOnly=[]}=kind.creation??{};const declaredFields2=storedFields(
 withoutMissingMembers(declared,live?.fields??{}),kind.traits[input.profile.name]);const own3=Object.fromEntries(Object.entries(
-declaredFields2).filter(([field2])=>isNew||!createOnly.includes(field2)));const taken={...restored,...own3};const present=presentObject(
-input);const resolution=kind.resolve?.(taken,{references:input.references,profile:input.profile,present:present.fields,isDeclared:field2=>declared.
-remembered!==true&&Object.hasOwn(declared.fields,field2),locationOf:(...path)=>{const{file:file2,line}=declared.places.of(
-...path);return`${file2}:${line}`}})??{fields:taken,reasons:[],confirmed:[],warnings:[]};const{fields:dated,reasons:reasons2,
-confirmed}=resolution;const stale=resolution.warnings.map(({field:field2,...warning4})=>{const{length:_length2,text:_text,
-...place2}=declared.places.of(field2);return{...warning4,place:place2}});const{fields:resolved,ends}=extractEnds(kind,dated);
-const dates=untilChanges(ends,recorded??{},resolved,present.fields,declared.kept);const known=knownValues(input,present);
-const before={...present.fields,...withLostRestored(kind,present.fields,lost)};const observed=known.source(Object.keys(resolved));
-const named=namedMembers(kind,resolved,lost);const byMember=Object.keys(named);const base=expected2=>{const managed2=Object.
-keys(own3).filter(field2=>!createOnly.includes(field2));const change2=baseChange(input,present,observed,{before,expected:expected2,
-managed:managed2,byMember,...dates});return stale.length===0?change2:{...change2,warnings:stale}};const blocked3=reason2=>({
-...base({}),action:"blocked",reason:reason2});const isGone=live?.missing===true&&declared.absent;const refusal4=declared.
-reason??unusableId(declared.identity,input.profile)??(isNew&&input.replacedBy===void 0||isGone?void 0:notFoundReason(live,
-input.replacedBy));if(refusal4!==void 0)return blocked3(refusal4);if(isNew&&input.renamed!==void 0){const{id,name:name3}=input.
-renamed;return blocked3(`the ${kind.noun} "${declared.identity.name}" is called "${name3}" now: declare it with the id ${id}\
-, or by that name`)}const unmet=declared.conditions?.find(one=>!kind.bulk?.matches(one,{...live?.readOnly,...live?.fields}));
-if(unmet!==void 0)return blocked3(`this ${kind.noun} no longer matches the document that declares the change: plan again`);
-if(reasons2.length>0)return blocked3(reasons2.join("; "));if(isNew){const created=createChange({...input,resolved,confirmed,
-base,blocked:blocked3});return created.action==="create"?{...created,fields:[...created.fields,...firstNumber(kind,input),
-...endFields(dates.until)]}:created}const isLive=field2=>Object.hasOwn(live?.fields??{},field2);const wanted=wantedFields(
-kind,resolved,declared,field2=>!Object.hasOwn(named,field2)||isLive(field2)?before[field2]:void 0);const asked=Object.entries(
-wanted.fields);const asserts=input.assert&&observed==="recorded";const parts=!asserts&&asked.every(([field2,goal])=>sameWithoutSecrets(
-goal,known.now(field2)))?[]:asked.flatMap(([field2,goal])=>compareField(kind.fields[field2]??value,field2,goal,known.now(
-field2)).map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={
-declared,present,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),profile:input.profile,references:input.
-references};const verdict=kind.decide?.(planInput)??absence(kind,planInput);if(verdict!==void 0){const{reason:reason2=null,
-warnings:warnings2=[],...decided}=verdict;return{...base({}),...decided,reason:reason2,warnings:[...stale,...warnings2]}}
-const unrestorable=unrestorableReason(kind,input.recorded?.restore?.run,restored);if(unrestorable!==void 0)return blocked3(
-unrestorable);if(wanted.unknowable.length>0)return blocked3(unmergeableReason(kind,wanted.unknowable));if(differing.length===
-0&&!asserts)return withEnds(base(wanted.fields),recorded?.until);const{requests,expected,warnings=[],reason}=kind.update(
-planInput);const refused2=reason??tooLargeReason(requests,input.profile);if(refused2!==void 0)return blocked3(refused2);
-if(Object.keys(expected).length===0)return base(wanted.fields);const changesOf=some=>some.map(({field:field2,part})=>({...fieldChange(
-part,named[field2]),...declaredPlaces2(declared,part),...confirmed.includes(field2)?{confirmed:true}:{}}));return{...base(
-expected),action:"update",requests,fields:[...changesOf(asserts?parts:differing),...firstNumber(kind,input),...endFields(
-dates.until,recorded?.until)],destructions:kind.destructions?.(changesOf(differing))??[],warnings:[...stale,...warnings,
-...restoreWarnings(kind,input.recorded?.restore?.run,lost,expected),...unknownSets(parts.map(({part})=>part))]}}function firstNumber({
-regeneration:regeneration2},{declared:{generation},recorded}){if(regeneration2===void 0||generation===void 0||recorded?.
-generation!==void 0)return[];const type="value";return[{path:regeneration2.counter,type,before:void 0,after:generation,sensitive:false}]}
-function absence(kind,{declared,present,profile}){if(!declared.absent||kind.deletion===void 0)return void 0;if(present.exists===
-false)return{action:"unchanged"};return kind.deletion.verdict(present.identity,present.fields,profile)}function lostFieldsOf(kind,{
-declared,live,recorded,references}){if(declared.absent||live===void 0||!live.exists||recorded?.restore===void 0)return{};
-const lost=stillLost(kind,recorded.restore,live.fields);return kind.restorable?.(lost,references)??lost}function withLostRestored(kind,now,lost){
-return mapValues(lost,(part,field2)=>restoreLost(kind.fields[field2]??value,now[field2],part))}function restoredFields(kind,lost,{
-declared,live,profile}){const back=Object.entries(withLostRestored(kind,live?.fields??{},lost));const own3=back.filter(([
-field2])=>!Object.hasOwn(declared.fields,field2));return storedFields(Object.fromEntries(own3),kind.traits[profile.name])}
-function restoreWarnings(kind,run3,lost,wanted){const back=Object.entries(lost).flatMap(([field2,part])=>{const goal=wanted[field2];
-if(goal===void 0)return[];if(Array.isArray(part)){const ids2=new Set(asElements(goal).map(({id})=>id));const elements=asElements(
-part).filter(({id})=>ids2.has(id));return elements.length===0?[]:[[field2,elements]]}if(!isMap(part)||!isMap(goal))return[
-[field2,part]];const members3=Object.entries(part).filter(([key3])=>Object.hasOwn(goal,key3));return members3.length===0?
-[]:[[field2,Object.fromEntries(members3)]]});if(back.length===0)return[];const message=`an update of this ${kind.noun} i\
-n run ${run3} did not finish and took away ${describeLoss(Object.fromEntries(back))}, which this plan restores`;return[{
-code:"restores",message}]}function unrestorableReason(kind,run3,restored){const secret3=Object.keys(restored).filter(field2=>holdsHashed(
-restored[field2]??null));if(secret3.length===0)return void 0;const names3=secret3.join(" and ");return`an update of this\
- ${kind.noun} in run ${run3} did not finish and took away ${names3}, which contains a secret that no journal holds: decl\
-are ${names3}, or set it on the server`}function tooLargeReason(requests,{limits:limits2}){if(limits2===null)return void 0;
-const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?0:requestSize(body2)));if(largest<=limits2.requestBytes)
-return void 0;return`the request would have about ${largest} bytes, and the server accepts ${limits2.requestBytes}: shor\
-ten the declared values, or those that are sent along`}function concealKnownSecrets({live,recorded}){if(live===void 0||recorded===
-void 0)return live;const{fields:fields4}=recorded;if(!Object.values(fields4).some(holdsHashed))return live;return{...live,
-fields:mapValues(live.fields,(field2,name3)=>concealKnown(field2,fields4[name3]))}}function concealKnown(shown,recorded){
-if(recorded instanceof HashedSecret){const plain2=!(shown instanceof Sensitive);return plain2&&recorded.matches(reveal(shown))?
-new Sensitive(reveal(shown)):shown}if(recorded===void 0||!isMap(recorded)||!isMap(shown))return shown;return mapValues(shown,
-(member,name3)=>concealKnown(member,Object.hasOwn(recorded,name3)?recorded[name3]:void 0))}function presentObject({declared,
-live,recorded}){return{exists:live?.exists,identity:live===void 0?declared.identity:assign(declared.identity,live.identity),
-fields:live?.exists===false?{}:{...recorded?.fields,...live?.fields},live:live?.fields??{},matchesDeleteResponse:live!==
-void 0&&(recorded?.matchesDeleteResponse(live.fields)??false),...withoutUndefined({readOnly:live?.readOnly,record:recorded&&
-{fields:recorded.fields,at:recorded.at,run:recorded.run},generation:recorded?.generation,pendingRun:recorded?.pendingRun})}}
-function knownValues({live,recorded,declared},present){const isLive=field2=>live!==void 0&&(Object.hasOwn(live.fields,field2)||
-!live.exists);const now=field2=>{if(isLive(field2))return live?.fields[field2]??null;return recorded?.uncertain.has(field2)?
-void 0:present.fields[field2]};const source=fields4=>{if(declared.generation!==void 0&&fields4.length===0)return recorded?.
-generation===void 0?"unknown":"recorded";if(fields4.some(field2=>!isLive(field2)&&now(field2)!==void 0))return"recorded";
-return live===void 0?"unknown":"live"};return{now,source}}function baseChange(input,present,observed,info){const{byMember,
-ends,undated,until:until2,...known}=info;const{declared,recorded,address:address3,key:key3}=input;const{ended,generation}=declared;
-return{address:address3,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded!==void 0?{recordedAt:recorded.
-at}:{},...emptyChange,declaredAt:declared.places.line,apply:{key:key3,identity:present.identity,...known,existed:present.
-exists??null,...withoutUndefined({byMember:notEmpty(byMember),until:until2,ends:notEmpty(ends),undated:notEmpty(undated),
-ended,seen:present.exists===true?present.live:void 0,generation,recordedGeneration:generation===void 0?void 0:recorded?.
-generation})}}}function notEmpty(list){return list.length===0?void 0:list}function wantedFields(kind,fields4,declared,present){
+declaredFields2).filter(([field2])=>isNew||!createOnly.includes(field2)));const taken2={...restored,...own3};const present=presentObject(
+input);const resolution=kind.resolve?.(taken2,{references:input.references,profile:input.profile,present:present.fields,
+isDeclared:field2=>declared.remembered!==true&&Object.hasOwn(declared.fields,field2),locationOf:(...path)=>{const{file:file2,
+line}=declared.places.of(...path);return`${file2}:${line}`}})??{fields:taken2,reasons:[],confirmed:[],warnings:[]};const{
+fields:dated,reasons:reasons2,confirmed}=resolution;const stale=resolution.warnings.map(({field:field2,...warning4})=>{const{
+length:_length2,text:_text,...place2}=declared.places.of(field2);return{...warning4,place:place2}});const{fields:resolved,
+ends}=extractEnds(kind,dated);const dates=untilChanges(ends,recorded??{},resolved,present.fields,declared.kept);const known=knownValues(
+input,present);const before={...present.fields,...withLostRestored(kind,present.fields,lost)};const observed=known.source(
+Object.keys(resolved));const named=namedMembers(kind,resolved,lost);const byMember=Object.keys(named);const base=expected2=>{
+const managed2=Object.keys(own3).filter(field2=>!createOnly.includes(field2));const change2=baseChange(input,present,observed,
+{before,expected:expected2,managed:managed2,byMember,...dates});return stale.length===0?change2:{...change2,warnings:stale}};
+const blocked3=reason2=>({...base({}),action:"blocked",reason:reason2});const isGone=live?.missing===true&&declared.absent;
+const refusal4=declared.reason??unusableId(declared.identity,input.profile)??(isNew&&input.replacedBy===void 0||isGone?void 0:
+notFoundReason(live,input.replacedBy));if(refusal4!==void 0)return blocked3(refusal4);if(isNew&&input.renamed!==void 0){
+const{id,name:name3}=input.renamed;return blocked3(`the ${kind.noun} "${declared.identity.name}" is called "${name3}" no\
+w: declare it with the id ${id}, or by that name`)}const unmet=declared.conditions?.find(one=>!kind.bulk?.matches(one,{...live?.
+readOnly,...live?.fields}));if(unmet!==void 0)return blocked3(`this ${kind.noun} no longer matches the document that dec\
+lares the change: plan again`);if(reasons2.length>0)return blocked3(reasons2.join("; "));if(isNew){const created=createChange(
+{...input,resolved,confirmed,base,blocked:blocked3});return created.action==="create"?{...created,fields:[...created.fields,
+...firstNumber(kind,input),...endFields(dates.until)]}:created}const isLive=field2=>Object.hasOwn(live?.fields??{},field2);
+const wanted=wantedFields(kind,resolved,declared,field2=>!Object.hasOwn(named,field2)||isLive(field2)?before[field2]:void 0);
+const asked=Object.entries(wanted.fields);const asserts=input.assert&&observed==="recorded";const parts=!asserts&&asked.
+every(([field2,goal])=>sameWithoutSecrets(goal,known.now(field2)))?[]:asked.flatMap(([field2,goal])=>compareField(kind.fields[field2]??
+value,field2,goal,known.now(field2)).map(part=>({field:field2,part})));const differing=parts.filter(({part})=>part.verdict!==
+"same");const planInput={declared,present,desired:wanted.fields,changed:new Set(differing.map(({field:field2})=>field2)),
+profile:input.profile,references:input.references};const verdict=kind.decide?.(planInput)??absence(kind,planInput);if(verdict!==
+void 0){const{reason:reason2=null,warnings:warnings2=[],...decided}=verdict;return{...base({}),...decided,reason:reason2,
+warnings:[...stale,...warnings2]}}const unrestorable=unrestorableReason(kind,input.recorded?.restore?.run,restored);if(unrestorable!==
+void 0)return blocked3(unrestorable);if(wanted.unknowable.length>0)return blocked3(unmergeableReason(kind,wanted.unknowable));
+if(differing.length===0&&!asserts)return withEnds(base(wanted.fields),recorded?.until);const{requests,expected,warnings=[],
+reason}=kind.update(planInput);const refused2=reason??tooLargeReason(requests,input.profile);if(refused2!==void 0)return blocked3(
+refused2);if(Object.keys(expected).length===0)return base(wanted.fields);const changesOf=some=>some.map(({field:field2,part})=>({
+...fieldChange(part,named[field2]),...declaredPlaces2(declared,part),...confirmed.includes(field2)?{confirmed:true}:{}}));
+return{...base(expected),action:"update",requests,fields:[...changesOf(asserts?parts:differing),...firstNumber(kind,input),
+...endFields(dates.until,recorded?.until)],destructions:kind.destructions?.(changesOf(differing))??[],warnings:[...stale,
+...warnings,...restoreWarnings(kind,input.recorded?.restore?.run,lost,expected),...unknownSets(parts.map(({part})=>part))]}}
+function firstNumber({regeneration:regeneration2},{declared:{generation},recorded}){if(regeneration2===void 0||generation===
+void 0||recorded?.generation!==void 0)return[];const type="value";return[{path:regeneration2.counter,type,before:void 0,
+after:generation,sensitive:false}]}function absence(kind,{declared,present,profile}){if(!declared.absent||kind.deletion===
+void 0)return void 0;if(present.exists===false)return{action:"unchanged"};return kind.deletion.verdict(present.identity,
+present.fields,profile)}function lostFieldsOf(kind,{declared,live,recorded,references}){if(declared.absent||live===void 0||
+!live.exists||recorded?.restore===void 0)return{};const lost=stillLost(kind,recorded.restore,live.fields);return kind.restorable?.(
+lost,references)??lost}function withLostRestored(kind,now,lost){return mapValues(lost,(part,field2)=>restoreLost(kind.fields[field2]??
+value,now[field2],part))}function restoredFields(kind,lost,{declared,live,profile}){const back=Object.entries(withLostRestored(
+kind,live?.fields??{},lost));const own3=back.filter(([field2])=>!Object.hasOwn(declared.fields,field2));return storedFields(
+Object.fromEntries(own3),kind.traits[profile.name])}function restoreWarnings(kind,run3,lost,wanted){const back=Object.entries(
+lost).flatMap(([field2,part])=>{const goal=wanted[field2];if(goal===void 0)return[];if(Array.isArray(part)){const ids2=new Set(
+asElements(goal).map(({id})=>id));const elements=asElements(part).filter(({id})=>ids2.has(id));return elements.length===
+0?[]:[[field2,elements]]}if(!isMap(part)||!isMap(goal))return[[field2,part]];const members3=Object.entries(part).filter(
+([key3])=>Object.hasOwn(goal,key3));return members3.length===0?[]:[[field2,Object.fromEntries(members3)]]});if(back.length===
+0)return[];const message=`an update of this ${kind.noun} in run ${run3} did not finish and took away ${describeLoss(Object.
+fromEntries(back))}, which this plan restores`;return[{code:"restores",message}]}function unrestorableReason(kind,run3,restored){
+const secret3=Object.keys(restored).filter(field2=>holdsHashed(restored[field2]??null));if(secret3.length===0)return void 0;
+const names3=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run3} did not finish and took away ${names3}\
+, which contains a secret that no journal holds: declare ${names3}, or set it on the server`}function tooLargeReason(requests,{
+limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?
+0:requestSize(body2)));if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} byt\
+es, and the server accepts ${limits2.requestBytes}: shorten the declared values, or those that are sent along`}function concealKnownSecrets({
+live,recorded}){if(live===void 0||recorded===void 0)return live;const{fields:fields4}=recorded;if(!Object.values(fields4).
+some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name3)=>concealKnown(field2,fields4[name3]))}}
+function concealKnown(shown,recorded){if(recorded instanceof HashedSecret){const plain2=!(shown instanceof Sensitive);return plain2&&
+recorded.matches(reveal(shown))?new Sensitive(reveal(shown)):shown}if(recorded===void 0||!isMap(recorded)||!isMap(shown))
+return shown;return mapValues(shown,(member,name3)=>concealKnown(member,Object.hasOwn(recorded,name3)?recorded[name3]:void 0))}
+function presentObject({declared,live,recorded}){return{exists:live?.exists,identity:live===void 0?declared.identity:assign(
+declared.identity,live.identity),fields:live?.exists===false?live.fields:{...recorded?.fields,...live?.fields},live:live?.
+fields??{},matchesDeleteResponse:live!==void 0&&(recorded?.matchesDeleteResponse(live.fields)??false),...withoutUndefined(
+{readOnly:live?.readOnly,record:recorded&&{fields:recorded.fields,at:recorded.at,run:recorded.run},generation:recorded?.
+generation,pendingRun:recorded?.pendingRun})}}function knownValues({live,recorded,declared},present){const isLive=field2=>live!==
+void 0&&(Object.hasOwn(live.fields,field2)||!live.exists);const now=field2=>{if(isLive(field2))return live?.fields[field2]??
+null;return recorded?.uncertain.has(field2)?void 0:present.fields[field2]};const source=fields4=>{if(declared.generation!==
+void 0&&fields4.length===0)return recorded?.generation===void 0?"unknown":"recorded";if(fields4.some(field2=>!isLive(field2)&&
+now(field2)!==void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}function baseChange(input,present,observed,info){
+const{byMember,ends,undated,until:until2,...known}=info;const{declared,recorded,address:address3,key:key3}=input;const{ended,
+generation}=declared;return{address:address3,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded!==
+void 0?{recordedAt:recorded.at}:{},...emptyChange,declaredAt:declared.places.line,apply:{key:key3,identity:present.identity,
+...known,existed:present.exists??null,...withoutUndefined({byMember:notEmpty(byMember),until:until2,ends:notEmpty(ends),
+undated:notEmpty(undated),ended,seen:present.exists===true?present.live:void 0,generation,recordedGeneration:generation===
+void 0?void 0:recorded?.generation})}}}function notEmpty(list){return list.length===0?void 0:list}function wantedFields(kind,fields4,declared,present){
 const wanted={};const unknowable=[];for(const[field2,asked]of Object.entries(fields4)){const type=kind.fields[field2]??value;
 const whole=desired(type,asked,present(field2),declared.whole.includes(field2));if(whole!==void 0)wanted[field2]=whole;else if(typeof asked===
 "object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeableReason(kind,fields4){
@@ -19282,58 +19303,59 @@ kind,creating:part,replaces,left}=record2;const{id}=record2.identity;const name3
 "string")lastNamed.set(`${kind}/${name3}`,id);if(id!==void 0&&part!==void 0)creating.set(`${kind}/${part}`,id);if(id!==void 0&&
 replaces!==void 0)replacedBy.set(`${kind}/${replaces}`,id)}return{creating,replacedBy,lastNamed}});#lostCreations=lazy(()=>Object.
 entries(this.#options.state.resources).filter(([,{creating,identity}])=>creating!==void 0&&identity.id===void 0));#withLostCreation(change2,live){
-const{kind:name3,action:action2,apply}=change2;const isKept=action2==="unchanged"||action2==="adopt"||action2==="update";
-if(!isKept||live?.exists!==true||this.#options.adjust!==void 0)return change2;const{byName:byName2,noun}=kindOf(name3);const lost=this.#lostCreations().
-find(([,{kind,identity}])=>{if(kind!==name3)return false;const found=byName2?.find(identity,this.references)??findReference(
-noun,{...identity},this.references);return typeof found!=="string"&&found.id===live.identity.id});const[key3,{run:run3=null}={}]=lost??
-[];if(key3===void 0||run3===null)return change2;const message=`run ${run3} tried to create it and didn't learn the outco\
-me: it is the only ${noun} of that name, so it is recorded as created by that run`;return{...change2,action:action2==="u\
-nchanged"?"adopt":action2,warnings:[...change2.warnings,{code:"creation-found",message}],apply:{...apply,lostCreation:{key:key3,
-run:run3}}}}get#now(){return this.#options.asOf??this.#options.now}recorded(key3){const record2=recordIn(this.#options.state,
-key3);if(record2===void 0)return void 0;const{hasher}=this.#options;const{kind,deleted,left,owed,until:until2,given,recorded_at:at2,
-run:run3}=record2;return{fields:restoreFields(record2,hasher),uncertain:new Set(record2.uncertain),at:at2,run:run3,matchesDeleteResponse:live=>deleted!==
-void 0&&deleted===deletedHash(kind,live,hasher),...withoutUndefined({until:until2,given,lastShown:left&&{run:left.run,fields:restoreFields(
-left,hasher)},restore:owed&&withoutEndedAccess(restorePending(owed,hasher),record2,this.#now),generation:record2.did_generation,
-pendingRun:record2.pending_regeneration})}}pendingRestore(key3){return recordIn(this.#options.state,key3)?.owed&&this.recorded(
-key3)?.restore}decide(one,live){const{subject,key:key3}=one;if(subject.declared===void 0){const change3=this.#pruned(one,
-live);return change3&&blockedFor(change3,unusableId(subject.identity,this.#options.profile))}const recorded=this.recorded(
-key3);const compared=this.compare(one,live,recorded,this.adjusted(one,live,recorded));const change2=this.#withLostCreation(
-compared,live);if(!subject.onlyRestore)return checked(change2,subject.declared,this.#options.checks);return change2.action===
-"unchanged"||live?.exists===false?void 0:{...change2,declaredAt:null}}adjusted(one,live,recorded=this.recorded(one.key),shown=live){
-const{subject}=one;const{declared=placeholderDocument(subject.kind,subject.identity),onlyRestore}=subject;const{adjust}=this.#options;
-if(onlyRestore||adjust===void 0)return declared;const other=live?.missing===true?namesake(declared,this.references):void 0;
-return adjust(declared,{...recorded?.fields,...live?.fields,...other},document2=>{const{action:action2,reason}=this.compare(
-one,shown,recorded,document2);return action2==="blocked"?reason??"":void 0})}compare({address:address3,key:key3},live,recorded,declared){
-const{profile,assert:assert2}=this.#options;const{references}=this;const earlier=live?.missing===true?this.#earlier(declared):
-{};return compare({live,recorded,declared,references,profile,assert:assert2,address:address3,key:key3,...earlier})}#pruned({
-subject,address:address3,key:key3},live){const{kind,identity}=subject;const{deletion:deletion2}=kindOf(kind);if(live===void 0||
-deletion2?.exists(live)!==true)return void 0;const message="declared by no manifest any more; idops applied or created i\
-t";return{...emptyChange,...deletion2.verdict(identity,live.fields,this.#options.profile),address:address3,kind,observed:"\
-live",declaredAt:null,warnings:[{code:"pruned",message}],apply:{key:key3,identity,expected:{},before:live.fields,existed:true,
-managed:[]}}}#earlier({kind,identity}){const{creating,replacedBy,lastNamed}=this.#creations();const{listedIn="own"}=kindOf(
-kind);const id=identity.id===void 0?lastNamed.get(`${kind}/${identity.name}`):void 0;const name3=id===void 0||listedIn===
-"own"?void 0:this.references[listedIn]?.liveName(id);const isRenamed=id!==void 0&&name3!==void 0&&name3!==identity.name;
-return{...isRenamed?{renamed:{id,name:name3}}:{},creating:creating.get(addressOf(kind,identity)),replacedBy:replacedBy.get(
-`${kind}/${identity.id}`)}}};function valuesIn(profile){return({kind:name3,fields:fields4},field2,row,references)=>{const kind=kindOf(
-name3);const{[field2]:declared=null}=fields4;const context3={references,profile,present:row,isDeclared:()=>true,locationOf:()=>""};
-const{[field2]:asked=declared}=kind.resolve?.({[field2]:declared},context3).fields??{};return desired(kind.fields[field2]??
-value,asked,row[field2]??null,false)??declared}}function checked(change2,declared,checks){const{warnings,errors}=templateWarnings(
-change2,declared,checks);if(warnings.length===0&&errors.length===0)return change2;const warned2={...change2,warnings:[...change2.
-warnings,...warnings,...errors]};if(errors.length===0)return warned2;const reason=errors.map(({code:code2,message})=>`${message}\
- (${code2} is an error here)`).join("; ");return blockedFor(warned2,reason)}function deletedHash(kind,answer,hasher){return hasher.
-hash([...kindOf(kind).deletion?.fingerprint(answer)??[]])}function otherNames(state2){const replaced=Object.values(state2.
-resources).flatMap(({identity:{id},replaces})=>id===void 0||replaces===void 0?[]:[[identifierKey(replaces),id]]);return{
-live:new Map,former:formerNames(state2),recreated:new Map(replaced)}}function formerNames({resources}){return new Map(Object.
-values(resources).flatMap(({kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).keepsFormerNames!==true||
-id===void 0)return[];const last=left?.fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}
-function pendingRestoreIn(state2,key3,hasher){const record2=recordIn(state2,key3);return record2?.owed&&restorePending(record2.
-owed,hasher)}function recordIn({resources},key3){return Object.hasOwn(resources,key3)?resources[key3]:void 0}function withoutEndedAccess(restore,{
-until:until2={}},now){const current=fields4=>mapValues(fields4,(set2,field2)=>{const{[field2]:ends}=until2;if(ends===void 0||
-!Array.isArray(set2))return set2;return set2.filter(element=>{const at2=isMap(element)&&typeof element.id==="string"?ends[element.
-id]?.at:void 0;return at2===void 0||Date.parse(at2)>now.getTime()})});return"before"in restore?{...restore,before:current(
-restore.before)}:{...restore,lost:current(restore.lost)}}function restorePending(record2,hasher){const{run:run3}=record2;
-return"before"in record2?{run:run3,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:
-{run:run3,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}init_kinds();init_loss();init_problems();function belongsTo({state:state2},known){return state2.lineage===known.lineage}async function otherStateTest(state2,location){
+const{kind:name3,action:action2,apply}=change2;const isKept2=action2==="unchanged"||action2==="adopt"||action2==="update";
+if(!isKept2||live?.exists!==true||this.#options.adjust!==void 0)return change2;const{byName:byName2,noun}=kindOf(name3);
+const lost=this.#lostCreations().find(([,{kind,identity}])=>{if(kind!==name3)return false;const found=byName2?.find(identity,
+this.references)??findReference(noun,{...identity},this.references);return typeof found!=="string"&&found.id===live.identity.
+id});const[key3,{run:run3=null}={}]=lost??[];if(key3===void 0||run3===null)return change2;const message=`run ${run3} tri\
+ed to create it and didn't learn the outcome: it is the only ${noun} of that name, so it is recorded as created by that \
+run`;return{...change2,action:action2==="unchanged"?"adopt":action2,warnings:[...change2.warnings,{code:"creation-found",
+message}],apply:{...apply,lostCreation:{key:key3,run:run3}}}}get#now(){return this.#options.asOf??this.#options.now}recorded(key3){
+const record2=recordIn(this.#options.state,key3);if(record2===void 0)return void 0;const{hasher}=this.#options;const{kind,
+deleted,left,owed,until:until2,given,recorded_at:at2,run:run3}=record2;return{fields:restoreFields(record2,hasher),uncertain:new Set(
+record2.uncertain),at:at2,run:run3,matchesDeleteResponse:live=>deleted!==void 0&&deleted===deletedHash(kind,live,hasher),
+...withoutUndefined({until:until2,given,lastShown:left&&{run:left.run,fields:restoreFields(left,hasher)},restore:owed&&withoutEndedAccess(
+restorePending(owed,hasher),record2,this.#now),generation:record2.did_generation,pendingRun:record2.pending_regeneration})}}pendingRestore(key3){
+return recordIn(this.#options.state,key3)?.owed&&this.recorded(key3)?.restore}decide(one,live){const{subject,key:key3}=one;
+if(subject.declared===void 0){const change3=this.#pruned(one,live);return change3&&blockedFor(change3,unusableId(subject.
+identity,this.#options.profile))}const recorded=this.recorded(key3);const compared=this.compare(one,live,recorded,this.adjusted(
+one,live,recorded));const change2=this.#withLostCreation(compared,live);if(!subject.onlyRestore)return checked(change2,subject.
+declared,this.#options.checks);return change2.action==="unchanged"||live?.exists===false?void 0:{...change2,declaredAt:null}}adjusted(one,live,recorded=this.
+recorded(one.key),shown=live){const{subject}=one;const{declared=placeholderDocument(subject.kind,subject.identity),onlyRestore}=subject;
+const{adjust}=this.#options;if(onlyRestore||adjust===void 0)return declared;const other=live?.missing===true?namesake(declared,
+this.references):void 0;const shownFields2=live?.exists===false?{}:live?.fields;return adjust(declared,{...recorded?.fields,
+...shownFields2,...other},document2=>{const{action:action2,reason}=this.compare(one,shown,recorded,document2);return action2===
+"blocked"?reason??"":void 0})}compare({address:address3,key:key3},live,recorded,declared){const{profile,assert:assert2}=this.#options;
+const{references}=this;const earlier=live?.missing===true?this.#earlier(declared):{};return compare({live,recorded,declared,
+references,profile,assert:assert2,address:address3,key:key3,...earlier})}#pruned({subject,address:address3,key:key3},live){
+const{kind,identity}=subject;const{deletion:deletion2}=kindOf(kind);if(live===void 0||deletion2?.exists(live)!==true)return void 0;
+const message="declared by no manifest any more; idops applied or created it";return{...emptyChange,...deletion2.verdict(
+identity,live.fields,this.#options.profile),address:address3,kind,observed:"live",declaredAt:null,warnings:[{code:"prune\
+d",message}],apply:{key:key3,identity,expected:{},before:live.fields,existed:true,managed:[]}}}#earlier({kind,identity}){
+const{creating,replacedBy,lastNamed}=this.#creations();const{listedIn="own"}=kindOf(kind);const id=identity.id===void 0?
+lastNamed.get(`${kind}/${identity.name}`):void 0;const name3=id===void 0||listedIn==="own"?void 0:this.references[listedIn]?.
+liveName(id);const isRenamed=id!==void 0&&name3!==void 0&&name3!==identity.name;return{...isRenamed?{renamed:{id,name:name3}}:
+{},creating:creating.get(addressOf(kind,identity)),replacedBy:replacedBy.get(`${kind}/${identity.id}`)}}};function valuesIn(profile){
+return({kind:name3,fields:fields4},field2,row,references)=>{const kind=kindOf(name3);const{[field2]:declared=null}=fields4;
+const context3={references,profile,present:row,isDeclared:()=>true,locationOf:()=>""};const{[field2]:asked=declared}=kind.
+resolve?.({[field2]:declared},context3).fields??{};return desired(kind.fields[field2]??value,asked,row[field2]??null,false)??
+declared}}function checked(change2,declared,checks){const{warnings,errors}=templateWarnings(change2,declared,checks);if(warnings.
+length===0&&errors.length===0)return change2;const warned2={...change2,warnings:[...change2.warnings,...warnings,...errors]};
+if(errors.length===0)return warned2;const reason=errors.map(({code:code2,message})=>`${message} (${code2} is an error he\
+re)`).join("; ");return blockedFor(warned2,reason)}function deletedHash(kind,answer,hasher){return hasher.hash([...kindOf(
+kind).deletion?.fingerprint(answer)??[]])}function otherNames(state2){const replaced=Object.values(state2.resources).flatMap(
+({identity:{id},replaces})=>id===void 0||replaces===void 0?[]:[[identifierKey(replaces),id]]);return{live:new Map,former:formerNames(
+state2),recreated:new Map(replaced)}}function formerNames({resources}){return new Map(Object.values(resources).flatMap(({
+kind,identity:{id},left,former_names:former=[]})=>{if(kindOf(kind).keepsFormerNames!==true||id===void 0)return[];const last=left?.
+fields.name;return[[identifierKey(id),typeof last==="string"?[...former,last]:former]]}))}function pendingRestoreIn(state2,key3,hasher){
+const record2=recordIn(state2,key3);return record2?.owed&&restorePending(record2.owed,hasher)}function recordIn({resources},key3){
+return Object.hasOwn(resources,key3)?resources[key3]:void 0}function withoutEndedAccess(restore,{until:until2={}},now){const current=fields4=>mapValues(
+fields4,(set2,field2)=>{const{[field2]:ends}=until2;if(ends===void 0||!Array.isArray(set2))return set2;return set2.filter(
+element=>{const at2=isMap(element)&&typeof element.id==="string"?ends[element.id]?.at:void 0;return at2===void 0||Date.parse(
+at2)>now.getTime()})});return"before"in restore?{...restore,before:current(restore.before)}:{...restore,lost:current(restore.
+lost)}}function restorePending(record2,hasher){const{run:run3}=record2;return"before"in record2?{run:run3,before:restoreFields(
+record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:{run:run3,lost:restoreFields(record2.lost,hasher),seen:restoreFields(
+record2.seen,hasher)}}init_kinds();init_loss();init_problems();function belongsTo({state:state2},known){return state2.lineage===known.lineage}async function otherStateTest(state2,location){
 const neighbours=await location.backend.neighbours();return run3=>!(state2!==void 0&&belongsTo(run3,state2))&&(run3.state.
 file!==location.backend.name||neighbours.some(one=>belongsTo(run3,one)))}function adoptLostState(state2,{state:lost}){return state2.
 serial>0?state2:{...state2,lineage:lost.lineage}}function describeOwner({run:run3,state:state2},location){const here=location.
@@ -19524,10 +19546,10 @@ run3)}},save:resources=>saved(resources),async end({run:run3,state:state2},resou
 remaining)};await backend4.save(ended);return ended}}}function shardRunState(options,own3){const{backend:backend4,state:before,
 sharedRun:key3}=options;const merged=async(resources,change2)=>{const head=await backend4.merge({records:changedRecords(
 before.resources,resources),head:there=>change2({...requireSameState(there,before),serial:there.serial+1})});return{...head,
-resources}};return{async begin(resources){const names3=await backend4.runs.list();let taken={run:"",journal:""};const state2=await merged(
-resources,head=>{taken=joinRun(head,own3,key3,names3,new Date);const{shards}=withPart(head,own3,{...partOf(head,own3),open_run:taken.
-journal});const{key:_,...rest}=shards;return{...head,shards:{...rest,run:taken.run,...key3===void 0?{}:{key:key3}},...approvalsAtStart(
-head,taken.journal,options)}});return{...taken,state:state2}},save:resources=>merged(resources,head=>head),end:({journal},resources,isComplete3,remaining)=>merged(
+resources}};return{async begin(resources){const names3=await backend4.runs.list();let taken2={run:"",journal:""};const state2=await merged(
+resources,head=>{taken2=joinRun(head,own3,key3,names3,new Date);const{shards}=withPart(head,own3,{...partOf(head,own3),open_run:taken2.
+journal});const{key:_,...rest}=shards;return{...head,shards:{...rest,run:taken2.run,...key3===void 0?{}:{key:key3}},...approvalsAtStart(
+head,taken2.journal,options)}});return{...taken2,state:state2}},save:resources=>merged(resources,head=>head),end:({journal},resources,isComplete3,remaining)=>merged(
 resources,head=>{const ended={...head,...approvalsAtEnd(head,journal,remaining)};return isComplete3?withPart(ended,own3,
 {last_run:journal}):ended})}}function joinRun(head,own3,key3,names3,now){const{shards}=head;if(shards?.run!==void 0&&key3!==
 void 0&&shards.key===key3){const{last_run="",open_run=""}=partOf(head,own3);const attempts=attemptsOf2([...names3,last_run,
@@ -21481,77 +21503,101 @@ pe")return pattern.startsWith(ROLE)?[]:[pattern];return pattern.startsWith(ROLE)
 ...names3];if(all.length===0)return own3.length>0;return own3.some(pattern=>all.some(one=>matchesPattern(pattern,one)))}
 function markPrivileged(changes,{safety:{privileged},state:state2},lists2){if(privileged.length===0)return changes;const given=changes.
 map(change2=>[lists2.planned,lists2.now].flatMap(references=>newHoldings(change2,references)));const recorded=given.some(
-holdings=>holdings.length>0)?namesById(state2):new Map;return changes.map((change2,at2)=>{const misnamed=(given[at2]??[]).
-find(({id,type,name:name3,listed,element})=>{const called=recorded.get(id);if(listed||called===void 0||name3===void 0||called.
-has(name3))return false;if(holdsSensitive(element.name??null))return false;return isPrivilegedHolding(privileged,type,called)});
-if(misnamed!==void 0){const{type,id="",name:name3=""}=misnamed;return blockedFor(change2,wrongNameMessage(type,id,[...recorded.
-get(id)??[]].join('", "'),name3))}const privileges=(given[at2]??[]).flatMap(holding=>{const{type,id,listed}=holding;const names3=namesOf4(
-holding,lists2);const others=listed?[]:recorded.get(id)??[];if(!isPrivilegedHolding(privileged,type,[...names3,...others]))
-return[];const name3=names3.find(one=>isPrivilegedHolding(privileged,type,[one]))??holding.name;return describeHolding({
-...holding,name:name3},change2)});return privileges.length===0?change2:{...change2,privileges:[...new Set(privileges)]}})}
-function namesOf4({type,id="",name:name3},{now,planned}){const listed=[planned,now].map(lists2=>lists2[`${type}s`]?.byId(
-id)?.name);return[...listed,name3].filter(one=>typeof one==="string")}function newHoldings({kind,action:action2,fields:fields4,
-requests,apply},references){const{grants,creation}=kindOf(kind);if(grants===void 0||requests.length===0||action2==="dele\
-te")return[];const givenBy=(changed,side2)=>grants(fieldsOf(changed,side2),references);const known=fields4.filter(({before})=>before!==
-void 0);const had=[...givenBy(known,({before})=>before),...givenBy(known,({path})=>apply.before[path])];const keys=new Set(
-had.flatMap(({id,element,...at2})=>[key2(at2,"id",id),key2(at2,"name",element.name)]));const own3=givenBy(fields4,({after})=>after).
-filter(({id,name:name3,...at2})=>!keys.has(id===void 0?key2(at2,"name",name3):key2(at2,"id",id)));return action2==="crea\
-te"?[...own3,...creation?.grants?.(apply.identity,references)??[]]:own3}function key2({type,path},by,value4){return value4===
-void 0?void 0:JSON.stringify([type,path,by,String(value4)])}function fieldsOf(changes,side2){return withoutUndefined(Object.
-fromEntries(changes.map(field2=>[field2.path,side2(field2)])))}function describeHolding({type,element,name:name3,path,role:role3,
-giver},{fields:fields4}){const confirmed=giver!==void 0||fields4.find(field2=>path.startsWith(field2.path))?.confirmed===
-true;const isHidden2=name3===void 0||holdsSensitive(element);const called=displayElement(isHidden2?element:{...element,name:name3},
-confirmed);const roleName=role3&&`the role${displayElement(role3.element,confirmed)}`;const givers=[roleName,giver].filter(
-one=>one!==void 0).join(" of ");return`gives the ${type}${called}${givers&&` by ${givers}`}`}function namesById({resources}){
-const names3=new Map;for(const{kind,fields:fields4,left}of Object.values(resources)){const{grants}=kindOf(kind);const recorded=grants===
-void 0?[]:[fields4,left?.fields??{}];for(const{id,name:name3}of recorded.flatMap(one=>grants?.(one,{})??[]))if(id!==void 0&&
-name3!==void 0)names3.set(id,(names3.get(id)??new Set).add(name3))}return names3}function blockProtected(changes,{protect:patterns,
-approvers},addressesOf2){if(patterns.length===0)return changes;const guarded=(change2,pattern,why)=>protectedChange(change2,
-pattern,why,approvers);return changes.map(change2=>{const{kind}=change2;if(!isChanging(change2))return change2;const name3=kindOf(
+holdings2=>holdings2.length>0)?namesById(state2):new Map;return changes.map((change2,at2)=>{const misnamed=(given[at2]??
+[]).find(({id,type,name:name3,listed,element})=>{const called=recorded.get(id);if(listed||called===void 0||name3===void 0||
+called.has(name3))return false;if(holdsSensitive(element.name??null))return false;return isPrivilegedHolding(privileged,
+type,called)});if(misnamed!==void 0){const{type,id="",name:name3=""}=misnamed;return blockedFor(change2,wrongNameMessage(
+type,id,[...recorded.get(id)??[]].join('", "'),name3))}const privileges=(given[at2]??[]).flatMap(holding=>{const{type,id,
+listed}=holding;const names3=namesOf4(holding,lists2);const others=listed?[]:recorded.get(id)??[];if(!isPrivilegedHolding(
+privileged,type,[...names3,...others]))return[];const name3=names3.find(one=>isPrivilegedHolding(privileged,type,[one]))??
+holding.name;return describeHolding({...holding,name:name3},change2)});return privileges.length===0?change2:{...change2,
+privileges:[...new Set(privileges)]}})}function namesOf4({type,id="",name:name3},{now,planned}){const listed=[planned,now].
+map(lists2=>lists2[`${type}s`]?.byId(id)?.name);return[...listed,name3].filter(one=>typeof one==="string")}function newHoldings({
+kind,action:action2,fields:fields4,requests,apply},references){const{grants,creation}=kindOf(kind);if(grants===void 0||requests.
+length===0||action2==="delete")return[];const givenBy=(changed,side2)=>grants(fieldsOf(changed,side2),references);const known=fields4.
+filter(({before})=>before!==void 0);const had=[...givenBy(known,({before})=>before),...givenBy(known,({path})=>apply.before[path])];
+const keys=new Set(had.flatMap(({id,element,...at2})=>[key2(at2,"id",id),key2(at2,"name",element.name)]));const own3=givenBy(
+fields4,({after})=>after).filter(({id,name:name3,...at2})=>!keys.has(id===void 0?key2(at2,"name",name3):key2(at2,"id",id)));
+return action2==="create"?[...own3,...creation?.grants?.(apply.identity,references)??[]]:own3}function key2({type,path},by,value4){
+return value4===void 0?void 0:JSON.stringify([type,path,by,String(value4)])}function fieldsOf(changes,side2){return withoutUndefined(
+Object.fromEntries(changes.map(field2=>[field2.path,side2(field2)])))}function describeHolding({type,element,name:name3,
+path,role:role3,giver},{fields:fields4}){const confirmed=giver!==void 0||fields4.find(field2=>path.startsWith(field2.path))?.
+confirmed===true;const isHidden2=name3===void 0||holdsSensitive(element);const called=displayElement(isHidden2?element:{
+...element,name:name3},confirmed);const roleName=role3&&`the role${displayElement(role3.element,confirmed)}`;const givers=[
+roleName,giver].filter(one=>one!==void 0).join(" of ");return`gives the ${type}${called}${givers&&` by ${givers}`}`}function namesById({
+resources}){const names3=new Map;for(const{kind,fields:fields4,left}of Object.values(resources)){const{grants}=kindOf(kind);
+const recorded=grants===void 0?[]:[fields4,left?.fields??{}];for(const{id,name:name3}of recorded.flatMap(one=>grants?.(one,
+{})??[]))if(id!==void 0&&name3!==void 0)names3.set(id,(names3.get(id)??new Set).add(name3))}return names3}function blockProtected(changes,{
+protect:patterns,approvers},addressesOf2){if(patterns.length===0)return changes;const guarded=(change2,pattern,why)=>protectedChange(
+change2,pattern,why,approvers);return changes.map(change2=>{const{kind}=change2;if(!isChanging(change2))return change2;const name3=kindOf(
 kind).displayName?.(change2.apply.before);const named=name3===void 0?[]:[`${kind}/${name3}`];const own3=protectingPattern(
 patterns,[...addressesOf2(change2),...named]);if(own3!==void 0)return guarded(change2,own3,`safety.protect has ${own3}: \
 no plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change2)||change2.destructions.length===
-0)return change2;const former=formerHolders(change2,changes);const taken=former===void 0?patterns.find(pattern=>mayMatchKind(
-{targets:[pattern],kinds:[]},kind)):protectingPattern(patterns,former);if(taken===void 0)return change2;const unsure2=former===
-void 0?"; which one has it now is unknown":"";return guarded(change2,taken,`it ${succession.describeMove(former)}, and s\
-afety.protect has ${taken}${unsure2}`)})}function protectedChange(change2,pattern,why,approvers){if(!approvers.some(entry=>entry.
+0)return change2;const former=formerHolders(change2,changes);const taken2=former===void 0?patterns.find(pattern=>mayMatchKind(
+{targets:[pattern],kinds:[]},kind)):protectingPattern(patterns,former);if(taken2===void 0)return change2;const unsure2=former===
+void 0?"; which one has it now is unknown":"";return guarded(change2,taken2,`it ${succession.describeMove(former)}, and \
+safety.protect has ${taken2}${unsure2}`)})}function protectedChange(change2,pattern,why,approvers){if(!approvers.some(entry=>entry.
 for==="protected"))return blockedFor(change2,why);const message=`${why}, unless an approver of safety.approvers approves\
  it`;return{...change2,protectedBy:pattern,warnings:[...change2.warnings,{code:"protected",message}]}}async function blockProtectedLosses(changes,options,references){
 const{protect,approvers}=options.safety;const deleted=deletedIn(changes);if(protect.length===0||deleted.size===0)return changes;
-const losers=new Map;for(const{name:name3,discovery}of kinds){const mayBeProtected=protect.some(pattern=>mayMatchKind({targets:[
-pattern],kinds:[]},name3));if(discovery===void 0||!mayBeProtected)continue;for(const{identity,live,displayName}of await findAll(
+const losers=new Map;for(const{name:name3,discovery}of kinds){const mayBeProtected2=protect.some(pattern=>mayMatchKind({
+targets:[pattern],kinds:[]},name3));if(discovery===void 0||!mayBeProtected2)continue;for(const{identity,live,displayName}of await findAll(
 discovery,options)){const{all}=addresses2({kind:name3,identity},live,references);const address3=displayName===null?all[0]??
 name3:`${name3}/${displayName}`;const pattern=protectingPattern(protect,[...all,address3]);if(pattern===void 0)continue;
 for(const id of textsOf2(live.fields))if(deleted.has(id)&&deleted.get(id)!==name3)losers.set(id,{address:address3,pattern})}}
 return changes.map(change2=>{const loser=losers.get(change2.apply.identity.id??"");if(loser===void 0||change2.action!=="\
 delete")return change2;const{address:address3,pattern}=loser;const why=`it would be taken from ${address3}, and safety.p\
-rotect has ${pattern}`;return protectedChange(change2,pattern,why,approvers)})}function uselessKeeps(keeps,{scopes,roles:roles3}){
-return keeps.flatMap(keep2=>{const[noun,list,named=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,keep2.
-scope];if(list==null||list.isIncomplete||list.byId(named)!==void 0||list.byName(named).length>0)return[];const message=`\
-safety.keep names the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.suggestion(named)}`;return[
-{code:"no-such-name",message}]})}async function blockLosses(given,options,references,elsewhere){let changes=given;const keptBy=(keep2,{
-type,id,name:name3})=>keep2[type]!==void 0&&[id,name3].includes(keep2[type]);const taken=new Map(given.flatMap(({kind,action:action2,
-requests,apply})=>{const{revokes}=kindOf(kind);if(revokes===void 0||requests.length===0||action2==="create")return[];return[
-[apply.key,revokes(apply.before,action2==="delete"?null:apply.expected)]]}));const gone=new Set([...taken.values()].flat().
-flatMap(one=>one.id===void 0?[]:holdingKey(one)));const isGone=holding=>[holdingKey(holding),holding.id,holding.role?.id].
-some(key3=>key3!==void 0&&gone.has(key3));for(const kind of kinds){const{access:access3,discovery,grants}=kind;if(access3===
-void 0||discovery===void 0||grants===void 0)continue;const held=(keep2,fields4)=>access3.blocked(fields4)===true?[]:grants(
-fields4,references).filter(holding=>keptBy(keep2,holding));const has=(keep2,fields4)=>held(keep2,fields4).some(holding=>!isGone(
-holding));const loses=(keep2,change2)=>{const{action:action2,apply}=change2;if(action2==="blocked")return false;if(change2.
-kind!==kind.name)return taken.get(apply.key)?.some(holding=>keptBy(keep2,holding))===true;const after=afterwards(apply.before,
-change2);const kept=new Set(held(keep2,after).map(holdingKey));return!has(keep2,after)&&held(keep2,apply.before).some(one=>!kept.
-has(holdingKey(one)))};const threatened=options.safety.keep.filter(keep2=>changes.some(change2=>loses(keep2,change2)));if(threatened.
-length===0)continue;const found=await findAll(discovery,options);const others=elsewhere(found,kind);for(const keep2 of threatened){
-const byId2=new Map([...changes,...others].filter(({action:action2})=>action2!=="blocked").map(change2=>[change2.apply.identity.
-id,change2]));const holders=found.filter(({identity,live})=>has(keep2,afterwards(live.fields,byId2.get(identity.id))));const left=holders.
-length;if(left>=keep2.at_least){const gains=holders.flatMap(({identity,live})=>{const change2=byId2.get(identity.id);return change2===
-void 0||has(keep2,live.fields)?[]:[change2.apply.key]});if(left-gains.length>=keep2.at_least)continue;changes=changes.map(
-change2=>loses(keep2,change2)?{...change2,awaits:[...change2.awaits??[],...gains]}:change2);continue}const what=keep2.scope===
-void 0?`role "${keep2.role}"`:`scope "${keep2.scope}"`;const reason=`this plan would leave ${left} with the ${what}, and\
- safety.keep asks for at least ${keep2.at_least}`;changes=changes.map(change2=>loses(keep2,change2)?blockedFor(change2,reason):
-change2)}}return changes}function holdingKey({id="",role:role3}){return role3===void 0?id:`${role3.id}/${id}`}function afterwards(now,change2){
-return change2?.action==="delete"?{}:{...now,...change2?.apply.expected}}async function findAll({find:find6},options){const context3=contextOf(
-{...options,lists:options.read?.lists??{}});return(await find6({...context3,filters:{},known:[]})).found}init_plan();init_kinds();init_operations();init_plan();async function guardProfile(given,seen,{profile,recognise,state:state2}){const changes=blockMarkedKinds(given,
+rotect has ${pattern}`;return protectedChange(change2,pattern,why,approvers)})}async function findAll({find:find6},options){
+const context3=contextOf({...options,lists:options.read?.lists??{}});return(await find6({...context3,filters:{},known:[]})).
+found}init_identifiers();init_values();init_kinds();init_plan();var countedLists=["scopes","roles"];function uselessKeeps(keeps,{scopes,roles:roles3}){return keeps.flatMap(
+keep2=>{const[noun,list,named=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,keep2.scope];if(list==
+null||list.isIncomplete||list.byId(named)!==void 0||list.byName(named).length>0)return[];const message=`safety.keep name\
+s the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.suggestion(named)}`;return[{code:"no-\
+such-name",message}]})}function mayTake({kind,destructions}){return destructions.length>0||kindOf(kind).revokes!==void 0}
+async function blockLosses(given,options,now,elsewhere){const rules2=options.safety.keep.filter(keep2=>given.some(change2=>mayLose(
+keep2,change2,now)));if(rules2.length===0)return given;const find6=async({discovery})=>discovery===void 0?[]:await findAll(
+discovery,options);const others=await elsewhere(find6);let changes=given;for(const kind of kinds){if(kind.access===void 0||
+kind.grants===void 0)continue;const found=await find6(kind);for(const keep2 of rules2){const count4=new Count(keep2,kind,
+[...changes,...others],now);const own3=new Set(changes.map(({apply})=>apply.key));const needs=count4.holders(found).filter(
+keys=>keys.every(key3=>own3.has(key3)));const awaited=needs.filter(keys=>keys.length>0).flat();if(needs.filter(keys=>keys.
+length===0).length>=keep2.at_least)continue;const what=keep2.scope===void 0?`role "${keep2.role}"`:`scope "${keep2.scope}\
+"`;const reason=`this plan would leave ${needs.length} with the ${what}, and safety.keep asks for at least ${keep2.at_least}`;
+changes=changes.map(change2=>{if(!count4.isLoss(change2))return change2;if(needs.length<keep2.at_least)return blockedFor(
+change2,reason);const{awaits=[],apply}=change2;const all=new Set([...awaits,...awaited].filter(key3=>key3!==apply.key));
+return all.size===0?change2:{...change2,awaits:[...all]}})}}const circular=circles(changes);return changes.map(change2=>{
+const members3=circular.get(change2)?.map(({address:address3})=>address3);const reason=`it and ${members3?.join(" and ")}\
+ must each come first, because of safety.keep: grant in one run, and remove in the next`;return members3===void 0?change2:
+blockedFor(change2,reason)})}var Count=class{#keep;#kind;#lists;#byId;#changes;#gone;constructor(keep2,kind,changes,now){
+this.#keep=keep2;this.#kind=kind;this.#changes=changes.filter(isChanging);this.#lists={now,planned:listsAfter2(now,this.#changes)};
+this.#byId=new Map(this.#changes.flatMap(change2=>idInPlan(change2).map(id=>[identifierKey(id),change2])));this.#gone=new Set(
+this.#changes.flatMap(taken).flatMap(one=>one.id===void 0?[]:holdingKey(one)))}holders(found){const present=found.map(({
+identity:{id=""},live})=>this.#needs(live.fields,this.#byId.get(identifierKey(id))));const created=this.#changes.filter(
+({kind,action:action2})=>kind===this.#kind.name&&action2==="create");return[...present,...created.map(change2=>this.#needs(
+{},change2))].flatMap(keys=>keys===void 0?[]:[keys])}isLoss(change2){const{kind,apply}=change2;if(!isChanging(change2))return false;
+if(kind!==this.#kind.name)return taken(change2).some(holding=>isKept(this.#keep,holding));if(!drops(this.#keep,change2,this.#lists.
+now))return false;return this.#needs(apply.before,change2)?.every(key3=>key3===apply.key)!==true}#needs(fields4,change2){
+const{now,planned}=this.#lists;const after=afterwards(fields4,change2);const kept=lists2=>holdings(this.#kind,after,lists2).
+filter(one=>isKept(this.#keep,one));const had=new Set(holdings(this.#kind,fields4,now).map(rootKey));const withoutOthers=new Set(
+kept(now).map(holdingKey));const ways=kept(planned).filter(one=>!this.#isGone(one)).map(one=>{const own3=change2===void 0||
+had.has(rootKey(one))?[]:[change2];const ids2=withoutOthers.has(holdingKey(one))?[]:[one.id,one.role?.id];const others=ids2.
+flatMap(id=>this.#byId.get(identifierKey(id??""))??[]);return[...own3,...others].map(({apply})=>apply.key)});return ways.
+sort((a2,b)=>a2.length-b.length)[0]}#isGone(holding){const keys=[holdingKey(holding),holding.id,holding.role?.id];return keys.
+some(key3=>key3!==void 0&&this.#gone.has(key3))}};function isKept(keep2,{type,id,name:name3}){return keep2[type]!==void 0&&
+[id,name3].includes(keep2[type])}function holdings({access:access3,grants},fields4,lists2){return access3?.blocked(fields4)===
+true?[]:grants?.(fields4,lists2)??[]}function taken({kind,action:action2,apply}){const{revokes}=kindOf(kind);if(revokes===
+void 0||action2==="create")return[];return revokes(apply.before,action2==="delete"?null:apply.expected)}function drops(keep2,change2,now){
+const kind=kindOf(change2.kind);const{before}=change2.apply;const left=new Set(holdings(kind,afterwards(before,change2),
+now).map(holdingKey));return holdings(kind,before,now).some(one=>isKept(keep2,one)&&!left.has(holdingKey(one)))}function mayLose(keep2,change2,now){
+if(!isChanging(change2))return false;const{access:access3,revokes}=kindOf(change2.kind);if(revokes!==void 0)return taken(
+change2).some(holding=>isKept(keep2,holding));return access3!==void 0&&drops(keep2,change2,now)}function listsAfter2(now,changes){
+const next=kinds.flatMap(({name:name3,listedIn="own",revokes})=>{const list=listedIn==="own"||revokes===void 0?void 0:now[listedIn];
+if(list==null)return[];const own3=changes.filter(({kind})=>kind===name3);const rows=wanted=>own3.filter(({action:action2})=>action2===
+wanted).flatMap(change2=>idInPlan(change2).map(id=>({id,...change2})));const changed=new Map(rows("update").map(({id,apply})=>[
+id,apply.expected]));const created=new Map(rows("create").map(({id,address:address3,apply})=>[address3,{...apply.expected,
+id}]));return[[listedIn,list.afterPlan({changed,created})]]});return{...now,...withoutUndefined(Object.fromEntries(next))}}
+function holdingKey({id="",role:role3}){return role3===void 0?id:`${role3.id}/${id}`}function rootKey(holding){const{path,
+id}=holding.role??holding;return`${path}/${id}`}function afterwards(now,change2){return change2?.action==="delete"?{}:{...now,
+...change2?.apply.expected}}init_plan();init_kinds();init_operations();init_plan();async function guardProfile(given,seen,{profile,recognise,state:state2}){const changes=blockMarkedKinds(given,
 state2,profile);const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const[request4]=changes.find(
 isUnsafe)?.requests??[];if(recognise===null||request4===void 0)return{changes,warnings:advice};const{scope:scope3}=operations[request4.
 operation];const probed=seen===void 0?await recognise(scope3):{kind:"recognised",profile:seen};if(probed.kind==="unclear")
@@ -21571,7 +21617,20 @@ kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function blocked
 is server answers like one of the profile ${name3}, whose updates lose what they don't mention: set "profile: ${name3}" \
 under server and plan again`;return{...blockedFor(change2,reason),fields:[],warnings:[]}}function unsure({name:name3},status){
 return{code:"profile-unsure",message:`the server's answer to an unknown path (${status}) does not tell whether the profi\
-le ${name3} fits: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_fields();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,carries:()=>false,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,read2){
+le ${name3} fits: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_identifiers();init_kinds();init_plan();function orderRenames(given,references){let changes=given;for(;;){const byId2=new Map(changes.flatMap(change2=>isChanging(
+change2)?[[idOf2(change2),change2]]:[]));const before=changes;changes=before.map(change2=>awaitName(change2,references,byId2));
+if(changes.every(({action:action2},index)=>action2===before[index]?.action))break}const swaps=circles(changes);return changes.
+map(change2=>{const others=swaps.get(change2)?.map(({address:address3})=>address3);const reason=`it and ${others?.join("\
+ and ")} take each other's name, and the server allows no name twice: rename one of them to a third name first, in a run\
+ of its own`;return others===void 0?change2:blockedFor(change2,reason)})}function idOf2({kind,apply},id=apply.identity.id??
+""){return`${kind} ${identifierKey(id)}`}function awaitName(change2,references,byId2){const{uniqueNames:uniqueNames2,listedIn="\
+own",noun}=kindOf(change2.kind);const{before,expected}=change2.apply;const{name:name3}=expected;if(uniqueNames2!==true||
+listedIn==="own"||!isChanging(change2))return change2;if(typeof name3!=="string"||name3===before.name)return change2;const rows=references[listedIn]?.
+byName(name3).map(({id})=>String(id))??[];const holder=rows.find(id=>idOf2(change2,id)!==idOf2(change2));if(holder===void 0)
+return change2;const other=byId2.get(idOf2(change2,holder));if(other?.action==="delete")return blockedFor(change2,`the ${noun}\
+ "${name3}" is deleted only after this: delete it in an earlier run`);const{name:next=name3}=other?.apply.expected??{};if(other!==
+void 0&&next!==name3)return{...change2,awaits:[other.apply.key]};const reason=`the server has another ${noun} "${name3}"\
+, with the id ${holder}: rename that one first, or choose another name`;return blockedFor(change2,reason)}init_fields();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,carries:()=>false,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,read2,changes){
 let decider=planned;let held=read2;const countedIn=new Map;let seen;const carries=({kind,requests,apply:{key:key3}})=>{const one=byKey.
 get(key3);if(one===void 0||!kindOf(kind).readable(options.profile))return false;const declared=decider.adjusted(one);return requests.
 some(request4=>carriesIn(request4,kindOf(kind),declared))};return{observedAt:read2.at,carries,async again(change2,notBefore){
@@ -21580,22 +21639,23 @@ return void 0;if(held.at<notBefore)held={at:performance.now(),lists:{}};const ne
 options.profile);const{live,references}=await observe([one.subject],needed2,{...options,lists:held.lists,oneByOne:carries(
 change2),progress:noProgress});if(seen===void 0||listNames.some(name3=>references[name3]!==seen?.[name3])){const{references:earlier}=decider;
 decider=new Decider(options,{...earlier,...references},earlier);seen=references}const again=await withSlowHashes(()=>decider.
-decide(one,live.get(one.subject)));if(again===void 0||options.safety.keep.length===0)return again;const isLast=change2.awaits!==
-void 0;const known=countedIn.get(isLast);const counted=known!==void 0&&known.at>=notBefore?known:{at:performance.now(),lists:{}};
-countedIn.set(isLast,counted);const[kept]=await blockLosses([again],{...options,read:counted},decider.references,()=>[]);
-return kept},repair({apply},restore,live,aim){const one=byKey.get(apply.key);if(one===void 0)return void 0;const known=planned.
-recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0,known,live);const fields4=Object.fromEntries(Object.
-entries(apply.before).filter(([field2])=>Object.hasOwn(apply.expected,field2)));const before={fields:fields4,absent:false,
-whole:Object.keys(fields4),remembered:true};const declared=aim==="asked"?asked:{...asked,...before};const change2=decider.
-compare(one,live,{...known,restore},declared);if(change2.action!=="update"||change2.requests.length===0)return void 0;return{
-...change2,apply:{...change2.apply,before:apply.before,managed:apply.managed}}}}}function carriesIn({body:body2={},params},{
-fields:fields4},declared){const ids2=new Set(Object.values(params));return Object.entries(body2).some(([name3,value4])=>name3!==
-"id"&&!ids2.has(value4)&&(declared.fields[name3]===void 0||isByMember(fields4[name3]??value,declared.fields[name3])||fields4[name3]?.
-type==="list"||fields4[name3]?.type==="map"&&!declared.whole.includes(name3)))}var NO_RECORD={fields:{},uncertain:new Set,
-at:"",run:"",matchesDeleteResponse:()=>false};function referring(subjects,{state:state2,hasher}){return subjects.flatMap(
-({kind,identity,declared})=>{if(declared===void 0)return[];const restore=pendingRestoreIn(state2,addressOf(kind,identity),
-hasher);if(restore===void 0)return[declared];const fields4="before"in restore?restore.before:restore.lost;return[declared,
-placeholderDocument(kind,identity,{fields:fields4})]})}init_escape();init_values();var lookalikes="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
+decide(one,live.get(one.subject)));if(again===void 0||options.safety.keep.length===0||!mayTake(again))return again;const awaited=(change2.
+awaits??[]).join();const known=countedIn.get(awaited);const counted=known!==void 0&&known.at>=notBefore?known:{at:performance.
+now(),lists:{}};countedIn.set(awaited,counted);const present=await observe([],countedLists,{...options,lists:counted.lists,
+progress:noProgress});const rest=async()=>changes.filter(({apply})=>apply.key!==key3);const[kept]=await blockLosses([again],
+{...options,read:counted},present.references,rest);return kept},repair({apply},restore,live,aim){const one=byKey.get(apply.
+key);if(one===void 0)return void 0;const known=planned.recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0,
+known,live);const fields4=Object.fromEntries(Object.entries(apply.before).filter(([field2])=>Object.hasOwn(apply.expected,
+field2)));const before={fields:fields4,absent:false,whole:Object.keys(fields4),remembered:true};const declared=aim==="as\
+ked"?asked:{...asked,...before};const change2=decider.compare(one,live,{...known,restore},declared);if(change2.action!==
+"update"||change2.requests.length===0)return void 0;return{...change2,apply:{...change2.apply,before:apply.before,managed:apply.
+managed}}}}}function carriesIn({body:body2={},params},{fields:fields4},declared){const ids2=new Set(Object.values(params));
+return Object.entries(body2).some(([name3,value4])=>name3!=="id"&&!ids2.has(value4)&&(declared.fields[name3]===void 0||isByMember(
+fields4[name3]??value,declared.fields[name3])||fields4[name3]?.type==="list"||fields4[name3]?.type==="map"&&!declared.whole.
+includes(name3)))}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",matchesDeleteResponse:()=>false};function referring(subjects,{
+state:state2,hasher}){return subjects.flatMap(({kind,identity,declared})=>{if(declared===void 0)return[];const restore=pendingRestoreIn(
+state2,addressOf(kind,identity),hasher);if(restore===void 0)return[declared];const fields4="before"in restore?restore.before:
+restore.lost;return[declared,placeholderDocument(kind,identity,{fields:fields4})]})}init_escape();init_values();var lookalikes="\u0430\u0441\u0435\u043E\u0440\u0445\u0443\u0456\u0458\u0455\u0501\u04BB\u051B\u051D\u0410\u0412\u0421\u0415\u041D\u0406\u0408\u041A\u041C\u041E\u0420\u0405\u0422\u0425\u0423\u03BF\u03B9\u03BD\u03C5\u03C1\u03BA\u03C4\u03B1\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7";
 var latin="aceopxyijsdhqwABCEHIJKMOPSTXYoivupktaABEZHIKMNOPTYX";var alphabets=["Latin","Cyrillic","Greek","Armenian","Ch\
 erokee","Coptic","Lisu"].map(name3=>[name3,new RegExp(`\\p{Script=${name3}}`,"u")]);function warnOfMixedScripts(change2){
 const names3=[...new Set(change2.fields.flatMap(namesIn4))];const warnings=names3.flatMap(name3=>{const mixed=(name3.match(
@@ -21623,17 +21683,17 @@ selected,sameObjects(matching),decider,live,options.signal);const ends=endsOf(de
 selected.map(one=>[one.key,one]));const unprotected=blockProtected(decided.changes.map(withoutIdleWarnings),options.safety,
 ({apply})=>byKey.get(apply.key)?.all??[]);const guarded=await guardProfile(unprotected,observedProfile(profile,live),options);
 const created=blockWithoutDependencies(guarded.changes,decider.references);const held=await blockProtectedLosses(orderChanges(
-created),options,decider.references);const kept=await blockLosses(held,options,decider.references,(found,kind)=>decideElsewhere(
-found,kind,decider,options));const documents=options.adjust===void 0?options.declared:[];const referred=blockReferencedDeletions(
-kept,documents,decider.references,profile);const plan=await assemble(markPrivileged(referred,options,{now:references,planned:decider.
-references}),readScopes(subjects,references,profile),options);const{targets,kinds:asked,shard:shard2}=selection;const isPartial2=targets.
-length>0||asked.length>0||shard2!==void 0||options.endedOnly===true;return{plan:{...plan,...withoutUndefined({shard:shard2,
-asOf:given.asOf?.toISOString(),holdsUntil:ends.holdsUntil}),...isPartial2?{partial:true}:{},warnings:[...warnings,...ends.
-warnings,...guarded.warnings,...leftOutRestores(restoresLeftOut(options)),...missingLists(references),...uselessKeeps(options.
-safety.keep,references),...decided.dropped,...idleWarnings(decided.changes)],settled:decided.settled,...selected.length===
-0&&given.declared.length>0?{leavesOut:options.endedOnly===true?"ended":true}:{}},replan:replanOf({...options,plannedIds:plannedIds2},
-byKey,decider,read2),observed:new Map(addressed.flatMap(({subject,key:key3})=>{const shown=live.get(subject);return shown===
-void 0?[]:[[key3,shown]]}))}}async function withDocumentsById(options){const{declared,selection,profile,state:state2}=options;
+created),options,decider.references);const kept=await blockLosses(orderRenames(held,references),options,references,find6=>decideElsewhere(
+find6,decider,options));const documents=options.adjust===void 0?options.declared:[];const referred=blockReferencedDeletions(
+kept,documents,decider.references,profile);const plan=await assemble(markPrivileged(inStages(referred),options,{now:references,
+planned:decider.references}),readScopes(subjects,references,profile),options);const{targets,kinds:asked,shard:shard2}=selection;
+const isPartial2=targets.length>0||asked.length>0||shard2!==void 0||options.endedOnly===true;return{plan:{...plan,...withoutUndefined(
+{shard:shard2,asOf:given.asOf?.toISOString(),holdsUntil:ends.holdsUntil}),...isPartial2?{partial:true}:{},warnings:[...warnings,
+...ends.warnings,...guarded.warnings,...leftOutRestores(restoresLeftOut(options)),...missingLists(references),...uselessKeeps(
+options.safety.keep,references),...decided.dropped,...idleWarnings(decided.changes)],settled:decided.settled,...selected.
+length===0&&given.declared.length>0?{leavesOut:options.endedOnly===true?"ended":true}:{}},replan:replanOf({...options,plannedIds:plannedIds2},
+byKey,decider,read2,plan.changes),observed:new Map(addressed.flatMap(({subject,key:key3})=>{const shown=live.get(subject);
+return shown===void 0?[]:[[key3,shown]]}))}}async function withDocumentsById(options){const{declared,selection,profile,state:state2}=options;
 if(options.adjust!==void 0)return{options,names:[],warnings:[],covered:[]};const names3=listsOfNames2(declared,selection.
 targets,profile);const read2=reusableLists([],names3,options.read);const references=names3.length===0?{}:(await observe(
 [],names3,{...options,lists:read2.lists})).references;const expanded=expand(declared,listsAfter(references,declared,otherNames(
@@ -21653,23 +21713,24 @@ twice.get(one.subject.declared);const restore=decider.pendingRestore(one.key);re
 {...change2,...blockedAsDuplicate(others)}:change2,isSettled:isSettled(one.subject,live,restore)}},new Pauses(signal));return{
 changes:decided.flatMap(({change:change2})=>change2??[]),settled:decided.flatMap(({one,isSettled:isSettled2})=>isSettled2?
 [one.key]:[]),dropped:decided.flatMap(({one,live,restore})=>live?.exists===true&&restore!==void 0?droppedRestore(one,live.
-fields,restore):[])}}function decideElsewhere(found,kind,decider,options){const{declared,selection}=options;const live=new Map(
-found.map(finding=>[addressOf(kind.name,finding.identity),finding.live]));return declared.filter(one=>one.kind===kind.name&&
-!isInShard(selection,kind.name,one.identity)).flatMap(document2=>{const subject={kind:document2.kind,identity:document2.
-identity,declared:document2};const one={subject,...addresses2(subject,void 0,decider.references)};return decider.decide(
-one,live.get(one.key))??[]})}function readScopes(subjects,references,profile){const own3=new Set(subjects.map(({kind})=>kind));
-const readable2=kinds.filter(kind=>own3.has(kind.name)&&kind.readable(profile));const lists2=listNames.filter(name3=>references[name3]!==
-void 0);return withListScopes(readable2.map(({scope:scope3})=>scope3),lists2,profile)}function idleWarnings(changes){return changes.
-flatMap(({action:action2,address:address3,warnings})=>action2==="unchanged"?warnings.map(warning4=>({...warning4,message:`${address3}\
-: ${warning4.message}`})):[])}function withoutIdleWarnings(change2){const isIdle=change2.action==="unchanged"&&change2.warnings.
-length>0;return isIdle?{...change2,warnings:[]}:change2}function reusableLists(subjects,needed2,read2){const listed=new Set(
-subjects.map(({kind})=>kindOf(kind).listedIn));const names3=listNames.filter(name3=>read2?.lists[name3]!==void 0&&(needed2.
-includes(name3)||listed.has(name3)));if(read2===void 0||names3.length===0)return{at:performance.now(),lists:{}};return{at:read2.
-at,lists:Object.fromEntries(names3.map(name3=>[name3,read2.lists[name3]]))}}async function whileHashing(documents,{hasher,
-signal},observing){const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,
-signal]);const secrets=documents.flatMap(({fields:fields4})=>secretsIn(fields4));const hashing=hasher.prepare(secrets,stop);
-try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing more \
-was asked");return observed}catch(failure2){failed.abort();throw failure2}}function isSettled({kind,declared},live,restore){
+fields,restore):[])}}async function decideElsewhere(find6,decider,{declared,selection}){const changes=await allSettled(kinds.
+map(async kind=>{const{name:name3,access:access3,revokes}=kind;const documents=declared.filter(one=>one.kind===name3&&!isInShard(
+selection,name3,one.identity));if(documents.length===0||(access3??revokes)===void 0)return[];const found=await find6(kind);
+const live=new Map(found.map(finding=>[addressOf(name3,finding.identity),finding.live]));return documents.flatMap(document2=>{
+const subject={kind:name3,identity:document2.identity,declared:document2};const one={subject,...addresses2(subject,void 0,
+decider.references)};return decider.decide(one,live.get(one.key))??[]})}));return changes.flat()}function readScopes(subjects,references,profile){
+const own3=new Set(subjects.map(({kind})=>kind));const readable2=kinds.filter(kind=>own3.has(kind.name)&&kind.readable(profile));
+const lists2=listNames.filter(name3=>references[name3]!==void 0);return withListScopes(readable2.map(({scope:scope3})=>scope3),
+lists2,profile)}function idleWarnings(changes){return changes.flatMap(({action:action2,address:address3,warnings})=>action2===
+"unchanged"?warnings.map(warning4=>({...warning4,message:`${address3}: ${warning4.message}`})):[])}function withoutIdleWarnings(change2){
+const isIdle=change2.action==="unchanged"&&change2.warnings.length>0;return isIdle?{...change2,warnings:[]}:change2}function reusableLists(subjects,needed2,read2){
+const listed=new Set(subjects.map(({kind})=>kindOf(kind).listedIn));const names3=listNames.filter(name3=>read2?.lists[name3]!==
+void 0&&(needed2.includes(name3)||listed.has(name3)));if(read2===void 0||names3.length===0)return{at:performance.now(),lists:{}};
+return{at:read2.at,lists:Object.fromEntries(names3.map(name3=>[name3,read2.lists[name3]]))}}async function whileHashing(documents,{
+hasher,signal},observing){const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.
+signal,signal]);const secrets=documents.flatMap(({fields:fields4})=>secretsIn(fields4));const hashing=hasher.prepare(secrets,
+stop);try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing\
+ more was asked");return observed}catch(failure2){failed.abort();throw failure2}}function isSettled({kind,declared},live,restore){
 if(restore===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||
 Object.keys(stillLost(kindOf(kind),restore,live.fields)).length===0}function droppedRestore({subject,address:address3},now,restore){
 const back=stillLost(kindOf(subject.kind),restore,now);const dropped=Object.entries(missingElements(restore,now)).filter(
@@ -21796,20 +21857,21 @@ e number of objects by action"),required_scopes:array(string2()).meta(described3
  need",["users:manage:all"])),only:_enum(shares).optional().describe("The value of --only"),left_out:partialRecord(action,
 int().min(1)).optional().meta(described3("The number of changes that --only leaves out, by action",{update:2})),changes:array(
 change).describe("Privileged changes first, then in the order of apply; unchanged ones only with --debug or drift"),warnings:array(
-warning3).describe("Findings about the whole plan"),digest:text3("A hash of what would be sent",`sha256:${"5f".repeat(32)}`)}).
-describe("What idops would change on a server");var resultSchema=strictObject({format_version:literal(1).describe("The v\
-ersion of this format"),run:string2().nullable().meta(described3("The name of the run; null if there was nothing to do",
-RUN2)),shard,undoes:string2().optional().meta(described3("The run that was undone, after an undo",RUN2)),summary:strictObject(
-{applied:count3("Done and confirmed",1),failed:count3("Refused, or the server was not reached",0),not_converged:count3("\
-Accepted, but the server keeps another value",0),unknown:count3("Sent, with an unknown outcome",0),skipped:count3("Not s\
-ent",0)}).describe("The number of changes by status"),results:array(strictObject({address:text3("The address of the obje\
-ct","Organization/acme"),label:label2,action,status:_enum(statuses).describe("The outcome, as in the summary"),http_status:int().
-nullable().meta(described3("The status of the last response; null if there was none",200)),attempts:count3("How often re\
-quests were sent",1),unverified:array(string2()).meta(described3("Sent fields that the response did not contain",["smtp_\
-password"])),error:string2().nullable().meta(described3("What went wrong","the server refused the request")),notes:array(
-string2()).optional().meta(described3("Notes about an applied change",["the server took the default away"])),did:string2().
-optional().meta(described3("The new DID, after a regeneration","did:key:z6Mk\u2026"))})).describe("The outcome of each c\
-hange, in the order of the plan")}).describe("What one run of apply did");init_stored();async function storedPlanText(plan,options,redactor){const name3=storedJson(redactPlan(plan,redactor));const stored2={
+warning3).describe("Findings about the whole plan"),digest:text3("A hash of what would be sent",`sha256:${"5f".repeat(32)}`),
+apply:looseObject({}).optional().describe("In a stored plan: what apply needs, which is internal")}).describe("What idop\
+s would change on a server");var resultSchema=strictObject({format_version:literal(1).describe("The version of this form\
+at"),run:string2().nullable().meta(described3("The name of the run; null if there was nothing to do",RUN2)),shard,undoes:string2().
+optional().meta(described3("The run that was undone, after an undo",RUN2)),summary:strictObject({applied:count3("Done an\
+d confirmed",1),failed:count3("Refused, or the server was not reached",0),not_converged:count3("Accepted, but the server\
+ keeps another value",0),unknown:count3("Sent, with an unknown outcome",0),skipped:count3("Not sent",0)}).describe("The \
+number of changes by status"),results:array(strictObject({address:text3("The address of the object","Organization/acme"),
+label:label2,action,status:_enum(statuses).describe("The outcome, as in the summary"),http_status:int().nullable().meta(
+described3("The status of the last response; null if there was none",200)),attempts:count3("How often requests were sent",
+1),unverified:array(string2()).meta(described3("Sent fields that the response did not contain",["smtp_password"])),error:string2().
+nullable().meta(described3("What went wrong","the server refused the request")),notes:array(string2()).optional().meta(described3(
+"Notes about an applied change",["the server took the default away"])),did:string2().optional().meta(described3("The new\
+ DID, after a regeneration","did:key:z6Mk\u2026"))})).describe("The outcome of each change, in the order of the plan")}).
+describe("What one run of apply did");init_stored();async function storedPlanText(plan,options,redactor){const name3=storedJson(redactPlan(plan,redactor));const stored2={
 ...name3,apply:await seal(plan,options,redactor.redactName)};const read2=parseJson(jsonText(stored2));return jsonText({...stored2,
 apply:{...stored2.apply,whole:planHash(read2)}})}async function readPlanFile(path,name3=path){return readStoredPlan(await readText(
 path,name3),name3)}async function readText(path,shown){try{return await readFile2(path,"utf8")}catch(failure2){const isMissing3=failure2 instanceof

@@ -1,12 +1,12 @@
-// Builds beside dist and puts it into its place when it is whole: a module that was renamed or removed must not live on in the
-// package, and a build that fails or is interrupted leaves the one before, and the action that is committed.
+// Builds into another folder, and replaces dist only when the build is complete: modules that were renamed or removed must not
+// remain in the package, and a failed build must leave the previous one and the committed action.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { actionBundle, cliBundle, startBundle } from './bundles.js';
 
-// On the same disk, and nothing that git or a check looks at.
+// On the same disk, and ignored by git and the checks.
 const place = mkdtempSync('node_modules/.building-');
 process.once('exit', () => rmSync(place, { recursive: true, force: true }));
 for (const [name, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })) {
@@ -14,7 +14,7 @@ for (const [name, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 1
 }
 const made = join(place, 'dist');
 
-// What is wrong is printed by the compiler itself.
+// The compiler prints its errors itself.
 try {
   execFileSync(
     process.execPath,
@@ -25,13 +25,13 @@ try {
   process.exit(failure.status ?? 1);
 }
 
-/** Modules, or their types, that these name, and those that they name in turn. */
+/** Modules and type declarations that the entries import, directly or indirectly. */
 function reached(entries) {
   const all = new Set();
   const visit = (path) => {
     if (all.has(path) || !existsSync(path)) return;
     all.add(path);
-    // Whatever names a module by its path needs it: imports and exports.
+    // Imports and re-exports name modules by relative paths.
     for (const [, name] of readFileSync(path, 'utf8').matchAll(/['"](\.{1,2}\/[\w./-]+\.js)['"]/g)) {
       const module = join(dirname(path), name);
       visit(module);
@@ -42,11 +42,11 @@ function reached(entries) {
   return all;
 }
 
-// The library: what the command alone needs is in its bundle.
+// Modules that only the command needs are in its bundle.
 rmSync(join(made, 'cli'), { recursive: true });
 rmSync(join(made, 'action'), { recursive: true });
 const entries = ['index', 'sandbox/index'].flatMap((name) => [`${name}.js`, `${name}.d.ts`]);
-// `npm run schemas` takes these.
+// `npm run schemas` imports these.
 const schemas = ['session/json-schema.js', 'session/schema-names.js'];
 const library = reached([...entries, ...schemas].map((name) => join(made, name)));
 for (const entry of readdirSync(made, { recursive: true, withFileTypes: true })) {

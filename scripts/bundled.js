@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 /**
- * Bundles a module in TypeScript, and works with what it exports.
+ * Bundles a TypeScript module, and passes its exports to `work`.
  * @type {<T>(entry: string, work: (module: any) => Promise<T>) => Promise<T>}
  */
 export async function bundled(entry, work) {
-  // In the package, so that its dependencies and its version are found.
+  // Inside the package, so that its dependencies and version are found.
   const folder = mkdtempSync(resolve('.bundled-'));
   try {
     const outfile = join(folder, 'module.mjs');

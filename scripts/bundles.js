@@ -1,14 +1,14 @@
-// How esbuild makes one file, or a few, of what is run.
+// The esbuild options for the bundles of the command and the action.
 import { readFileSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 
-// Some packages still ask for `require`, which a module doesn't have by itself.
+// Some packages still use `require`, which ES modules lack.
 const banner = {
   js: "import { createRequire as idopsRequire } from 'node:module'; const require = idopsRequire(import.meta.url);",
 };
 
 /**
- * One copy of what matches globs: fdir asks for another at run time, for a method that nobody calls.
+ * Keeps one copy of the glob matcher: fdir requires another at run time, for a method that isn't used.
  * @type {import('esbuild').Plugin}
  */
 const oneMatcher = {
@@ -28,7 +28,7 @@ const oneMatcher = {
 };
 
 /**
- * Of prom-client what is used: its index loads clusters, push gateways and the metrics of Node as well. A name that isn't here fails the build.
+ * Bundles only the used parts of prom-client: its index also loads clusters, push gateways and Node's metrics. A name that is missing here fails the build.
  * @type {import('esbuild').Plugin}
  */
 const usedOfMetrics = {
@@ -49,8 +49,8 @@ const usedOfMetrics = {
 };
 
 /**
- * Of undici what is used: its index loads fetch, WebSocket, caches and mocks as well, a tenth of a small plan's processor time. A name that
- * isn't here fails the build.
+ * Bundles only the used parts of undici: its index also loads fetch, WebSocket, caches and mocks, a tenth of a small plan's processor time. A name
+ * that is missing here fails the build.
  * @type {import('esbuild').Plugin}
  */
 const usedOfUndici = {
@@ -70,7 +70,7 @@ const usedOfUndici = {
   },
 };
 
-/** What is loaded one after the other, whatever the command: nothing of a layer is loaded before those above it. */
+/** Modules in loading order, the same for every command: a layer is loaded after all layers above it. */
 const layers = [
   ['src/cli/program.ts'],
   ['src/cli/worker.ts'],
@@ -93,9 +93,8 @@ const loadedAfter = [
 ];
 
 /**
- * Fewer files, each of what is loaded together: a file of some hundred bytes takes as long to find as one of many
- * thousand. esbuild makes a file of the modules that the same entries lead to, so each entry is told what has been
- * loaded before it is.
+ * Makes esbuild write fewer chunks, because opening a tiny file takes as long as a large one. esbuild puts modules that the
+ * same entries reach into one chunk, so each entry imports what was loaded before it.
  * @type {import('esbuild').Plugin}
  */
 const inLayers = {
@@ -112,11 +111,11 @@ const inLayers = {
   },
 };
 
-/** What the first file of the command loads, where it doesn't answer by itself. */
+/** Files that main.js loads, unless it can answer without them. */
 const loadedByStart = ['program', 'output'];
 
 /**
- * The first file of the command, which answers `--version` without a second one.
+ * The first file of the command, which answers `--version` without loading others.
  * @type {(outdir: string) => import('esbuild').BuildOptions}
  */
 export const startBundle = (outdir) => ({
@@ -133,12 +132,12 @@ export const startBundle = (outdir) => ({
 });
 
 /**
- * All else of the command: bundled, since opening some hundred small files takes longer than most of what it does.
+ * The rest of the command, bundled, because opening some hundred small files takes longer than most commands.
  * @type {(outdir: string) => import('esbuild').BuildOptions}
  */
 export const cliBundle = (outdir) => ({
   entryPoints: loadedByStart.map((name) => `src/cli/${name}.ts`),
-  // Where a state is in a database it is loaded from the packages: it is no part of what others start.
+  // Only a state in PostgreSQL needs pg, so it is loaded from its package.
   external: ['pg'],
   outdir,
   bundle: true,
@@ -155,7 +154,7 @@ export const cliBundle = (outdir) => ({
 });
 
 /**
- * The action: one file, the same wherever it is built, since its runner installs nothing.
+ * The action: a single file, because the runner installs nothing, and reproducible on every machine.
  * @type {(entry: string, outfile: string) => import('esbuild').BuildOptions}
  */
 export const actionBundle = (entry, outfile) => ({
@@ -170,13 +169,13 @@ export const actionBundle = (entry, outfile) => ({
   legalComments: 'eof',
   logLevel: 'warning',
   banner,
-  // One copy of what several packages bring in versions of their own.
+  // One copy of packages that others depend on in several versions.
   alias: { undici: './node_modules/undici/index.js' },
   plugins: [
     {
       name: 'unused-parts-of-the-toolkit',
       setup({ onResolve, resolve }) {
-        // Tokens of OpenID Connect and commands are not used; what they need is not loaded either.
+        // OpenID Connect tokens and commands aren't used, so their dependencies are omitted.
         onResolve(
           { filter: /^(@actions\/(http-client|exec)|\.\/oidc-utils\.js|\.\/platform\.js)/ },
           async (args) => {

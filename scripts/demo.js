@@ -1,4 +1,4 @@
-// The main job on the embedded sandbox: validate, show the plan and apply it, and a second plan that is empty.
+// Demonstrates idops with the embedded sandbox: validate, plan, apply, and a second plan, which is empty.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'idops-demo-'));
 cpSync('examples', folder, { recursive: true, filter: (source) => !source.includes('.idops') });
 const sandbox = await startSandbox();
 
-/** Runs idops as a person would, and stops the demo where it ends otherwise than expected. */
+/** Runs idops, and stops the demo if its exit code isn't the expected one. */
 async function idops(expected, ...args) {
   console.log(`\n$ idops ${args.join(' ')}`);
   const child = spawn(process.execPath, [cli, ...args], {

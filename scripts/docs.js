@@ -1,4 +1,4 @@
-// Writes the generated parts of docs/ anew: commands, options, exit codes, fields, the list of errors. A test holds them equal.
+// Writes the generated parts of docs/: commands, options, exit codes, fields, the list of errors. A test compares them.
 import { writeFileSync } from 'node:fs';
 import { bundled } from './bundled.js';
 

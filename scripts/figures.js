@@ -1,4 +1,4 @@
-// Writes what commands cost in figures into bench/figures.json; a test compares.
+// Writes counts of requests and flushes into bench/figures.json; the soak compares them.
 import { writeFileSync } from 'node:fs';
 import { figures, figuresFile } from '../bench/figures.js';
 

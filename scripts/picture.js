@@ -1,4 +1,4 @@
-// Writes docs/plan.svg, the picture in the README: a real plan against the embedded server. A test holds the two equal.
+// Writes docs/plan.svg, the picture in the README: a real plan with the embedded server. A test compares it.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,9 @@ import { startSandbox } from '../dist/sandbox/index.js';
 const columns = 112;
 const size = { character: 7.8, line: 19, margin: 20 };
 
-/** What is edited after `idops init`: file, text, new text. */
+/** Edits after `idops init`: file, text, new text. */
 const edits = [
-  // Only these, so that the picture stays the same if idops knows further kinds.
+  // Only these kinds, so that new kinds don't change the picture.
   [
     'idops.yaml',
     'manifests/**/*.yaml',
@@ -44,10 +44,10 @@ const styles = `
     }
   `;
 const classes = { 1: 'bold', 2: 'dim', 7: 'changed', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
-/** What each code ends. */
+/** For each escape code, the styles that it ends. */
 const ends = { 22: ['bold', 'dim'], 27: ['changed'], 39: ['red', 'green', 'yellow', 'cyan'] };
 
-/** Pieces of equal style, line by line; long lines are folded between words. */
+/** The pieces of equal style in each line; long lines are wrapped between words. */
 function linesOf(ansi) {
   const lines = [[]];
   const on = new Set();
@@ -107,7 +107,7 @@ export async function picture() {
       if (!text.includes(before)) throw new Error(`${file} has no ${JSON.stringify(before)}`);
       writeFileSync(path, text.replace(before, after));
     }
-    // The port is another one each time, and the digest with it.
+    // The port differs each time, and so does the digest.
     const plan = (await idops('plan')).replace(sandbox.url, 'https://id.example.com');
     return svg(`$ \x1b[1midops plan\x1b[22m\n${plan.replace(/sha256:\w+/, 'sha256:46ab4afd…')}`);
   } finally {

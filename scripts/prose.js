@@ -1,4 +1,4 @@
-// Checks the words of the docs: npm run prose. A term is a pattern and what to write instead; code and quotations are skipped.
+// `npm run prose` checks the words of the docs. A term is a pattern with its replacement; code and quotations are skipped.
 import { readFileSync } from 'node:fs';
 import { TextlintKernel } from '@textlint/kernel';
 import markdown from '@textlint/textlint-plugin-markdown';

@@ -1,4 +1,4 @@
-// Writes the fault matrix into docs/explanation/reliability.md; a test holds the two equal.
+// Writes the fault matrix into docs/explanation/reliability.md; a test compares it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { bundled } from './bundled.js';
 

@@ -1,4 +1,4 @@
-// Draws which room of src uses which into CONTRIBUTING.md, an arrow that follows from others left out.
+// Draws the dependencies between the rooms of src into CONTRIBUTING.md, without arrows that follow from others.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cruise } from 'dependency-cruiser';
 import config from '../.dependency-cruiser.cjs';
@@ -12,7 +12,7 @@ for (const { source, dependencies } of output.modules) {
   for (const { resolved } of dependencies) if (room(resolved) !== from) uses.get(from).add(room(resolved));
 }
 
-/** Whether a room is reached from another by more than one step. */
+/** Whether a room depends on another through a third one. */
 const byWay = (from, to) =>
   [...uses.get(from)].some((next) => next !== to && (uses.get(next).has(to) || byWay(next, to)));
 

@@ -1,4 +1,4 @@
-// Writes schemas/ anew from the schemas that idops checks with; a test holds the two equal.
+// Writes schemas/ from the schemas with which idops validates; a test compares them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { jsonSchema } from '../dist/session/json-schema.js';
 import { schemaNames } from '../dist/session/schema-names.js';

@@ -16,7 +16,7 @@ process.once('exit', () => {
 });
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => process.exit(1));
 
-/** One run of the gate: how many tests it has, and those that failed. */
+/** Runs the gate once; returns the number of tests and the failed ones. */
 async function run(number) {
   const report = join(folder, `${number}.json`);
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', `--outputFile.json=${report}`];

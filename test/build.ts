@@ -4,8 +4,8 @@ import { build } from 'esbuild';
 import { actionBundle, cliBundle } from '../scripts/bundles.js';
 
 /**
- * Builds once before any test, so that the end-to-end tests run what a user runs; and what the entries of the command and
- * the action call once more, for the tests that run it in their own process.
+ * Builds once before all tests, so that end-to-end tests run what a user runs. Also bundles the code of the command and
+ * the action for tests that run it in their own process.
  */
 export default async function buildAll(): Promise<void> {
   execFileSync(process.execPath, ['scripts/build.js'], { stdio: 'inherit' });

@@ -21,7 +21,7 @@ interface Job {
   readonly permissions?: { readonly [scope: string]: string };
   readonly 'runs-on': string;
   readonly strategy?: { readonly matrix: { readonly node: readonly string[] } };
-  /** A job that calls another workflow has none. */
+  /** Undefined for a job that calls another workflow. */
   readonly steps?: readonly Step[];
 }
 
@@ -159,7 +159,7 @@ describe('.pre-commit-hooks.yaml', () => {
     expect(hook).toMatchObject({ language: 'node', entry: 'idops validate', pass_filenames: false });
     expect(readFileSync('docs/how-to/pull-requests.md', 'utf8')).toContain(`hooks: [{ id: ${hook.id} }]`);
     expect([hook.always_run, hook.files]).toEqual([true, undefined]);
-    // npm builds what pre-commit installs from its clone by this script alone.
+    // pre-commit installs idops from a clone, which npm builds only with this script.
     expect(packageOf().scripts.prepare).toBe('node scripts/prepare.js');
   });
 });

@@ -4,24 +4,24 @@ import { dirname, join } from 'node:path';
 
 const cleanups: (() => unknown)[] = [];
 
-/** Does something when the test is over, the latest first: files may share a process, and leave nothing to each other. */
+/** Runs a cleanup after the test, the latest first. Test files share a process, so they must leave nothing behind. */
 export function afterwards(cleanup: () => unknown): void {
   cleanups.push(cleanup);
 }
 
-/** Does all that was to be done. */
+/** Runs all pending cleanups. */
 export async function cleanUp(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 }
 
-/** A folder that is gone when the test is over. */
+/** A new folder that is removed after the test. */
 export async function temporaryFolder(name: string): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), `idops-${name}-`)));
   afterwards(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Writes files into a folder, and the folders that they lie in. */
+/** Writes files into a folder, and creates their parent folders. */
 export async function writeFiles(
   folder: string,
   files: { readonly [path: string]: string | Uint8Array },

@@ -1,10 +1,10 @@
-/** Timeouts of some length, which are over when a test says so and not before: no test waits for one. */
+/** Timeouts that end only when the test says so, so that no test waits for one. */
 export interface Deadlines {
-  /** What to give as the timeout; so long that it is never over by itself. */
+  /** The timeout to use; too long to end by itself. */
   readonly seconds: number;
-  /** Ends those that have begun, and says whether there were any. */
+  /** Ends all started timeouts; returns whether there were any. */
   pass(): boolean;
-  /** How many have begun and were not passed. */
+  /** The number of started timeouts that haven't ended. */
   begun(): number;
 }
 
@@ -17,7 +17,7 @@ function watched(act: () => void, ms: number, ...more: []): NodeJS.Timeout {
   return begin(act, ms, ...more);
 }
 
-/** Gives a length of its own to whoever asks. */
+/** Creates deadlines with a unique length, by which they are recognized. */
 export function deadlines(): Deadlines {
   globalThis.setTimeout = Object.assign(watched, begin) as typeof setTimeout;
   const seconds = 10_000 + made++;

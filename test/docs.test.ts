@@ -7,7 +7,7 @@ import { kindNames } from '../src/base/kind-names.js';
 import { validator } from './e2e/schemas.js';
 import { helpOf } from './help.js';
 
-/** The names in one section of a help text: each entry stands two columns in, what it means further right. */
+/** The names in one section of a help text, in which each entry is indented by two spaces. */
 function entriesOf(help: string, section: string): string[] {
   const [, rest = ''] = help.split(`\n${section}:\n`);
   const [lines = ''] = rest.split('\n\n');
@@ -17,7 +17,7 @@ function entriesOf(help: string, section: string): string[] {
     .map((line) => line.trim().split(/ {2,}/)[0] ?? '');
 }
 
-/** Every command, with those below others. */
+/** Every command, including subcommands. */
 async function commandsBelow(...above: string[]): Promise<string[][]> {
   const names = entriesOf(await helpOf(...above), 'Commands')
     .map((entry) => entry.split(' ')[0] ?? '')
@@ -34,7 +34,7 @@ async function pages(): Promise<string[]> {
   return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.sort()];
 }
 
-/** A page without what stands in code, where a bracket means no link and a `#` no heading. */
+/** A page without code, in which brackets aren't links and `#` isn't a heading. */
 function withoutCode(page: string): string {
   return page
     .replace(/^```[\s\S]*?^```$/gm, '')
@@ -60,7 +60,7 @@ test('the generated parts of pages are up to date (npm run docs writes them)', a
   for (const { path, is, made } of await generatedPages()) {
     expect(is, path).toContain('<!-- generated: ');
     expect(is, path).toBe(made);
-    // A field, option or command of which nothing is said.
+    // No description is empty.
     expect(made.match(/^\|.*\| *\|$/gm), path).toBe(null);
   }
 });
@@ -182,7 +182,7 @@ test('the steps of an apply in CONTRIBUTING name existing functions', async () =
     );
 });
 
-// Nothing here runs conftest, so the rules are compared with the schema of what they read.
+// The tests don't run conftest, so they compare the rules with the plan's schema.
 test('the rules for conftest read fields that plans have', async () => {
   const [, rules = ''] = /```rego\n(.*?)```/s.exec(await readFile('docs/how-to/guards.md', 'utf8')) ?? [];
   const schema = JSON.parse(await readFile('schemas/plan.schema.json', 'utf8'));

@@ -11,19 +11,19 @@ interface Block {
   readonly commands: string;
 }
 
-/** What a reader of a page types, in its order. */
+/** The commands that a reader of a page types, in order. */
 function typed(page: string): Block[] {
   return [...page.matchAll(/^```sh( second-terminal)?\n([\s\S]*?)^```$/gm)].map(
     ([, second, commands = '']) => ({ secondTerminal: second !== undefined, commands }),
   );
 }
 
-/** The lines of a block, with those that a shell reads together in one. */
+/** The commands of a block; a here-document is one command. */
 function steps(commands: string): string[] {
   return commands.match(/^.*<<'END'\n[\s\S]*?^END$|^.+$/gm) ?? [];
 }
 
-/** A terminal in a folder with nothing in it. */
+/** A terminal in an empty folder. */
 class Terminal {
   readonly env: { [name: string]: string | undefined };
   output = '';
@@ -34,7 +34,7 @@ class Terminal {
     this.env = { PATH: process.env.PATH, HOME: folder };
   }
 
-  /** Types one command, and waits for its end; it must go well. `idops` runs in this process, all else in a shell. */
+  /** Runs a command, which must succeed: `idops` in this process, others in a shell. */
   async type(command: string): Promise<void> {
     const [word, ...words] = command.split(' ');
     if (word === 'cd') this.cwd = join(this.cwd, words.join(' '));
@@ -54,7 +54,7 @@ class Terminal {
   }
 }
 
-/** Starts what the second terminal is for, and gives the variables that it says are to be exported. */
+/** Starts the command of the second terminal, and returns the variables that it prints for export. */
 async function secondTerminal(command: string, cwd: string): Promise<{ [name: string]: string }> {
   const [word, ...words] = command.trim().split(' ');
   expect(word).toBe('idops');
@@ -78,7 +78,7 @@ async function secondTerminal(command: string, cwd: string): Promise<{ [name: st
 describe('the page for beginners', async () => {
   const page = await readFile('docs/tutorial/getting-started.md', 'utf8');
 
-  // The page is about one of the two; with the other it must work as well.
+  // The page uses one profile, but its commands must work with the other too.
   test.each(['boruta', 'documented'])('works as written, with the profile %s', async (profile) => {
     const folder = await temporaryFolder('beginner');
     const terminal = new Terminal(folder);
@@ -88,12 +88,12 @@ describe('the page for beginners', async () => {
       if (block.secondTerminal) Object.assign(terminal.env, await secondTerminal(block.commands, folder));
       else for (const step of steps(block.commands)) await terminal.type(step);
     }
-    // What the page shows of the output is what comes.
+    // The output on the page matches.
     const shown = [...page.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
     expect(shown).toHaveLength(1);
     for (const text of shown) expect(terminal.output).toContain(text);
     expect(terminal.output).toContain('Nothing to change');
-    // What isn't for git stays out of it.
+    // Files that don't belong in git aren't added.
     const inGit = terminal.output.slice(terminal.output.indexOf('A  '));
     expect(inGit).toContain('A  idops.yaml');
     expect(inGit).not.toMatch(/\.idops|plan\.json|preview\.html/);

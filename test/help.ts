@@ -3,7 +3,7 @@ import { runInProcess } from './e2e/in-process.js';
 
 const oneAtATime = pLimit(1);
 
-/** What `--help` of a command says, of the command that a user runs. */
+/** The output of a command with `--help`. */
 export async function helpOf(...command: string[]): Promise<string> {
   const surroundings = { cwd: process.cwd(), env: { NO_COLOR: '1' } };
   const ran = await oneAtATime(() => runInProcess([...command, '--help'], surroundings));

@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const folder of made) await rm(folder, { recursive: true, force: true });
 });
 
-/** What the context is made of, by `.dockerignore`. */
+/** The files and folders of the build context, according to `.dockerignore`. */
 async function context(): Promise<string[]> {
   const lines = (await readFile('.dockerignore', 'utf8')).split('\n').filter((line) => !/^(#|$)/.test(line));
   const [first, ...others] = lines;
@@ -32,8 +32,8 @@ async function context(): Promise<string[]> {
 }
 
 /**
- * Does what the first stage says in a folder that stands for the root: with this machine's Node and npm, and with the packages that
- * are here already in the place of those that its first `npm ci` gets.
+ * Runs the first stage in a folder that acts as the root, with this machine's Node and npm. The packages of this checkout
+ * replace those of the first `npm ci`.
  */
 async function packed(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'idops-image-'));
@@ -79,7 +79,7 @@ describe('the image', () => {
     expect(text.match(/^COPY --from=.*$/gm)).toEqual(['COPY --from=package /out /usr/local']);
     expect(of(image, 'USER')).toEqual(['1000:1000']);
     expect(JSON.parse(of(image, 'ENTRYPOINT')[0] ?? '')).toEqual(['idops']);
-    // Nothing but npm's own packages is taken away, before ours come.
+    // Only npm's and yarn's own files are removed, before idops is installed.
     expect(of(image, 'RUN')[0]).toMatch(/ install .* git && /);
     expect(of(image, 'RUN')[1]).toMatch(
       /^rm -rf (\/opt\/yarn-\*|\/usr\/local\/[\w/]+)( \/usr\/local\/[\w/]+)*$/,
@@ -98,7 +98,7 @@ describe('the image', () => {
     const there = (await readdir(place, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(place.length + 1));
-    // Names of chunks are made of what is in them, which differs where main was built from other folders.
+    // Names of chunks contain hashes, which depend on the folder of the build.
     const named = (paths: readonly string[]): string[] =>
       paths.map((path) => path.replace(/-[A-Z0-9]{8}(?=\.js)/, '')).sort();
     expect(named(there.filter((path) => !path.startsWith('node_modules/')))).toEqual(
@@ -114,7 +114,7 @@ describe('the image', () => {
       /^(node_modules\/(@[^/]+\/)?[^/@]+\/)+package\.json$/.test(path),
     );
     const paths = installed.map((path) => path.slice(0, -'/package.json'.length));
-    // What may be left out is there or not, by the platform; nothing for development is.
+    // Optional packages depend on the platform; development packages must be missing.
     const left = paths.filter((path) => !needed.includes(path));
     expect(left.filter((path) => packages[path]?.optional !== true || packages[path]?.dev === true)).toEqual(
       [],

@@ -9,7 +9,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** What would be published, as npm says it; no network is needed for it. */
+/** The package as npm would publish it; this needs no network. */
 const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     encoding: 'utf8',
@@ -18,15 +18,15 @@ const [packed] = JSON.parse(
 ) as [Packed];
 const paths = packed.files.map(({ path }) => path);
 
-/** All that the package holds; each of these is in it. */
+/** Every file of the package matches one of these, and each of these matches a file. */
 const contents = [
   /^(package\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|LICENSE)$/,
-  // The library, module by module, with its types.
+  // The library, unbundled, with types.
   /^dist\/index\.(js|d\.ts)$/,
   /^dist\/(apply|base|kinds|mail|manifests|plan|project|pull|report|sandbox|secrets|server|session|state|yaml)\/([\w-]+\/)*[\w-]+\.(js|d\.ts)$/,
-  // The command, bundled, with the licences of what is in it.
+  // The bundled command, with the licences of its dependencies.
   /^dist\/cli\/main\.js$/,
-  // What its first file loads.
+  // Files that main.js loads.
   /^dist\/cli\/(program|output)\.js$/,
   /^dist\/cli\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/cli\/[\w-]+\.js\.LEGAL\.txt$/,

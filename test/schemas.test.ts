@@ -9,7 +9,7 @@ import { loadProject } from '../src/project/index.js';
 import { jsonSchema } from '../src/session/json-schema.js';
 import { schemaNames } from '../src/session/schema-names.js';
 import { temporaryFolder } from './cleanups.js';
-import { checking, expectToMatchSchema, schemaOf, validator } from './e2e/schemas.js';
+import { compile, expectToMatchSchema, schemaOf, validator } from './e2e/schemas.js';
 
 describe('schemas/', () => {
   it.each(schemaNames)('holds the schema of a %s as idops checks it', (name) => {
@@ -24,7 +24,7 @@ describe('schemas/', () => {
 describe('examples/', () => {
   const files = readdirSync('examples', { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.ya?ml$/.test(path) && !path.includes('.idops'))
-    // Workflows and the like are checked in test/action.
+    // test/action checks workflows and similar files.
     .filter((path) => !/^(github|gitlab|kubernetes)[\\/]/.test(path))
     .sort();
 
@@ -40,7 +40,7 @@ describe('examples/', () => {
   });
 });
 
-/** A part of a schema, by the way that leads to it. */
+/** A part of a schema, with its path. */
 interface Part {
   readonly path: string;
   readonly schema: { readonly [keyword: string]: unknown };
@@ -50,7 +50,7 @@ function isSchema(value: unknown): value is Part['schema'] {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Every property that an editor may come upon, however deep. */
+/** Every property that an editor can show, at any depth. */
 function propertiesOf(schema: unknown, path = ''): Part[] {
   if (!isSchema(schema)) return [];
   const { properties, items, additionalProperties } = schema;
@@ -92,7 +92,7 @@ describe.each(['manifest', 'config'] as const)('in an editor, every property of 
   it('fits its own examples and its default', () => {
     const wrong = properties.flatMap(({ path, schema: part }) => {
       const { examples = [], default: usual, ...plain } = part;
-      const fits = checking(plain);
+      const fits = compile(plain);
       const given = [...(examples as unknown[]), ...(usual === undefined ? [] : [usual])];
       return given.filter((one) => !fits(one)).map((one) => `${path}: ${JSON.stringify(one)}`);
     });
@@ -100,7 +100,7 @@ describe.each(['manifest', 'config'] as const)('in an editor, every property of 
   });
 });
 
-/** Whether a part needs no example: it has few values, or its members show them. */
+/** Whether a part needs no example, because it has few values or its members have examples. */
 function isPlain(part: unknown): boolean {
   if (!isSchema(part)) return false;
   const { const: only, enum: few, examples, type, properties, items, additionalProperties: values } = part;
@@ -127,7 +127,7 @@ describe.each(['plan', 'run'] as const)('for a program, every property of a %s',
 
   it('fits its own examples', () => {
     const wrong = properties.filter(({ schema: { examples = [], ...plain } }) =>
-      (examples as unknown[]).some((one) => !checking(plain)(one)),
+      (examples as unknown[]).some((one) => !compile(plain)(one)),
     );
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
@@ -145,7 +145,7 @@ test('what an environment leaves out has no default of its own', () => {
 test('a manifest is refused by its schema where what is in it alone makes validate refuse it', async () => {
   const word = fc.constantFrom('a', 'b');
   const some = <T>(shape: { [name: string]: fc.Arbitrary<T> }) => fc.record(shape, { requiredKeys: [] });
-  // Each in one form alone: that two forms mean the same is more than a schema can see.
+  // Only one form of each value, because a schema can't tell that two forms are equal.
   const roles = fc.array(
     fc.constantFrom({ id: 'r1' }, { name: 'r2' }, { id: 'r3', name: 'r3' }, { scopes: [] }),
     { maxLength: 3 },

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Says with which seed a run that failed can be repeated. */
+/** Prints the seed with which a failed run can be repeated. */
 export class Seeds implements Reporter {
   readonly #seed: string;
 

@@ -5,5 +5,5 @@ import { seed } from './often.js';
 
 fc.configureGlobal({ seed });
 
-// For each file, while the helpers that need it are loaded once for many of them.
+// Registered for each file, because helpers are loaded once for many files.
 afterEach(cleanUp);

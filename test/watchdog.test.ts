@@ -6,13 +6,13 @@ const file = { moduleId: `${process.cwd()}/test/some.test.ts` } as TestModule;
 const test = (fullName: string, timeout?: number) =>
   ({ fullName, module: file, options: { timeout } }) as unknown as TestCase;
 
-let said: string[];
+let messages: string[];
 let watchdog: Watchdog;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  said = [];
-  watchdog = new Watchdog(10_000, (words) => said.push(words));
+  messages = [];
+  watchdog = new Watchdog(10_000, (words) => messages.push(words));
 });
 
 afterEach(() => void vi.useRealTimers());
@@ -21,7 +21,7 @@ it('names the test in which a silent process hangs', () => {
   watchdog.onTestModuleStart(file);
   watchdog.onTestCaseReady(test('adds'));
   vi.advanceTimersByTime(69_999);
-  expect(said).toEqual([]);
+  expect(messages).toEqual([]);
   vi.advanceTimersByTime(1);
-  expect(said).toEqual(['test/some.test.ts hangs in "adds": nothing was heard of it for 70 s']);
+  expect(messages).toEqual(['test/some.test.ts hangs in "adds": nothing was heard of it for 70 s']);
 });

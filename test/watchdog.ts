@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** How long the process of a file may say nothing beyond the limit of its test. */
+/** How long a file may report nothing after the time limit of its test, in milliseconds. */
 const grace = 60_000;
 
-/** Says what a file is at, and ends all, where its process is too busy to notice a test's limit itself. */
+/** Ends the run and names the test if a process is too busy to notice the test's time limit. */
 export class Watchdog implements Reporter {
   readonly #limit: number;
   readonly #end: (words: string) => void;
   readonly #files = new Map<string, NodeJS.Timeout>();
-  /** What is said of a test may come after the end of its file. */
+  /** Files that have ended. A report about a test may arrive later. */
   readonly #ended = new Set<string>();
 
-  /** `limit` is what a test has in milliseconds, where it doesn't say so itself. */
+  /** `limit` is the default time limit of a test, in milliseconds. */
   constructor(limit: number, end: (words: string) => void = endAll) {
     this.#limit = limit;
     this.#end = end;
@@ -21,15 +21,15 @@ export class Watchdog implements Reporter {
 
   onTestModuleStart(file: TestModule): void {
     this.#ended.delete(file.moduleId);
-    this.#heard(file, 'before its first test', this.#limit);
+    this.#restart(file, 'before its first test', this.#limit);
   }
 
   onTestCaseReady(test: TestCase): void {
-    this.#heard(test.module, `in "${test.fullName}"`, test.options.timeout || this.#limit);
+    this.#restart(test.module, `in "${test.fullName}"`, test.options.timeout || this.#limit);
   }
 
   onTestCaseResult(test: TestCase): void {
-    this.#heard(test.module, `after "${test.fullName}"`, this.#limit);
+    this.#restart(test.module, `after "${test.fullName}"`, this.#limit);
   }
 
   onTestModuleEnd({ moduleId }: TestModule): void {
@@ -38,7 +38,7 @@ export class Watchdog implements Reporter {
     this.#files.delete(moduleId);
   }
 
-  #heard({ moduleId }: TestModule, words: string, limit: number): void {
+  #restart({ moduleId }: TestModule, words: string, limit: number): void {
     if (this.#ended.has(moduleId)) return;
     clearTimeout(this.#files.get(moduleId));
     const timer = setTimeout(() => {
@@ -50,14 +50,14 @@ export class Watchdog implements Reporter {
   }
 }
 
-/** A busy process doesn't end by being asked to. */
+/** Kills all processes: a busy one ignores SIGTERM. */
 function endAll(words: string): void {
   process.stderr.write(`\n${words}\n`);
   let children = '';
   try {
     children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
   } catch {
-    // Elsewhere the system has no such list.
+    // Only Linux has this list.
   }
   for (const pid of children.split(' ').filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
   process.exit(1);

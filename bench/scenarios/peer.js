@@ -5,7 +5,7 @@ import { organizations } from '../projects.js';
 
 const version = '8.44.0';
 
-/** The same change by auth0-deploy-cli, against a server that answers as Auth0 does. */
+/** The same change by auth0-deploy-cli, with a server that responds as Auth0 does. */
 export async function measure(bench) {
   if (bench.quick) return;
   const { files, seed } = organizations(1000, 100);

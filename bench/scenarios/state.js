@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { postgres } from '../postgres.js';
 import { organizations } from '../projects.js';
 
-/** What a state elsewhere costs, at 20 ms latency. */
+/** The cost of a remote state, at a latency of 20 ms. */
 export async function measure(bench) {
   const [number, changed] = [bench.size(1000, 40), bench.size(100, 4)];
   const { files, seed } = organizations(number, changed);

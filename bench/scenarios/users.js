@@ -41,7 +41,7 @@ async function planRecorded(bench, number) {
   await server.close();
 }
 
-/** Applies the first user, and copies its record for all others, which an apply of them would take long to write. */
+/** Applies the first user, and copies its record for the others, because applying all would take long. */
 async function record(bench, cwd, { server, number, document }) {
   const alone = bench.project({ 'idops.yaml': readFileSync(join(cwd, 'idops.yaml'), 'utf8') });
   write(alone, { 'manifests/0000.yaml': `${document}whole: [metadata]\n` });

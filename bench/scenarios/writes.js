@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { organizations } from '../projects.js';
 
-/** What one write takes: an apply beyond its plan, against the requests that write. */
+/** The cost of writes: an apply minus its plan, compared with only the requests. */
 export async function measure(bench) {
   for (const number of bench.quick ? [10] : [1000, 10_000]) {
     const { files, seed } = organizations(number, number);

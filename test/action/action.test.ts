@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { treeOf } from '../report/trees.js';
-import { ids } from '../sandbox/asking.js';
 import {
   type ActionOptions,
   acme,

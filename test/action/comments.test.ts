@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import {
   type ActionOptions,
   acme,

@@ -11,19 +11,19 @@ import { runInProcess } from '../e2e/in-process.js';
 import type { Ran } from '../e2e/running.js';
 import { serve } from '../server/serving.js';
 
-/** The search path, which a command that runs in this process may have been told otherwise. */
+/** The original PATH, because a command in this process may change it. */
 const searchPath = process.env.PATH;
 
 export const userId = '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77';
 
 type Profile = 'documented' | 'boruta';
 
-/** A server with one user, which keeps each number as it is written, and a project for it. */
+/** A server with one user that keeps every number as written, and a project for it. */
 export interface ExactSite {
   readonly folder: string;
   /** The members of the user, each as JSON text. */
   readonly user: { [member: string]: string };
-  /** The bodies of the requests that were no reads, byte for byte. */
+  /** The bodies of the writes, byte for byte. */
   readonly sent: string[];
   declare(yaml: string): Promise<void>;
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
@@ -32,11 +32,11 @@ export interface ExactSite {
   idops(...args: string[]): Promise<Ran>;
   /** The names of the runs, oldest first. */
   runs(): Promise<string[]>;
-  /** Everything in the state and the journals. */
+  /** The text of the state and all journals. */
   records(): Promise<string>;
 }
 
-/** Starts it with these members of the user; all is gone after the test. */
+/** Starts the server with these members of the user; server and project are removed after the test. */
 export async function exactSite(profile: Profile, user: { [member: string]: string }): Promise<ExactSite> {
   const folder = await temporaryFolder('numbers');
   const sent: string[] = [];
@@ -91,26 +91,26 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
   return site;
 }
 
-/** Plans and applies; gives the plan and what each change came to. */
+/** Plans and applies; returns the plan, and the error or status of each change. */
 export async function applyAll(site: ExactSite) {
   return await site.writing('apply', async (session) => {
     const plan = await session.plan();
     const { result } = await approveAll(session, plan);
     const { run, results } = result;
-    return { plan, run, said: results.map(({ status, error }) => error ?? status) };
+    return { plan, run, statuses: results.map(({ status, error }) => error ?? status) };
   });
 }
 
-/** Puts back what a run changed. */
+/** Undoes a run. */
 export async function undoRun(site: ExactSite, run: string | null) {
   return await site.writing('undo', async (session) => {
     const { plan, left } = await session.planUndo(run ?? '');
     const { result } = await approveAll(session, plan);
-    return { left, said: result.results.map(({ status, error }) => error ?? status) };
+    return { left, statuses: result.results.map(({ status, error }) => error ?? status) };
   });
 }
 
-/** What a plan would do now: the differences of the user. */
+/** The differences of the user that a plan shows now. */
 export async function differences(site: ExactSite): Promise<string[]> {
   const plan = await site.session((session) => session.plan());
   return plan.changes.flatMap(({ fields }) =>

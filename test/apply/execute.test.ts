@@ -49,22 +49,22 @@ function client(id: string): Change {
   });
 }
 
-/** The lines of a log that begin so. */
-function of(log: readonly string[], start: string): string[] {
+/** The lines of a log with the given start. */
+function linesStarting(log: readonly string[], start: string): string[] {
   return log.filter((line) => line.startsWith(start));
 }
 
-/** Something that one part of a test waits for and another part gives. */
-function signal(): { readonly given: Promise<void>; readonly give: () => void } {
-  let give = () => {};
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
+/** A promise, and the function that resolves it. */
+function deferred(): { readonly done: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const done = new Promise<void>((fulfil) => {
+    resolve = fulfil;
   });
-  return { given, give: () => give() };
+  return { done, resolve: () => resolve() };
 }
 
-/** A server that does what it is told and shows it. */
-function obliging({ body = {} }: { body?: object }) {
+/** A server that stores the sent fields and returns them. */
+function echo({ body = {} }: { body?: object }) {
   return { ...body } as { [field: string]: string };
 }
 
@@ -73,7 +73,7 @@ describe('sending', () => {
     const blocked: Change = { ...user('b'), action: 'blocked', requests: [] };
     const known = { recorded: recorded({ group: 'x' }) };
     const unchanged = changeFor(declared('User', { id: 'c' }, { group: 'x' }), known);
-    const { log, results } = await run([blocked, unchanged], { respond: obliging });
+    const { log, results } = await run([blocked, unchanged], { respond: echo });
     expect(log).toEqual([]);
     expect(results).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe('sending', () => {
     const { log } = await run(changes, {
       respond: async (request) => {
         for (let turns = request.operation === 'updateUser' ? 20 : 1; turns > 0; turns -= 1) await turn();
-        return obliging(request);
+        return echo(request);
       },
     });
     expect(log.filter((line) => /^(PATCH|POST)/.test(line))).toEqual([
@@ -116,9 +116,9 @@ describe('sending', () => {
     ];
     const { log, results } = await run([...changes, a, k, failing], {
       respond: (request) =>
-        request.params.user_id === 'f' ? failure(kinds.user, { status: 422 }) : obliging(request),
+        request.params.user_id === 'f' ? failure(kinds.user, { status: 422 }) : echo(request),
     });
-    expect(of(log, 'PATCH')).toEqual([
+    expect(linesStarting(log, 'PATCH')).toEqual([
       ...['users/a', 'users/f', 'key-pairs/z', 'key-pairs/k', 'organizations/late', 'users/last'].map(
         (path) => `PATCH ${path}`,
       ),
@@ -135,7 +135,7 @@ describe('sending', () => {
       concurrency: 4,
       respond: async (request) => {
         await turn();
-        return obliging(request);
+        return echo(request);
       },
     });
     expect(busiest).toBe(4);
@@ -146,16 +146,20 @@ describe('sending', () => {
     const { log, busiest } = await run(changes, {
       respond: async (request) => {
         await turn();
-        return obliging(request);
+        return echo(request);
       },
     });
-    expect(of(log, 'PATCH')).toEqual(['PATCH key-pairs/z', 'PATCH key-pairs/a', 'PATCH key-pairs/b']);
+    expect(linesStarting(log, 'PATCH')).toEqual([
+      'PATCH key-pairs/z',
+      'PATCH key-pairs/a',
+      'PATCH key-pairs/b',
+    ]);
     expect(busiest).toBe(1);
   });
 
   it('sends nothing for an adoption, which is journaled and applied', async () => {
     const adoption = changeFor(declared('Client', { id: 'c' }, {}, { generation: 1 }));
-    const { log, results } = await run([adoption], { respond: obliging });
+    const { log, results } = await run([adoption], { respond: echo });
     expect(log).toEqual(['sending Client/c nothing', 'settled Client/c']);
     expect(results).toMatchObject([{ action: 'adopt', status: 'applied', httpStatus: null, attempts: 0 }]);
   });
@@ -163,7 +167,7 @@ describe('sending', () => {
 
 describe('a response', () => {
   it('with the sent values is success', async () => {
-    const { results } = await run([user('a')], { respond: obliging });
+    const { results } = await run([user('a')], { respond: echo });
     expect(results).toEqual([resultOf({ address: 'User/a' })]);
   });
 
@@ -227,7 +231,7 @@ describe('a failure', () => {
     const { log, results } = await run(changes, {
       respond: () => failure(kinds.organization, { kind: 'unauthorized', status: 401 }),
     });
-    expect(of(log, 'P')).toEqual(['PATCH organizations/o']);
+    expect(linesStarting(log, 'P')).toEqual(['PATCH organizations/o']);
     expect(results.map(({ status }) => status)).toEqual(['failed', 'skipped', 'skipped', 'skipped']);
     expect(results[1]?.error).toContain('401');
   });
@@ -241,7 +245,7 @@ describe('a failure', () => {
     const { statuses, results } = await run(changes, {
       respond: (request) => {
         const { [request.operation]: kind } = lacking;
-        return kind === undefined ? obliging(request) : failure(kind, { kind: 'forbidden', status: 403 });
+        return kind === undefined ? echo(request) : failure(kind, { kind: 'forbidden', status: 403 });
       },
     });
     expect(statuses).toEqual({
@@ -260,7 +264,7 @@ describe('a failure', () => {
     const { log, statuses } = await run(changes, {
       respond: () => failure(kinds.keyPair, { kind: 'refused', status: 422 }),
     });
-    expect(of(log, 'PATCH')).toEqual(['PATCH key-pairs/z']);
+    expect(linesStarting(log, 'PATCH')).toEqual(['PATCH key-pairs/z']);
     expect(statuses).toEqual({ 'KeyPair/z': 'failed', 'KeyPair/a': 'skipped' });
   });
 
@@ -309,7 +313,7 @@ describe('a failure with an open outcome', () => {
         { id: '2', name: 'name 2', label: 'old' },
       ],
     });
-    expect(of(log, 'GET')).toEqual(['GET organizations 1']);
+    expect(linesStarting(log, 'GET')).toEqual(['GET organizations 1']);
     expect(Object.values(statuses)).toEqual(['applied', 'failed', 'failed']);
   });
 
@@ -338,7 +342,7 @@ describe('a failure with an open outcome', () => {
 
   it("of a user is reported as unknown, since the profile can't read users", async () => {
     const { log, results, outcomes } = await run([user('a')], { respond: () => failure(kinds.user, {}) });
-    expect(of(log, 'GET')).toEqual([]);
+    expect(linesStarting(log, 'GET')).toEqual([]);
     expect(results[0]?.status).not.toBe('applied');
     expect(results[0]?.error).toContain('not known');
     expect(outcomes.get('User/a')?.ambiguous).toBe(true);
@@ -357,7 +361,7 @@ describe('a failure with an open outcome', () => {
     const { log, statuses } = await run([client('c')], {
       respond: () => failure(kinds.client, { kind, status }),
     });
-    expect(of(log, 'POST')).toHaveLength(1);
+    expect(linesStarting(log, 'POST')).toHaveLength(1);
     expect(statuses).toEqual({ 'Client/c': 'unknown' });
   });
 
@@ -373,7 +377,7 @@ describe('a failure with an open outcome', () => {
     const { log, results, outcomes } = await run([client('c')], {
       respond: () => failure(kinds.client, { kind: kindOfStatus(status), status, method: 'POST' }),
     });
-    expect(of(log, 'POST')).toHaveLength(1);
+    expect(linesStarting(log, 'POST')).toHaveLength(1);
     expect(results).toMatchObject([{ status: wanted, httpStatus: status }]);
     expect(results[0]?.error?.includes('not known')).toBe(wanted === 'unknown');
     expect(outcomes.get('Client/c')?.ambiguous).toBe(wanted === 'unknown');
@@ -388,7 +392,7 @@ describe('an interruption', () => {
       signal: interrupt.signal,
       respond: (request) => {
         interrupt.abort();
-        return obliging(request);
+        return echo(request);
       },
     });
     expect(log).toEqual(['sending User/a', 'PATCH users/a', 'settled User/a']);
@@ -400,7 +404,7 @@ describe('a full disk', () => {
   it("keeps back a request that couldn't be journaled", async () => {
     const { log, fatal, statuses } = await run([user('a'), user('b')], {
       concurrency: 1,
-      respond: obliging,
+      respond: echo,
       disk: () => {
         throw new Error('no space left');
       },
@@ -413,7 +417,7 @@ describe('a full disk', () => {
   it("that writes an answer slowly doesn't delay the next request, and the run waits for it", async () => {
     const { log } = await run([user('a'), user('b')], {
       concurrency: 1,
-      respond: obliging,
+      respond: echo,
       disk: async (line) => {
         if (line === 'settled User/a') for (let turns = 20; turns > 0; turns -= 1) await turn();
       },
@@ -425,45 +429,45 @@ describe('a full disk', () => {
   it('after an answer ends the run, and reports what was done', async () => {
     const { log, fatal, statuses } = await run([user('a'), user('b'), client('c')], {
       concurrency: 1,
-      respond: obliging,
+      respond: echo,
       disk: (line) => {
         if (line.startsWith('settled')) throw new Error('no space left');
       },
     });
-    expect(of(log, 'P')).toEqual(['PATCH users/a']);
+    expect(linesStarting(log, 'P')).toEqual(['PATCH users/a']);
     expect(fatal).toBeDefined();
     expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped', 'Client/c': 'skipped' });
   });
 
   it('keeps back a request whose object was being read again', async () => {
-    const [reading, full] = [signal(), signal()];
+    const [reading, full] = [deferred(), deferred()];
     const { log, statuses } = await run([user('a'), user('b')], {
       concurrency: 1,
-      respond: obliging,
+      respond: echo,
       disk: async (line) => {
         if (line !== 'settled User/a') return;
-        await reading.given;
-        setImmediate(full.give);
+        await reading.done;
+        setImmediate(full.resolve);
         throw new Error('no space left');
       },
       replan: {
         ...noReplan,
         carries: ({ address }) => address === 'User/b',
         again: async () => {
-          reading.give();
-          await full.given;
+          reading.resolve();
+          await full.done;
           return user('b');
         },
       },
     });
-    expect(of(log, 'P')).toEqual(['PATCH users/a']);
+    expect(linesStarting(log, 'P')).toEqual(['PATCH users/a']);
     expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped' });
   });
 
   it("doesn't make a request with an open outcome look as if it hadn't been sent", async () => {
     const { log, statuses } = await run([template('a'), template('b')], {
       respond: (request) =>
-        request.params.template_type === 'a' ? failure(kinds.template, {}) : obliging(request),
+        request.params.template_type === 'a' ? failure(kinds.template, {}) : echo(request),
       templates: () => ({ id: 'a', txt_content: 'old', html_content: '<p>' }),
       disk: (line) => {
         if (line === 'settled EmailTemplate/b/b') throw new Error('no space left');
@@ -494,7 +498,7 @@ describe('a request that must not leave', () => {
     const planned = template('t');
     const two = { ...planned, requests: [...planned.requests, ...planned.requests] };
     const { log, results } = await run([two], {
-      respond: (request, number) => (number === 1 ? obliging(request) : new Withheld(undefined, lost)),
+      respond: (request, number) => (number === 1 ? echo(request) : new Withheld(undefined, lost)),
       templates: () => ({ id: 't', txt_content: 'old', html_content: '<p>' }),
     });
     expect(log.slice(-2)).toEqual(['GET t', 'settled EmailTemplate/b/t']);
@@ -513,16 +517,16 @@ describe('a request that must not leave', () => {
 describe('a change that waits until its observation expires', () => {
   const planned = user('a');
 
-  /** A plan whose changes are made anew as a test says. */
-  function anew(again: Replan['again']): Replan {
+  /** A plan whose changes are planned again with the given function. */
+  function replanWith(again: Replan['again']): Replan {
     return { ...noReplan, again, observedAt: performance.now() };
   }
 
   it('is planned again before it is sent', async () => {
     const fresh = changeFor(declared('User', { id: 'a' }, { group: 'staff' }));
     const { log, statuses } = await run([planned], {
-      replan: anew(async () => fresh),
-      respond: (request, number) => (number === 1 ? new Expired(undefined) : obliging(request)),
+      replan: replanWith(async () => fresh),
+      respond: (request, number) => (number === 1 ? new Expired(undefined) : echo(request)),
     });
     const once = ['sending User/a', 'PATCH users/a'];
     expect(log).toEqual([...once, ...once, 'settled User/a']);
@@ -533,7 +537,7 @@ describe('a change that waits until its observation expires', () => {
     const moved = changeFor(declared('User', { id: 'a' }, { group: 'staff' }), {
       live: live({ id: 'a' }, { id: 'a', group: 'since' }),
     });
-    const replan = anew(async () => moved);
+    const replan = replanWith(async () => moved);
     const { log, results } = await run([planned], { replan, respond: () => new Expired(undefined) });
     expect(log).toEqual(['sending User/a', 'PATCH users/a', 'settled User/a']);
     expect(results).toMatchObject([{ status: 'skipped', error: expect.stringContaining('group') }]);
@@ -542,18 +546,18 @@ describe('a change that waits until its observation expires', () => {
   it('counts the tries before the wait', async () => {
     const refused = (attempts: number) => failure(kinds.user, { kind: 'refused', status: 429, attempts });
     const { log, results } = await run([planned], {
-      replan: { ...anew(async () => planned), observedAt: performance.now() },
+      replan: { ...replanWith(async () => planned), observedAt: performance.now() },
       respond: (_request, _number, tried = 0) =>
         tried < 3 ? new Expired(refused(tried + 1)) : refused(tried + 1),
     });
-    expect(of(log, 'PATCH')).toHaveLength(4);
+    expect(linesStarting(log, 'PATCH')).toHaveLength(4);
     expect(results).toMatchObject([{ status: 'failed', httpStatus: 429, attempts: 4 }]);
   });
 
   it('is tried a limited number of times', async () => {
-    const replan = anew(async () => planned);
+    const replan = replanWith(async () => planned);
     const { log, statuses } = await run([planned], { replan, respond: () => new Expired(undefined) });
-    expect(of(log, 'PATCH')).toHaveLength(5);
+    expect(linesStarting(log, 'PATCH')).toHaveLength(5);
     expect(statuses).toEqual({ 'User/a': 'skipped' });
   });
 });
@@ -573,7 +577,7 @@ describe('an error such as another profile has', () => {
   it('carries the advice once if it stops the others, which refer to it', async () => {
     const rig = { respond: failing, probed: { kind: 'unclear', status: 403 } } as const;
     const { results, log } = await run([user('a'), user('b'), user('c')], rig);
-    expect(of(log, 'PATCH')).toHaveLength(1);
+    expect(linesStarting(log, 'PATCH')).toHaveLength(1);
     expect(results[0]?.error).toContain('set "profile: boruta" under server');
     for (const { status, error } of results.slice(1)) {
       expect(status).toBe('skipped');

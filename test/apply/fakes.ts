@@ -13,14 +13,14 @@ import type { ProbeResult } from '../../src/server/recognise.js';
 import { documented } from '../plan/fixtures.js';
 import { planOf } from '../report/plans.js';
 
-/** What the fake server answers to a write: fields, or a failure. */
+/** The fake server's response to a write: fields, or a failure. */
 export type Respond = (
   request: WriteRequest,
   number: number,
   tried: number | undefined,
 ) => Fields | ServerFailure | Expired | Withheld | Promise<Fields>;
 
-export interface Rig {
+export interface FakeOptions {
   readonly respond: Respond;
   readonly templates?: (type: string) => Template | null;
   readonly organizations?: readonly Organization[];
@@ -29,41 +29,41 @@ export interface Rig {
   readonly replan?: Replan;
   readonly notBefore?: number;
   readonly probed?: ProbeResult;
-  /** Called before a line is written; what it throws is what the disk says. */
+  /** Called before each journal line is written; throws to simulate a failing disk. */
   readonly disk?: (line: string) => void | Promise<void>;
 }
 
 export interface Ran extends Executed {
-  /** Writes, reads and journal lines, in the order in which they happened. */
+  /** Writes, reads and journal lines, in chronological order. */
   readonly log: readonly string[];
   readonly outcomes: ReadonlyMap<string, Outcome>;
-  /** How many writes were under way at once at most. */
+  /** The highest number of simultaneous writes. */
   readonly busiest: number;
-  /** The status of each change by its address. */
+  /** The status of each change, by address. */
   readonly statuses: { readonly [address: string]: string };
 }
 
-/** Carries a plan out on a server, a disk and a clock that do what a test says. */
-export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
+/** Executes a plan with a fake server and disk. */
+export async function run(changes: readonly Change[], options: FakeOptions): Promise<Ran> {
   const log: string[] = [];
   const outcomes = new Map<string, Outcome>();
   let sent = 0;
   let busy = 0;
   let busiest = 0;
   const line = async (text: string): Promise<void> => {
-    const written = rig.disk?.(text);
+    const written = options.disk?.(text);
     if (written !== undefined) await written;
     log.push(text);
   };
-  const options: ExecuteOptions = {
+  const executeOptions: ExecuteOptions = {
     reader: {
       listOrganizations: async (page) => {
         log.push(`GET organizations ${page}`);
-        return { rows: rig.organizations ?? [], totalPages: 1 };
+        return { rows: options.organizations ?? [], totalPages: 1 };
       },
       showTemplate: async (_, type) => {
         log.push(`GET ${type}`);
-        return rig.templates?.(type) ?? null;
+        return options.templates?.(type) ?? null;
       },
       showExtra: () => Promise.reject(new Error('nobody asked for this')),
       listExtra: () => Promise.reject(new Error('nobody asked for this')),
@@ -75,7 +75,7 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
         busiest = Math.max(busiest, busy);
         log.push(`${operations[request.operation].method} ${lastOf(request)}`);
         try {
-          const answer = await rig.respond(request, sent, tried);
+          const answer = await options.respond(request, sent, tried);
           await Promise.resolve();
           if (answer instanceof Error) throw answer;
           return { status: 200, attempts: 1, data: answer };
@@ -98,18 +98,18 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
         outcomes.set(change.address, outcome);
       },
     },
-    concurrency: rig.concurrency ?? 10,
+    concurrency: options.concurrency ?? 10,
     progress: noProgress,
-    replan: rig.replan ?? noReplan,
+    replan: options.replan ?? noReplan,
     pause: async () => {},
     recognise: async () => {
       log.push('GET nowhere');
-      return rig.probed ?? { kind: 'plain' };
+      return options.probed ?? { kind: 'plain' };
     },
-    ...(rig.notBefore === undefined ? {} : { notBefore: rig.notBefore }),
-    signal: rig.signal ?? new AbortController().signal,
+    ...(options.notBefore === undefined ? {} : { notBefore: options.notBefore }),
+    signal: options.signal ?? new AbortController().signal,
   };
-  const executed = await execute(planOf(changes), options);
+  const executed = await execute(planOf(changes), executeOptions);
   return {
     ...executed,
     log,
@@ -123,7 +123,7 @@ function lastOf({ operation, params }: WriteRequest): string {
   return operationPath(operation, params).replace(/^\/api\//, '');
 }
 
-/** A failure as the transport throws it, for a request of that kind. */
+/** A failure as the transport throws it, for a request of the kind. */
 export function failure(kind: Kind, parts: Partial<FailureFacts>): ServerFailure {
   return new ServerFailure({
     kind: 'server-error',

@@ -9,7 +9,7 @@ const R = '20260131T120000Z-4f2a1c';
 
 type Json = SendingLine['before']['fields'];
 
-interface Told {
+interface EntryParts {
   readonly key?: string;
   readonly before: Json;
   readonly expected: Json;
@@ -17,7 +17,11 @@ interface Told {
   readonly after?: Json;
 }
 
-function journal(run: string, changes: readonly Told[], end?: { interrupted: boolean }): JournalContent {
+function journal(
+  run: string,
+  changes: readonly EntryParts[],
+  end?: { interrupted: boolean },
+): JournalContent {
   const lines = changes.flatMap(
     ({ key = 'User/u', before, expected, status, after }, index): JournalLine[] => {
       const seq = index + 1;
@@ -45,7 +49,7 @@ function journal(run: string, changes: readonly Told[], end?: { interrupted: boo
   };
 }
 
-function told(...contents: JournalContent[]) {
+function mergedEntries(...contents: JournalContent[]) {
   return entriesOf(mergeJournals(contents, R)).map(({ sending, answered }) => [
     sending.key,
     sending.before.fields,
@@ -62,7 +66,7 @@ describe('journals of one run, merged', () => {
   it('contain each change once, even if line numbers are the same', () => {
     const one = { before: { a: 1 }, expected: { a: 2 }, status: 'applied' } as const;
     expect(
-      told(
+      mergedEntries(
         journal(first, [{ ...one, key: 'User/x' }], done),
         journal(`${R}.2-of-2`, [{ ...one, key: 'User/y' }], done),
       ),
@@ -76,19 +80,22 @@ describe('journals of one run, merged', () => {
     const again = { before: { a: 2 }, expected: { a: 3 }, status: 'applied' } as const;
     const before = { before: { a: 1 }, expected: { a: 2, b: 1 } };
     expect(
-      told(journal(first, [{ ...before, status: 'not_converged' }], cut), journal(second, [again], done)),
+      mergedEntries(
+        journal(first, [{ ...before, status: 'not_converged' }], cut),
+        journal(second, [again], done),
+      ),
     ).toEqual([['User/u', { a: 1 }, { a: 3, b: 1 }, 'applied']]);
     for (const status of ['failed', 'skipped'] as const) {
-      expect(told(journal(first, [{ ...before, status }], cut), journal(second, [again], done))).toEqual([
-        ['User/u', { a: 2 }, { a: 3 }, 'applied'],
-      ]);
+      expect(
+        mergedEntries(journal(first, [{ ...before, status }], cut), journal(second, [again], done)),
+      ).toEqual([['User/u', { a: 2 }, { a: 3 }, 'applied']]);
     }
   });
 
   it("keep the first attempt's change if the second changed nothing", () => {
     const one = { before: { a: 1 }, expected: { a: 2 }, status: 'applied' } as const;
     const none = { before: { a: 2 }, expected: { a: 2 }, status: 'skipped' } as const;
-    expect(told(journal(first, [one], cut), journal(second, [none], done))).toEqual([
+    expect(mergedEntries(journal(first, [one], cut), journal(second, [none], done))).toEqual([
       ['User/u', { a: 1 }, { a: 2 }, 'applied'],
     ]);
   });
@@ -97,8 +104,8 @@ describe('journals of one run, merged', () => {
     const expired = { before: { a: 1 }, expected: { a: 2 }, status: null };
     const anew = { before: { a: 5 }, expected: { a: 2 }, status: 'applied' } as const;
     const one = journal(first, [expired, anew], done);
-    expect(told(one)).toEqual([['User/u', { a: 5 }, { a: 2 }, 'applied']]);
-    expect(told(one)).toEqual(
+    expect(mergedEntries(one)).toEqual([['User/u', { a: 5 }, { a: 2 }, 'applied']]);
+    expect(mergedEntries(one)).toEqual(
       entriesOf(one).map(({ sending, answered }) => [
         sending.key,
         sending.before.fields,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseJson, stringifyJson } from '../../src/base/json.js';
 import { applyAll, differences, exactSite, undoRun } from './exact-server.js';
 
-/** A user as a server of the profile shows one, with these members. */
+/** A user as a server with the profile shows it, with the given members. */
 function user(profile: 'documented' | 'boruta', members: { [member: string]: string } = {}) {
   return {
     username: '"ann@example.com"',
@@ -22,14 +22,14 @@ const kept = `{"limits":{"value":[${odd}],"status":"valid"}}`;
 test('undeclared numbers are sent with every digit, by undo too', async () => {
   const site = await exactSite('boruta', user('boruta', { metadata: kept }));
   await site.declare('group: admins\n');
-  const { run, said } = await applyAll(site);
-  expect(said).toEqual(['applied']);
+  const { run, statuses } = await applyAll(site);
+  expect(statuses).toEqual(['applied']);
   expect(site.sent).toHaveLength(1);
   expect(site.sent[0]).toContain(`"metadata":${kept}`);
   expect(site.user.metadata).toBe(kept);
   expect(await differences(site)).toEqual([]);
   expect(await site.records()).toContain(`"metadata":${kept}`);
-  expect(await undoRun(site, run)).toEqual({ left: [], said: ['applied'] });
+  expect(await undoRun(site, run)).toEqual({ left: [], statuses: ['applied'] });
   expect(site.sent[1]).toContain(`"metadata":${kept}`);
   expect(site.user).toMatchObject({ group: '"staff"', metadata: kept });
 });
@@ -41,12 +41,12 @@ test('declared numbers are sent with every digit and converge; undo restores the
     `metadata: {a: {value: 10.0, status: valid}, limits: {value: [${odd}], status: valid}}\n`,
   );
   expect(await differences(site)).toHaveLength(2);
-  const { run, said } = await applyAll(site);
-  expect(said).toEqual(['applied']);
+  const { run, statuses } = await applyAll(site);
+  expect(statuses).toEqual(['applied']);
   expect(site.user.metadata).toBe(`{"a":{"value":10.0,"status":"valid"},${rest}`);
   expect(await differences(site)).toEqual([]);
-  expect((await applyAll(site)).said).toEqual([]);
-  // The last digit of one number is changed by somebody: that is a difference, though a double can't tell.
+  expect((await applyAll(site)).statuses).toEqual([]);
+  // A change of the last digit is a difference, although both numbers are the same double.
   site.user.metadata = site.user.metadata?.replace('9007199254740993', '9007199254740992') ?? '';
   expect(await differences(site)).toHaveLength(1);
   site.user.metadata = site.user.metadata?.replace('9007199254740992', '9007199254740993') ?? '';
@@ -61,19 +61,19 @@ test('under documented, the record keeps every digit, and merged maps are sent w
     `whole: [metadata, federated_metadata]\nmetadata: {a: [${odd}]}\nfederated_metadata: {b: 9007199254740993}\n` +
       `backend: {smtp_port: 587.0, password_hashing_opts: ${options}, metadata_fields: [{max: 1e3}]}\n`,
   );
-  expect((await applyAll(site)).said).toEqual(['applied']);
+  expect((await applyAll(site)).statuses).toEqual(['applied']);
   expect(site.sent).toEqual([
     `{"user":{"metadata":{"a":[${odd}]},"federated_metadata":{"b":9007199254740993},` +
       `"backend":{"metadata_fields":[{"max":1e3}],"password_hashing_opts":${options},"smtp_port":587}}}`,
   ]);
   expect(await differences(site)).toEqual([]);
   await site.declare('metadata: {c: 1.0}\nfederated_metadata: {c: 2.0}\n');
-  const { run, said } = await applyAll(site);
-  expect(said).toEqual(['applied']);
+  const { run, statuses } = await applyAll(site);
+  expect(statuses).toEqual(['applied']);
   expect(site.sent[1]).toBe(
     `{"user":{"metadata":{"a":[${odd}],"c":1.0},"federated_metadata":{"b":9007199254740993,"c":2.0}}}`,
   );
-  expect((await undoRun(site, run)).said).toEqual(['applied']);
+  expect((await undoRun(site, run)).statuses).toEqual(['applied']);
   expect(site.sent[2]).toBe(
     `{"user":{"metadata":{"a":[${odd}]},"federated_metadata":{"b":9007199254740993}}}`,
   );
@@ -89,7 +89,7 @@ test('a server that rounds is detected', async () => {
     get: () => '{"a":9007199254740992}',
     set: () => {},
   });
-  expect((await applyAll(site)).said).toEqual([
+  expect((await applyAll(site)).statuses).toEqual([
     'the server answered 200 and kept another value: metadata.a: asked 9007199254740993, the server has 9007199254740992',
   ]);
 });

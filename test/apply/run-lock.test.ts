@@ -6,7 +6,7 @@ import { error, ProblemsError } from '../../src/base/problems.js';
 const failing = (code: 'locked' | 'state-unreachable') => new ProblemsError([error(code, 'no')]);
 
 describe('the lock that a request needs', () => {
-  /** Called when the lock is asked for. */
+  /** Called whenever the lock is confirmed. */
   let confirm: () => Promise<void>;
   let held: RunLock;
   beforeEach(() => {
@@ -19,9 +19,9 @@ describe('the lock that a request needs', () => {
     vi.restoreAllMocks();
     vi.useRealTimers();
   });
-  /** Lets a machine sleep: its monotonic clock stands still, and no timer runs. */
+  /** Simulates a sleep of the machine: the monotonic clock stops, and no timer runs. */
   const sleep = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
-  /** Stops the process: both clocks go on, and no timer runs. */
+  /** Simulates a stopped process: both clocks continue, and no timer runs. */
   const stop = (milliseconds: number) => {
     const now = performance.now();
     vi.spyOn(performance, 'now').mockReturnValue(now + milliseconds);

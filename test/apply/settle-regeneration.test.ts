@@ -14,7 +14,7 @@ function journalOf(run: string): JournalContent {
   return { run: { run } as RunLine, lines: [line], bytes: 0, ended: true };
 }
 
-/** A state that doesn't know what became of the regeneration that a run sent. */
+/** A state in which the outcome of a run's regeneration is unknown. */
 function openSince(run: string): State {
   const record = { kind: 'Client' as const, identity: { id: 'c' }, recorded_at: at, run, managed: [] };
   const open = { ...record, fields: {}, hashes: {}, pending_regeneration: run };

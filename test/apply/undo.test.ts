@@ -13,16 +13,16 @@ const run = runLine('run-1', { lineage: 'lineage', salt: 'salt' }, 'state.json')
 const hasher = new Hasher(run);
 const since = 'it was changed since the run (--force restores it anyway)';
 
-/** One change of a run: how the object was, what was asked of it, and what the answer showed. */
-interface Told extends Partial<Pick<SendingLine, 'kind' | 'action' | 'identity' | 'existed'>> {
+/** One change of a run: the object before, the expected fields, and the fields in the response. */
+interface RunChange extends Partial<Pick<SendingLine, 'kind' | 'action' | 'identity' | 'existed'>> {
   readonly before: Fields;
   readonly expected: Fields;
-  /** What was asked where it isn't given; null where there was no answer. */
+  /** Default: as expected. Null if there was no response. */
   readonly after?: Fields | null;
   readonly status?: AnsweredLine['status'];
 }
 
-function journalOf(...changes: readonly Told[]): JournalContent {
+function journalOf(...changes: readonly RunChange[]): JournalContent {
   const lines = changes.flatMap((change, seq): JournalContent['lines'][number][] => {
     const { kind = 'Organization', action = 'update', identity = { id: 'o' }, existed = true } = change;
     const name = Object.values(identity).join('/');
@@ -46,8 +46,8 @@ function journalOf(...changes: readonly Told[]): JournalContent {
   return { run, lines, bytes: 0, ended: true };
 }
 
-/** What undoing asks for, once somebody has looked at what is there now. */
-function putBack(undo: Undo, ...now: readonly Fields[]): { fields: Fields[]; left: Left[] } {
+/** The fields that an undo sets and leaves, given the present fields. */
+function requested(undo: Undo, ...now: readonly Fields[]): { fields: Fields[]; left: Left[] } {
   const adjusted = undo.declared.map((document: Declared, index) =>
     undo.adjust(document, now[index] ?? {}, () => undefined),
   );
@@ -57,41 +57,44 @@ function putBack(undo: Undo, ...now: readonly Fields[]): { fields: Fields[]; lef
   };
 }
 
-/** What undoing one change asks for, without force. */
-function undone(told: Told, ...now: readonly Fields[]): ReturnType<typeof putBack> {
-  return putBack(undoRun(journalOf(told), false), ...now);
+/** The fields that an undo of one change sets and leaves, without --force. */
+function undoOf(change: RunChange, ...now: readonly Fields[]): ReturnType<typeof requested> {
+  return requested(undoRun(journalOf(change), false), ...now);
 }
 
 const user = { kind: 'User', identity: { id: 'u' } } as const;
-const renamed: Told = { before: { label: 'Old', name: 'acme' }, expected: { label: 'New', name: 'acme' } };
+const renamed: RunChange = {
+  before: { label: 'Old', name: 'acme' },
+  expected: { label: 'New', name: 'acme' },
+};
 
 describe('undoing an update', () => {
   const left = [{ address: 'Organization/o', path: 'label', reason: since }];
   const old = { label: 'Old' };
   const shown = { ...renamed, after: { label: 'new', name: 'acme' } };
-  it.each<[string, Told, Fields, Fields, readonly Left[]]>([
+  it.each<[string, RunChange, Fields, Fields, readonly Left[]]>([
     ['puts back what it changed, and nothing else', renamed, renamed.expected, old, []],
     ['leaves a field that somebody changed since, and says so', renamed, { label: 'Other' }, {}, left],
     ['leaves nothing if somebody put the field back already', renamed, old, old, []],
     ['leaves nothing if nobody can see the field', renamed, {}, old, []],
     ['takes what the answer showed for what the run left', shown, { label: 'new' }, old, []],
     ['does not take what was asked for what the run left', shown, { label: 'New' }, {}, left],
-  ])('%s', (_, told, now, fields, left) => {
-    expect(undone(told, now)).toEqual({ fields: [fields], left });
+  ])('%s', (_, change, now, fields, left) => {
+    expect(undoOf(change, now)).toEqual({ fields: [fields], left });
   });
 
   it('restores fields that somebody changed since, with force', () => {
     const undo = undoRun(journalOf(renamed), true);
-    expect(putBack(undo, { label: 'Other', name: 'acme' })).toEqual({ fields: [old], left: [] });
+    expect(requested(undo, { label: 'Other', name: 'acme' })).toEqual({ fields: [old], left: [] });
   });
 
   it('uses the last of several requests of one change', () => {
     const [first, second] = [renamed, { ...renamed, expected: { label: 'Newer', name: 'acme' } }];
     const undo = undoRun(journalOf(first, second), false);
-    expect(putBack(undo, { label: 'Newer' })).toEqual({ fields: [old], left: [] });
+    expect(requested(undo, { label: 'Newer' })).toEqual({ fields: [old], left: [] });
   });
 
-  it.each<[string, Partial<Told>, number]>([
+  it.each<[string, Partial<RunChange>, number]>([
     ['was skipped', { status: 'skipped' }, 0],
     ['is an adoption', { action: 'adopt' }, 0],
     ['failed, and may have been done', { status: 'failed' }, 1],
@@ -123,7 +126,7 @@ describe('undoing an update', () => {
 });
 
 describe('undoing a change of a map', () => {
-  const told: Told = {
+  const change: RunChange = {
     ...user,
     before: { metadata: { a: 1, b: 2, kept: 0 } },
     expected: { metadata: { a: 9, c: 3, kept: 0 } },
@@ -131,51 +134,51 @@ describe('undoing a change of a map', () => {
 
   it('restores its keys, and removes added ones', () => {
     const fields = [{ metadata: { a: 1, b: 2, c: null } }];
-    expect(undone(told, { metadata: { a: 9, c: 3, kept: 0 } })).toEqual({ fields, left: [] });
+    expect(undoOf(change, { metadata: { a: 9, c: 3, kept: 0 } })).toEqual({ fields, left: [] });
   });
 
   it.each<[string, Fields, Fields, string[]]>([
     ['took away', { c: 3, kept: 0 }, { b: 2, c: null }, ['metadata.a']],
     ['changed', { a: 9, b: 7, c: 4, kept: 5 }, { a: 1 }, ['metadata.b', 'metadata.c']],
   ])('leaves the keys that somebody %s since', (_, now, metadata, paths) => {
-    const { fields, left } = undone(told, { metadata: now });
+    const { fields, left } = undoOf(change, { metadata: now });
     expect(fields).toEqual([{ metadata }]);
     expect(left.map(({ path }) => path)).toEqual(paths);
   });
 });
 
 it('undoing a change of members leaves members that somebody changed since', () => {
-  const told: Told = {
+  const change: RunChange = {
     ...user,
     before: { backend: { smtp_port: 1, smtp_relay: 'a', smtp_from: 'x' } },
     expected: { backend: { smtp_port: 2, smtp_relay: 'b' } },
     after: { backend: { smtp_port: 2, smtp_relay: 'b', smtp_from: 'y' } },
   };
   const now = { backend: { smtp_port: 2, smtp_relay: 'c', smtp_from: 'y' } };
-  const { fields, left } = undone(told, now);
+  const { fields, left } = undoOf(change, now);
   expect(fields).toEqual([{ backend: { smtp_port: 1 } }]);
   expect(left.map(({ path }) => path)).toEqual(['backend.smtp_relay']);
 });
 
 describe('undoing a change of a template', () => {
   const template = { kind: 'EmailTemplate', identity: { backend_id: 'b', type: 't' } } as const;
-  const made: Told = { ...template, existed: false, before: {}, expected: { txt_content: 'new' } };
+  const made: RunChange = { ...template, existed: false, before: {}, expected: { txt_content: 'new' } };
 
   it.each(['constructor', 'toString', '__proto__'])('a key named %s is a normal key', (name) => {
     const one = (value: string): Fields => JSON.parse(`{"metadata": {"${name}": ${value}, "kept": 0}}`);
     const gone = { ...user, before: one('"a"'), expected: { metadata: { kept: 0 } } };
-    const { fields, left } = undone(gone, { metadata: { kept: 0 } });
+    const { fields, left } = undoOf(gone, { metadata: { kept: 0 } });
     expect([JSON.stringify(fields), left]).toEqual([`[{"metadata":{"${name}":"a"}}]`, []]);
     const come = { ...user, before: { metadata: { kept: 0 } }, expected: one('"a"') };
-    const back = undone(come, one('"a"'));
+    const back = undoOf(come, one('"a"'));
     expect([JSON.stringify(back.fields), back.left]).toEqual([`[{"metadata":{"${name}":null}}]`, []]);
   });
 
   it('deletes a template that the run created, unless somebody changed it since', () => {
-    const gone = undone(made, { id: '1', txt_content: 'new' });
+    const gone = undoOf(made, { id: '1', txt_content: 'new' });
     expect(gone).toEqual({ fields: [{ state: 'absent' }], left: [] });
     const reason = "it isn't deleted, since txt_content changed since the run (--force deletes it anyway)";
-    expect(undone(made, { id: '1', txt_content: 'other' })).toEqual({
+    expect(undoOf(made, { id: '1', txt_content: 'other' })).toEqual({
       fields: [{}],
       left: [{ address: 'EmailTemplate/b/t', path: null, reason }],
     });
@@ -183,73 +186,73 @@ describe('undoing a change of a template', () => {
 
   it('deletes a created template with a secret body, unless somebody changed it since', () => {
     const secret = { ...made, expected: { txt_content: new Sensitive('new') } };
-    expect(undone(secret, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
-    expect(undone(secret, { id: '1', txt_content: 'other' }).left).toHaveLength(1);
+    expect(undoOf(secret, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
+    expect(undoOf(secret, { id: '1', txt_content: 'other' }).left).toHaveLength(1);
   });
 
   it('deletes a template that replaced the built-in one', () => {
     const builtIn = { ...made, existed: true, before: { id: null, txt_content: 'built in' } };
-    expect(undone(builtIn, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
+    expect(undoOf(builtIn, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
   });
 
   it('writes a deleted template again, although the built-in one exists', () => {
     const before = { id: '1', txt_content: 'old', html_content: null };
-    const deleted: Told = { ...template, action: 'delete', before, expected: {} };
-    const back = undone(deleted, { id: null, txt_content: 'built in' });
+    const deleted: RunChange = { ...template, action: 'delete', before, expected: {} };
+    const back = undoOf(deleted, { id: null, txt_content: 'built in' });
     expect(back).toEqual({ fields: [{ txt_content: 'old' }], left: [] });
-    expect(undone(deleted, { id: '2', txt_content: 'other' }).left).toHaveLength(1);
+    expect(undoOf(deleted, { id: '2', txt_content: 'other' }).left).toHaveLength(1);
   });
 
   it('knows a built-in template by an answer without the id that the customized one has', () => {
-    const deleted: Told = {
+    const deleted: RunChange = {
       ...template,
       action: 'delete',
       before: { id: '1', txt_content: 'old' },
       expected: {},
     };
-    const back = undone(deleted, { txt_content: 'built in' });
+    const back = undoOf(deleted, { txt_content: 'built in' });
     expect(back).toEqual({ fields: [{ txt_content: 'old' }], left: [] });
 
     const customized = { ...made, existed: true, before: { txt_content: 'built in' } };
-    expect(undone(customized, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
-    expect(undone(customized, { id: '1', txt_content: 'other' }).left).toHaveLength(1);
+    expect(undoOf(customized, { id: '1', txt_content: 'new' }).fields).toEqual([{ state: 'absent' }]);
+    expect(undoOf(customized, { id: '1', txt_content: 'other' }).left).toHaveLength(1);
     // No answer shows an id, so this template may be a customized one.
-    expect(undone(customized, { txt_content: 'new' }).fields).toEqual([{ txt_content: 'built in' }]);
+    expect(undoOf(customized, { txt_content: 'new' }).fields).toEqual([{ txt_content: 'built in' }]);
   });
 
   it("reports that it can't restore a deleted secret body", () => {
     const before = { id: '1', txt_content: 'old', html_content: new Sensitive('hidden') };
-    const deleted: Told = { ...template, action: 'delete', before, expected: {} };
+    const deleted: RunChange = { ...template, action: 'delete', before, expected: {} };
     const reason = 'the old value was a secret, and journals do not store secrets';
-    expect(undone(deleted, { id: null })).toEqual({
+    expect(undoOf(deleted, { id: null })).toEqual({
       fields: [{ txt_content: 'old' }],
       left: [{ address: 'EmailTemplate/b/t', path: 'html_content', reason }],
     });
   });
 
   it("does nothing for a deletion of something that didn't exist", () => {
-    const gone: Told = { ...template, action: 'delete', existed: false, before: {}, expected: {} };
+    const gone: RunChange = { ...template, action: 'delete', existed: false, before: {}, expected: {} };
     expect(undoRun(journalOf(gone), false)).toMatchObject({ declared: [], left: [] });
   });
 });
 
 describe('undoing a regeneration', () => {
   const client = { kind: 'Client', identity: { id: 'c' } } as const;
-  const told: Told = { ...client, action: 'regenerate', before: { did: 'a' }, expected: {} };
+  const change: RunChange = { ...client, action: 'regenerate', before: { did: 'a' }, expected: {} };
 
-  it.each<[string, Partial<Told>, number]>([
+  it.each<[string, Partial<RunChange>, number]>([
     ['that was done can not be', {}, 1],
     ['that has no answer can not be', { after: null }, 1],
     ['that failed has nothing to put back', { status: 'failed' }, 0],
   ])('%s', (_, parts, left) => {
-    const undone = undoRun(journalOf({ ...told, ...parts }), false);
+    const undone = undoRun(journalOf({ ...change, ...parts }), false);
     expect(undone.declared).toEqual([]);
     expect(undone.left).toHaveLength(left);
   });
 });
 
 describe('undoing a move of the default key pair', () => {
-  const moved: Told = {
+  const moved: RunChange = {
     kind: 'KeyPair',
     identity: { id: 'new' },
     before: { is_default: false, defaults: ['old'] },
@@ -259,7 +262,11 @@ describe('undoing a move of the default key pair', () => {
   it('gives it back to the key pair that lost it', () => {
     const undone = undoRun(journalOf(moved), false);
     const defaults = ['new'];
-    const { fields, left } = putBack(undone, { is_default: true, defaults }, { is_default: false, defaults });
+    const { fields, left } = requested(
+      undone,
+      { is_default: true, defaults },
+      { is_default: false, defaults },
+    );
     expect(undone.declared.map(({ identity }) => identity.id)).toEqual(['new', 'old']);
     expect(fields).toEqual([{ is_default: false }, { is_default: true }]);
     expect(left).toEqual([]);
@@ -267,26 +274,26 @@ describe('undoing a move of the default key pair', () => {
 
   it('leaves it if somebody moved it since', () => {
     const third = { is_default: false, defaults: ['third'] };
-    const { fields, left } = undone(moved, third, third);
+    const { fields, left } = undoOf(moved, third, third);
     expect(fields).toEqual([{ is_default: false }, {}]);
     expect(left).toEqual([{ address: 'KeyPair/old', path: 'is_default', reason: since }]);
   });
 
   it('moves it with force, or if there is no default now', () => {
     const third = { is_default: false, defaults: ['third'] };
-    const forced = putBack(undoRun(journalOf(moved), true), third, third);
+    const forced = requested(undoRun(journalOf(moved), true), third, third);
     expect(forced.fields[1]).toEqual({ is_default: true });
     const none = { is_default: false, defaults: [] };
-    expect(undone(moved, none, none).left).toEqual([]);
+    expect(undoOf(moved, none, none).left).toEqual([]);
   });
 
   it('moves it to no key pair if several had it, none had it, or the run cleared it itself', () => {
-    const documents = (...told: readonly Told[]): unknown[] =>
-      undoRun(journalOf(...told), false).declared.map(({ identity }) => identity.id);
+    const documents = (...change: readonly RunChange[]): unknown[] =>
+      undoRun(journalOf(...change), false).declared.map(({ identity }) => identity.id);
     expect(documents({ ...moved, before: { is_default: false, defaults: ['a', 'b'] } })).toEqual(['new']);
     expect(documents({ ...moved, before: { is_default: false, defaults: [] } })).toEqual(['new']);
     expect(documents({ ...moved, before: { is_default: true, defaults: ['new'] } })).toEqual([]);
-    const loses: Told = {
+    const loses: RunChange = {
       ...moved,
       identity: { id: 'old' },
       before: { is_default: true, defaults: ['old'] },

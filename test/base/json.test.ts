@@ -15,13 +15,13 @@ import {
 import { normalForm, value } from '../../src/kinds/fields.js';
 import { Hasher, restoreFields, storeFields } from '../../src/secrets/hash.js';
 
-/** Numbers that JavaScript would write otherwise. */
+/** Numbers that JavaScript would write differently. */
 const exact = [
   ...'1234567890123456789 9007199254740993 10.0 -0 -0.0 1e3 1E400 -1e-400 0.10'.split(' '),
   ...'0.1000000000000000055511151231257827 1.7976931348623157e+309'.split(' '),
 ];
 
-/** Any text that the grammar of JSON calls a number. */
+/** Any number according to the grammar of JSON. */
 const numberText = fc
   .tuple(
     fc.constantFrom('', '-'),
@@ -107,7 +107,7 @@ describe('JSON', () => {
         expect(parseJson(written)).toEqual(JSON.parse(written));
       }),
     );
-    // Nested more deeply than any recursion goes, and with the key that a copy would lose.
+    // Nested deeper than the stack allows, and with a key that a naive copy would lose.
     const deep = `${'['.repeat(50_000)}"1.0"${']'.repeat(50_000)}`;
     expect(() => parseJson(deep)).not.toThrow();
     expect(Object.keys(parseJson('{"__proto__":"1.0"}') as object)).toEqual(['__proto__']);
@@ -175,7 +175,7 @@ describe('an exact number', () => {
     const ten = new ExactNumber('10.0');
     expect(isMap(ten)).toBe(false);
     expect(same(ten, parseNumber('10.0'))).toBe(true);
-    // A server that has one of the two doesn't write the other.
+    // Equal values in different notations are the same.
     expect(same(ten, 10)).toBe(true);
     expect(same(10, ten)).toBe(true);
     expect(same(ten, 11)).toBe(false);

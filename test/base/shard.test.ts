@@ -57,7 +57,7 @@ describe('a shard', () => {
     for (const count of counts) expect(Math.abs(count - 2500)).toBeLessThan(250);
   });
 
-  // Runners of several versions may share one run.
+  // Runners with different versions may share a run.
   test.each([
     ['User/40000000-0000-4000-8000-000000000002', 4, 1],
     ['Organization/acme', 1000, 125],

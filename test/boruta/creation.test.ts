@@ -8,7 +8,7 @@ import { applyAll } from '../approving.js';
 import { all, counts, organization, reason, role, scope } from './lifecycle.js';
 import { type Doc, ids, type Site, site, todo } from './site.js';
 
-/** Refuses what is to be made at a path. */
+/** A fault that refuses every POST to a path. */
 const refusing =
   (at: string): Site['fault'] =>
   ({ method, path }) =>
@@ -95,7 +95,7 @@ describe('creation', () => {
       'create Organization/hooli',
       `update User/${ids.ada}`,
     ]);
-    expect(Object.values(ran.said)).toEqual(Array(4).fill('applied'));
+    expect(Object.values(ran.statuses)).toEqual(Array(4).fill('applied'));
     expect(at.writes()).toEqual([
       'POST /api/scopes',
       'POST /api/roles',
@@ -124,9 +124,9 @@ describe('creation', () => {
   test('that fails skips objects that refer to the object, and the next run continues', async () => {
     const at = await site();
     at.fault = refusing('/api/roles');
-    const { said } = await at.apply(...all);
-    expect(said['Role/clerk']).toMatch(/^failed: /);
-    expect(said[`User/${ids.ada}`]).toBe('skipped: not sent: Role/clerk was not created');
+    const { statuses } = await at.apply(...all);
+    expect(statuses['Role/clerk']).toMatch(/^failed: /);
+    expect(statuses[`User/${ids.ada}`]).toBe('skipped: not sent: Role/clerk was not created');
     at.fault = undefined;
     await at.apply();
     expect(counts(at)).toEqual([1, 1, 1]);
@@ -151,9 +151,9 @@ describe('creation', () => {
         met.add(path);
         return { kind: 'reset', when };
       };
-      const { said } = await at.apply(...all);
+      const { statuses } = await at.apply(...all);
       const wanted = when === 'after' ? 'applied' : 'failed';
-      expect(said['Scope/invoices:read']).toMatch(new RegExp(`^${wanted}`));
+      expect(statuses['Scope/invoices:read']).toMatch(new RegExp(`^${wanted}`));
       for (let round = 0; round < 3; round += 1) await at.apply();
       expect(counts(at)).toEqual([1, 1, 1]);
       expect((await at.plan()).changes.map(({ action }) => action)).toEqual(Array(4).fill('unchanged'));
@@ -185,8 +185,8 @@ describe('creation', () => {
       }
       return { kind: 'reset', when: 'before' };
     };
-    const { said } = await at.apply(organization);
-    expect(said['Organization/hooli']).toMatch(/^unknown: .*2 organizations are called "hooli"/);
+    const { statuses } = await at.apply(organization);
+    expect(statuses['Organization/hooli']).toMatch(/^unknown: .*2 organizations are called "hooli"/);
   });
 
   describe.each(['User', 'Organization'])('of a %s with an unknown outcome', (kind) => {
@@ -200,7 +200,7 @@ describe('creation', () => {
         ? data.users.filter(({ username }) => username === 'joe@example.com')
         : data.organizations.filter(({ name }) => name === 'hooli');
 
-    /** A run whose creation has no answer, and after which nothing can be read. */
+    /** A run whose creation gets no response, and whose later reads fail. */
     async function unknown(when: 'before' | 'after') {
       const at = await site({ settings: { prune: ['User', 'Organization'] }, retries: 0 });
       await at.apply(staff);
@@ -211,9 +211,9 @@ describe('creation', () => {
         isSent = true;
         return { kind: 'reset', when };
       };
-      const { run, said } = await at.apply(staff, made);
+      const { run, statuses } = await at.apply(staff, made);
       at.fault = undefined;
-      expect(Object.values(said)).toEqual([expect.stringMatching(/^unknown/)]);
+      expect(Object.values(statuses)).toEqual([expect.stringMatching(/^unknown/)]);
       return { at, run: run ?? '' };
     }
 
@@ -232,10 +232,10 @@ describe('creation', () => {
     test('is adopted and reported if the object is there, so that undo and prune delete it', async () => {
       const { at, run } = await unknown('after');
       const [row] = rowsOf(at);
-      const { plan, said } = await at.apply();
+      const { plan, statuses } = await at.apply();
       const [change] = plan.changes.filter(({ action }) => action !== 'unchanged');
       expect(change).toMatchObject({ action: 'adopt', warnings: [{ code: 'creation-found' }] });
-      expect(Object.values(said)).toEqual(['applied']);
+      expect(Object.values(statuses)).toEqual(['applied']);
       expect(todo(await at.plan())).toEqual([]);
       expect(await outcomes(at, run)).toEqual(['applied']);
       expect(await pruned(at)).toEqual([`delete ${kind}/${kind === 'User' ? row?.id : 'hooli'}`]);
@@ -336,8 +336,8 @@ describe('creation', () => {
     });
 
     test('shows no id is read back, and objects that refer to it get its id', async () => {
-      const { at, said } = await created('replace', () => ({}));
-      expect(new Set(Object.values(said))).toEqual(new Set(['applied']));
+      const { at, statuses } = await created('replace', () => ({}));
+      expect(new Set(Object.values(statuses))).toEqual(new Set(['applied']));
       expect(todo(await at.plan())).toEqual([]);
     });
   });
@@ -387,7 +387,7 @@ describe('creation', () => {
   );
 
   test('under the profile documented is refused with its place', async () => {
-    const at = await site({ uses: 'documented' });
+    const at = await site({ idopsProfile: 'documented' });
     const failure = await at.plan(organization, role).catch((refused: unknown) => refused);
     const messages = ['no operation that creates an organization', 'no operations for a role'];
     const problems = messages.map((message) => ({

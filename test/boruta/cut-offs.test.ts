@@ -18,17 +18,17 @@ import {
 } from './site.js';
 
 const ada = `User/${ids.ada}`;
-const grown = { kind: 'User', id: ids.ada, group: 'ops' };
-/** The writes of a user's PATCH; after the last of them all is done. */
+const newGroup = { kind: 'User', id: ids.ada, group: 'ops' };
+/** The server's writes for a PATCH of a user; after the last one, everything is done. */
 const steps = [1, 2, 3, 4, 5, 6];
 
-/** Cuts every PATCH of a user off after that many writes. */
+/** Interrupts the server in every PATCH after the given number of writes. */
 function cut(at: Site, step = 4): void {
   always(at, 'PATCH', { kind: 'cut', step });
 }
 
-/** What the server is to hold in the end: as at the start, but for the group. */
-function wanted(at: Site) {
+/** The expected data at the end: only the group differs from the start. */
+function expectedEnd(at: Site) {
   const start = at.sandbox.snapshot();
   const found = start.users.find(({ id }) => id === ids.ada);
   if (found !== undefined) found.group = 'ops';
@@ -38,9 +38,9 @@ function wanted(at: Site) {
 describe.each(['cut', 'drop'] as const)('a PATCH that is cut off (%s)', (kind) => {
   test.each(steps)('after step %i, once: the same run applies everything', async (step) => {
     const at = await site();
-    const goal = wanted(at);
+    const goal = expectedEnd(at);
     once(at, 'PATCH', { kind, step });
-    expect((await at.apply(grown)).said).toEqual({ [ada]: expect.stringMatching(/^applied/) });
+    expect((await at.apply(newGroup)).statuses).toEqual({ [ada]: expect.stringMatching(/^applied/) });
     expect(comparable(at.sandbox.snapshot())).toEqual(goal);
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -49,24 +49,24 @@ describe.each(['cut', 'drop'] as const)('a PATCH that is cut off (%s)', (kind) =
     'after step %i, each time: the loss is a pending restore until it is restored',
     async (step) => {
       const at = await site({ retries: 1 });
-      const goal = wanted(at);
+      const goal = expectedEnd(at);
       always(at, 'PATCH', { kind, step });
-      const ran = await at.apply(grown);
+      const ran = await at.apply(newGroup);
       const { authorized_scopes, organizations, roles } = user(at);
       const lost = [authorized_scopes, organizations, roles].some((list) => list.length === 0);
       if (lost) {
-        expect(ran.said[ada]).toMatch(
+        expect(ran.statuses[ada]).toMatch(
           /^failed: .*; read back: group: asked .*; lost: .*, which the next apply that includes it restores$/,
         );
       }
-      // The group was all that was asked for, and it is written first.
-      else expect(ran.said[ada]).toBe('applied');
+      // Only the group was requested, and the server writes it first.
+      else expect(ran.statuses[ada]).toBe('applied');
       at.fault = undefined;
       if (lost) {
         const change = changeOf(await at.plan(), ada);
         expect(change.warnings.map(({ code }) => code)).toContain('restores');
       }
-      expect((await at.apply()).said[ada] ?? 'applied').toBe('applied');
+      expect((await at.apply()).statuses[ada] ?? 'applied').toBe('applied');
       expect(comparable(at.sandbox.snapshot())).toEqual(goal);
       expect(todo(await at.plan())).toEqual([]);
     },
@@ -77,7 +77,7 @@ describe('a pending restore', () => {
   async function owing(step = 4): Promise<Site> {
     const at = await site({ retries: 1 });
     cut(at, step);
-    await at.apply(grown);
+    await at.apply(newGroup);
     at.fault = undefined;
     return at;
   }
@@ -85,8 +85,8 @@ describe('a pending restore', () => {
   test('that is cut off again is reported without a gap', async () => {
     const at = await owing();
     cut(at);
-    const { said } = await at.apply({ kind: 'User', id: ids.ada, group: 'staff finance' });
-    expect(said[ada]).toMatch(
+    const { statuses } = await at.apply({ kind: 'User', id: ids.ada, group: 'staff finance' });
+    expect(statuses[ada]).toMatch(
       /^failed: .*; read back: lost: organizations \(.*\), which the next apply that includes it restores$/,
     );
   });
@@ -96,7 +96,7 @@ describe('a pending restore', () => {
     ['another object', { targets: ['Organization/*'] }],
   ])('is reported if only %s is selected, and the run exits 1', async (_, selection) => {
     const at = await owing();
-    await at.declare(grown, { kind: 'Organization', name: 'acme', label: 'New' });
+    await at.declare(newGroup, { kind: 'Organization', name: 'acme', label: 'New' });
     const told = { code: 'restores-left-out', message: expect.stringMatching(`1 object .*\\(${ada}\\)`) };
     expect((await at.session((opened) => opened.plan(selection))).warnings).toEqual([told]);
     const run = () =>
@@ -110,7 +110,7 @@ describe('a pending restore', () => {
     const idle = await run();
     expect(idle.result.run).toBeNull();
     expect(idle.problems).toEqual([expect.objectContaining(told)]);
-    expect((await at.apply()).said).toEqual({ [ada]: 'applied' });
+    expect((await at.apply()).statuses).toEqual({ [ada]: 'applied' });
     expect((await at.session((opened) => opened.plan(selection))).warnings).toEqual([]);
     expect((await run()).problems).toEqual([]);
   });
@@ -121,11 +121,11 @@ describe('a pending restore', () => {
     await at.declare({ kind: 'Organization', name: 'acme' });
     const plan = await at.plan();
     expect(changeOf(plan, ada)).toMatchObject({ action: 'update', declaredAt: null });
-    expect((await at.apply()).said).toEqual({ [ada]: 'applied' });
+    expect((await at.apply()).statuses).toEqual({ [ada]: 'applied' });
     expect(todo(await at.plan())).toEqual([]);
     const after = at.sandbox.snapshot();
     const left = after.users.find(({ id }) => id === ids.ada);
-    // What was asked for and done stays: nobody took it back.
+    // The undo keeps the group, because its change was requested and done.
     if (left !== undefined) left.group = 'staff finance';
     expect(comparable(after)).toEqual(start);
   });
@@ -149,7 +149,7 @@ describe('a pending restore', () => {
     await at.apply();
     expect(user(at).organizations.map(({ id }) => id)).toEqual([ids.initech]);
     if (lostScopes) expect(user(at).authorized_scopes).not.toEqual([]);
-    // Once it was given up it isn't owed again, whatever becomes of the field.
+    // A pending restore that was given up doesn't return if the field changes.
     user(at).organizations = [];
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -167,7 +167,7 @@ describe('a pending restore', () => {
     const at = await site({ retries: 1 });
     const start = comparable(at.sandbox.snapshot());
     cut(at);
-    const ran = await at.apply(grown);
+    const ran = await at.apply(newGroup);
     at.fault = undefined;
     await at.undo(ran.run);
     expect(comparable(at.sandbox.snapshot())).toEqual(start);
@@ -195,7 +195,9 @@ describe('a pending restore', () => {
     for (const membership of user(at).organizations) {
       if (list === 'roles') membership.roles = membership.roles.filter(({ id }) => id !== gone);
     }
-    expect(Object.values((await at.apply(grown)).said).filter((said) => said !== 'applied')).toEqual([]);
+    expect(
+      Object.values((await at.apply(newGroup)).statuses).filter((statuses) => statuses !== 'applied'),
+    ).toEqual([]);
     const left = user(at);
     const all = [...left.organizations, ...left.authorized_scopes, ...left.roles].map(({ id }) => id);
     expect(all).not.toContain(gone);
@@ -216,10 +218,10 @@ describe('a pending restore', () => {
     rmSync(join(at.folder, '.idops', 'state.json'));
     const change = changeOf(await at.plan(), ada);
     expect(change.warnings.map(({ code }) => code)).toContain('restores');
-    expect((await at.apply()).said).toEqual({ [ada]: 'applied' });
+    expect((await at.apply()).statuses).toEqual({ [ada]: 'applied' });
     expect(user(at).organizations.map(({ id }) => id)).toEqual([ids.acme, ids.globex]);
     rmSync(join(at.folder, '.idops', 'state.json'));
-    // What was put back since is owed no longer.
+    // A restored value is no longer pending.
     user(at).organizations = [];
     expect(todo(await at.plan())).toEqual([]);
   });

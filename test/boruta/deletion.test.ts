@@ -63,7 +63,7 @@ describe('deletion', () => {
         'blocked Backend/home: the server refuses to delete it, since users use it: new@hooli.example',
       ].sort(),
     );
-    // The role of a backend isn't declared, and has the scope.
+    // A backend has an undeclared role that contains the scope.
     const { roles } = at.sandbox.data;
     const [{ id: scopeId = '' } = {}] = at.sandbox.data.scopes.filter(({ name }) => name === 'invoices:read');
     roles.push({
@@ -77,12 +77,12 @@ describe('deletion', () => {
     const plainUser: Doc = { kind: 'User', id: ids.ada, roles: { add: ['clerk'] } };
     const freed = await at.plan(gone(scope), withoutScope, plainUser, led);
     expect(todo(freed)).toEqual(['update Role/clerk', 'delete Scope/invoices:read']);
-    // Nobody declares this user.
+    // This user isn't declared.
     await at.declare(organization);
     expect(await blocked(at.session((it) => it.plan({ prune: true })))).toContainEqual(
       'blocked Backend/home: the server refuses to delete it, since users use it: new@hooli.example',
     );
-    // What a document removes is no reference.
+    // A role that a document removes doesn't count as a reference.
     const removing: Doc = { kind: 'User', id: ids.ada, roles: { remove: ['clerk'] } };
     const removed = await at.plan(gone(role), removing, scope, organization, home, inHome);
     expect(todo(removed)).toEqual([`update User/${ids.ada}`, 'delete Role/clerk']);
@@ -107,8 +107,8 @@ describe('deletion', () => {
     if (someRole === undefined || someBackend === undefined) throw new Error('the seed has both');
     roles.push({ ...someRole, id: ids.nobody, name: 'clerk' });
     backends.push({ ...someBackend, id: ids.nobody, name: 'home', is_default: false });
-    const { left, said } = await at.undo(run);
-    expect(said).toEqual({});
+    const { left, statuses } = await at.undo(run);
+    expect(statuses).toEqual({});
     expect(left.filter((line) => line.includes('somebody has created it again'))).toHaveLength(2);
     expect(left.filter((line) => line.includes('is created again'))).toEqual([]);
     expect([namesIn(roles, 'clerk'), namesIn(backends, 'home')]).toEqual([1, 1]);

@@ -13,7 +13,7 @@ import { type Site, type SiteOptions, site } from './site.js';
 
 const scopes: readonly Scope[] = ['clients:manage:all', 'users:manage:all', 'identity-providers:manage:all'];
 
-/** Examines the server of a site, or another address. */
+/** Runs the doctor's checks of a site's server, or of another address. */
 async function examine(at: Site, address = at.sandbox.url, token = at.sandbox.token): Promise<Diagnosis> {
   const project = await loadProject({
     cwd: at.folder,
@@ -47,11 +47,15 @@ const fine = {
 
 describe('which profile fits', () => {
   const fits: readonly [SiteOptions, string, { [name: string]: string }][] = [
-    [{ profile: 'boruta', uses: 'boruta' }, 'boruta', {}],
-    [{ profile: 'documented', uses: 'documented' }, 'documented', { 'scope clients:manage:all': 'warn' }],
-    [{ profile: 'boruta', uses: 'documented' }, 'boruta', { profile: 'fail' }],
+    [{ profile: 'boruta', idopsProfile: 'boruta' }, 'boruta', {}],
     [
-      { profile: 'documented', uses: 'boruta' },
+      { profile: 'documented', idopsProfile: 'documented' },
+      'documented',
+      { 'scope clients:manage:all': 'warn' },
+    ],
+    [{ profile: 'boruta', idopsProfile: 'documented' }, 'boruta', { profile: 'fail' }],
+    [
+      { profile: 'documented', idopsProfile: 'boruta' },
       'documented',
       { profile: 'fail', 'scope clients:manage:all': 'warn' },
     ],

@@ -8,7 +8,7 @@ import { changeOf, comparable, type Doc, ids, type Site, site, subsets, template
 const advice = /set "profile: boruta" under server/;
 
 /** A configuration that doesn't trust the profile, and a server that a GET reveals only after the first write. */
-const unproven = { uses: 'documented', trusts: false, hides: true } as const;
+const unproven = { idopsProfile: 'documented', trusts: false, hides: true } as const;
 
 const scope = (id: string, name: string): Json => ({ id, name, label: name });
 
@@ -39,7 +39,7 @@ describe('the documented profile on Boruta never reports success if something wa
     const ran = await at.apply(...documents);
     for (const { address, status, error } of ran.results) {
       expect([address, status]).toEqual([address, expect.not.stringMatching(/^applied$/)]);
-      // The advice stands once; what was not sent for it says where.
+      // Only one result has the advice; skipped results refer to it.
       expect(error, address).toMatch(
         status === 'skipped' ? /looks like a server of the profile boruta/ : advice,
       );
@@ -49,10 +49,10 @@ describe('the documented profile on Boruta never reports success if something wa
   });
 
   test('a recorded value that came back changed is named', async () => {
-    const at = await site({ uses: 'documented' });
+    const at = await site({ idopsProfile: 'documented' });
     const user = { kind: 'User', id: ids.grace, whole: ['metadata'] };
     const all = { group: 'staff', metadata: {}, authorized_scopes: [], organizations: [] };
-    // Both lists have to be empty before the server takes an update without them. The first answer gives nothing away.
+    // Both lists must be empty before the server accepts an update without them. The first answer doesn't reveal Boruta.
     at.fault = ({ method }) =>
       method === 'PATCH'
         ? { kind: 'answer', status: 200, body: { data: { id: ids.grace, blocked: false, ...all } } }
@@ -75,7 +75,7 @@ describe('the documented profile on Boruta never reports success if something wa
       for (const user of seed.users) {
         Object.assign(user, { metadata: kept, authorized_scopes: [], organizations: [], roles: [] });
       }
-      return await site({ seed, uses: 'documented' });
+      return await site({ seed, idopsProfile: 'documented' });
     }
 
     const grace = `User/${ids.grace}`;
@@ -114,7 +114,7 @@ describe('the documented profile on Boruta never reports success if something wa
       expect(change).toMatchObject({ action: 'blocked', reason: expect.stringMatching(reason) });
       expect(todo(plan)).toHaveLength(3);
       await at.use('boruta');
-      expect((await at.apply()).said).toMatchObject({ [`User/${ids.ada}`]: 'applied' });
+      expect((await at.apply()).statuses).toMatchObject({ [`User/${ids.ada}`]: 'applied' });
       const ada = at.sandbox.data.users.find(({ id }) => id === ids.ada);
       expect(ada).toMatchObject({ group: 'other', metadata: kept });
     });
@@ -134,7 +134,7 @@ describe('the documented profile on Boruta never reports success if something wa
     for (const type of ['reset_password_instructions', 'confirmation_instructions']) {
       for (const declared of subsets(['txt_content', 'html_content'])) {
         if (declared.length === 0) continue;
-        const at = await site({ uses: 'documented' });
+        const at = await site({ idopsProfile: 'documented' });
         const before = templateOf(at, type);
         const was = before === undefined ? undefined : structuredClone(before);
         const values = Object.fromEntries(declared.map((half) => [half, `own ${half}`]));
@@ -158,27 +158,27 @@ describe('the documented profile on Boruta never reports success if something wa
     const document = { kind: 'EmailTemplate', backend_id: ids.backend, type, txt_content: 'own' };
     expect((await at.apply(document)).results[0]?.status).toBe('not_converged');
     const owing = changeOf(await at.plan(), `EmailTemplate/${ids.backend}/${type}`);
-    // This profile would lose it again, so the plan says that it is owed and nothing is sent.
+    // An update under this profile would lose it again, so the plan warns about the pending restore and sends nothing.
     expect(owing).toMatchObject({ action: 'blocked', requests: [] });
     expect(owing.warnings).toContainEqual({
       code: 'restores',
       message: expect.stringMatching(/took away html_content, which this plan restores$/),
     });
     await at.use('boruta');
-    expect(Object.values((await at.apply()).said)).toEqual(['applied']);
+    expect(Object.values((await at.apply()).statuses)).toEqual(['applied']);
     expect(templateOf(at)).toMatchObject({ txt_content: 'own', html_content: html });
     expect(todo(await at.plan())).toEqual([]);
   });
 
   test('a built-in template reveals the server', async () => {
-    const at = await site({ uses: 'documented' });
+    const at = await site({ idopsProfile: 'documented' });
     const identity = { backend_id: ids.backend, type: 'confirmation_instructions' };
     const plan = await at.plan({ kind: 'EmailTemplate', ...identity, txt_content: 'own' });
     expect(plan.warnings).toEqual([{ code: 'other-profile', message: expect.stringMatching(advice) }]);
   });
 
   test('organizations and key pairs are written as on any server', async () => {
-    const at = await site({ uses: 'documented' });
+    const at = await site({ idopsProfile: 'documented' });
     const wanted = at.sandbox.snapshot();
     const ran = await at.apply(
       { kind: 'Organization', name: 'acme', label: 'ACME' },
@@ -203,7 +203,7 @@ describe('32 users under the documented profile', () => {
   );
   const all = (fields: object): Doc[] => crowd.map((id) => ({ kind: 'User', id, ...fields }));
 
-  /** A server with 32 users that are like one of the demo's. */
+  /** A server with 32 copies of a demo user. */
   async function crowded(like: string, profile: 'documented' | 'boruta' = 'boruta'): Promise<Site> {
     const seed = await startedSeed();
     const users = seed.users.filter(({ id }) => id === like);
@@ -211,7 +211,7 @@ describe('32 users under the documented profile', () => {
     return await site({ seed, profile, ...unproven });
   }
 
-  /** Applies; gives the results, how many users are others now, and how many requests were no reads. */
+  /** Applies; returns the results, the number of changed users, and the number of writes. */
   async function applied(at: Site, documents: readonly Doc[]) {
     const before = new Map(at.sandbox.snapshot().users.map((user) => [user.id, JSON.stringify(user)]));
     const { results } = await at.apply(...documents);
@@ -242,7 +242,7 @@ describe('32 users under the documented profile', () => {
       );
     }
     expect(results.filter(({ error }) => advice.test(error ?? ''))).toHaveLength(1);
-    // Not even where another user is the first by now.
+    // A later run is blocked too, even if its first user is another one.
     await expect(at.apply(...all(fields).slice(7, 8))).rejects.toThrow(
       /User\/\S+ is blocked: the response about User\/\S+ in run \S+ looks like a server of the profile boruta/,
     );

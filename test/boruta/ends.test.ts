@@ -25,7 +25,7 @@ const organizations = (at: Site, id: string = ids.ada): string[] =>
     .organizations.map((one) => String(at.sandbox.data.organizations.find(({ id }) => id === one.id)?.name))
     .sort();
 
-/** The clock of the machine, which a test sets. */
+/** Replaces the clock, and returns a function that sets it. */
 function clock(start: string): (now: string) => void {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date(start) });
   afterwards(() => vi.useRealTimers());
@@ -54,9 +54,9 @@ describe('access that ends after the plan was made', () => {
       return undefined;
     };
     const also = { kind: 'User', id: ids.grace, organizations: { add: [{ name: 'initech', until }] } };
-    const { said } = await at.apply({ kind: 'Organization', name: 'acme', label: 'Acme' }, dated, also);
+    const { statuses } = await at.apply({ kind: 'Organization', name: 'acme', label: 'Acme' }, dated, also);
     const stale = expect.stringMatching(/^skipped: not sent, stale: .*initech.* ended.* plan again/);
-    expect(said).toMatchObject({ [ada]: stale, [grace]: expect.stringMatching(/^skipped: /) });
+    expect(statuses).toMatchObject({ [ada]: stale, [grace]: expect.stringMatching(/^skipped: /) });
     expect(at.writes()).toEqual([expect.stringMatching(/organizations/)]);
     expect(organizations(at)).not.toContain('initech');
     expect(todo(await at.plan())).toEqual([]);
@@ -70,8 +70,8 @@ describe('access that ends after the plan was made', () => {
       set('2027-01-31T12:00:00Z');
       return { kind: 'answer', status: 503 };
     };
-    const { said } = await at.apply(dated);
-    expect(said[ada]).toMatch(/^skipped: not sent, stale: /);
+    const { statuses } = await at.apply(dated);
+    expect(statuses[ada]).toMatch(/^skipped: not sent, stale: /);
     expect(at.writes()).toHaveLength(1);
   });
 });
@@ -177,7 +177,7 @@ describe('undo', () => {
     const { run } = await at.apply(remove);
     at.now = after;
     const left = [`${ada}: access that has ended is not restored`];
-    expect(await at.undo(run)).toMatchObject({ said: {}, left });
+    expect(await at.undo(run)).toMatchObject({ statuses: {}, left });
     expect(organizations(at)).not.toContain('initech');
   });
 
@@ -189,7 +189,7 @@ describe('undo', () => {
     at.now = before;
     await at.apply(add('2027-01-31'));
     const { run } = await at.apply(without);
-    expect(await at.undo(run)).toMatchObject({ said: { [ada]: 'applied' }, left: [] });
+    expect(await at.undo(run)).toMatchObject({ statuses: { [ada]: 'applied' }, left: [] });
     expect(organizations(at)).toContain('initech');
     at.now = after;
     await at.apply(add('2027-01-31'));
@@ -205,7 +205,7 @@ describe('undo', () => {
     await at.apply(until('2027-01-31'));
     const { run } = await at.apply(until('2027-06-30'));
     const undone = await at.undo(run);
-    expect(undone).toMatchObject({ said: { [ada]: 'applied' }, left: [] });
+    expect(undone).toMatchObject({ statuses: { [ada]: 'applied' }, left: [] });
     expect(undone.plan.changes[0]?.fields).toMatchObject([
       { before: '2027-06-30T00:00:00.000Z', after: '2027-01-31T00:00:00.000Z' },
     ]);
@@ -221,13 +221,13 @@ describe('undo', () => {
     const { run } = await at.apply(add('2027-06-30'));
     at.now = after;
     const left = [`${ada}: its end before the run has passed`];
-    expect(await at.undo(run)).toMatchObject({ said: {}, left });
+    expect(await at.undo(run)).toMatchObject({ statuses: {}, left });
     at.now = before;
     await at.apply(add('2027-07-31'));
     expect((await at.undo(run)).left).toEqual([expect.stringContaining('changed since the run')]);
     await at.apply(add('2027-06-30'));
     user(at).organizations = [];
-    expect(await at.undo(run)).toMatchObject({ said: {} });
+    expect(await at.undo(run)).toMatchObject({ statuses: {} });
     expect(organizations(at)).toEqual([]);
   });
 });
@@ -244,8 +244,8 @@ describe('under the profile documented, which shows no user', () => {
     await at.apply(whole(scope('kept', 'kept'), dated));
     await at.declare({ ...whole(scope('other', 'other'), dated), group: 'not now' });
     at.now = new Date('2027-02-01T00:00:00Z');
-    const { said, plan } = await at.end();
-    expect(said).toEqual({ [grace]: 'applied' });
+    const { statuses, plan } = await at.end();
+    expect(statuses).toEqual({ [grace]: 'applied' });
     expect(plan.changes).toMatchObject([
       { destructions: [expect.stringMatching(/^removes the scope "reports:read"/)] },
     ]);
@@ -260,7 +260,7 @@ describe('under the profile documented, which shows no user', () => {
     await at.apply(whole(scope('kept', 'kept'), dated));
     const { run } = await at.apply(whole(scope('kept', 'kept')));
     const undone = await at.undo(run);
-    expect(undone).toMatchObject({ said: { [grace]: 'applied' }, left: [] });
+    expect(undone).toMatchObject({ statuses: { [grace]: 'applied' }, left: [] });
     expect(scopes(at)).toEqual(['kept', ids.reportsRead]);
     at.now = new Date('2027-02-01T00:00:00Z');
     await at.apply(whole(scope('kept', 'kept'), dated));
@@ -296,8 +296,8 @@ test('safety.keep is counted again before a removal', async () => {
   const scope = user(at).authorized_scopes.find(({ name }) => name === 'billing:read');
   if (scope !== undefined) user(at, ids.grace).authorized_scopes.push({ ...scope });
   await at.declare({ ...byName, authorized_scopes: { remove: ['billing:read'] } });
-  const { said } = await at.applyAfter(() => user(at, ids.grace).authorized_scopes.splice(0));
-  expect(said).toEqual({ [ada]: expect.stringMatching(/^skipped: .*would leave 0/) });
+  const { statuses } = await at.applyAfter(() => user(at, ids.grace).authorized_scopes.splice(0));
+  expect(statuses).toEqual({ [ada]: expect.stringMatching(/^skipped: .*would leave 0/) });
   expect(at.writes()).toEqual([]);
 });
 

@@ -5,14 +5,18 @@ const adminScope = '70000000-0000-4000-8000-0000000000a1';
 const adminRole = '80000000-0000-4000-8000-0000000000a1';
 const ada: Doc = { kind: 'User', id: ids.ada };
 const grace: Doc = { kind: 'User', id: ids.grace };
-const MANAGE = 'users:manage:all';
+const manageUsers = 'users:manage:all';
 
 /** A site with the scope `users:manage:all` and the role `admin` that contains it. */
 async function guarded(options: SiteOptions = {}): Promise<Site> {
   const at = await site(options);
   const { scopes, roles } = at.sandbox.data;
-  scopes.push({ id: adminScope, name: MANAGE, label: null, public: false });
-  roles.push({ id: adminRole, name: 'admin', scopes: [{ id: adminScope, name: MANAGE, public: false }] });
+  scopes.push({ id: adminScope, name: manageUsers, label: null, public: false });
+  roles.push({
+    id: adminRole,
+    name: 'admin',
+    scopes: [{ id: adminScope, name: manageUsers, public: false }],
+  });
   return at;
 }
 
@@ -30,14 +34,14 @@ describe('a privileged scope', () => {
   it.each<[string, Doc]>([
     ['User', { ...ada, authorized_scopes: { add: ['harmless'] } }],
     ['User', { ...ada, authorized_scopes: { add: [{ id: adminScope }] } }],
-    ['User', { ...ada, authorized_scopes: { add: [MANAGE] } }],
+    ['User', { ...ada, authorized_scopes: { add: [manageUsers] } }],
     ['Client', { kind: 'Client', id: ids.portal, authorized_scopes: { add: ['harmless'] } }],
     ['Role', { kind: 'Role', name: 'member', scopes: { add: ['harmless'] } }],
   ])(
     'stays one for a %s if the plan renames it to a harmless name, or leaves the rename out',
     async (kind, holder) => {
       const at = await guarded();
-      const given = [`gives the scope "${MANAGE}"`];
+      const given = [`gives the scope "${manageUsers}"`];
       expect(await privileges(at, 'all', [renamed, holder])).toEqual(given);
       expect(await privileges(at, kind, [renamed, holder])).toEqual(given);
     },
@@ -54,7 +58,7 @@ describe('a privileged scope', () => {
 });
 
 describe('a privileged role', () => {
-  const all = [`gives the scope "${MANAGE}" by the role "admin"`];
+  const all = [`gives the scope "${manageUsers}" by the role "admin"`];
 
   it('stays one if the plan empties it', async () => {
     const at = await guarded();
@@ -92,7 +96,7 @@ describe('safety.keep', () => {
   it.each<[string, string, object]>([
     ['of a role that it names', 'blocked', {}],
     ['of a role that it names by id', 'update', { keep: [{ role: adminRole, at_least: 1 }] }],
-    ['of a role with a scope that it names', 'update', { keep: [{ scope: MANAGE, at_least: 1 }] }],
+    ['of a role with a scope that it names', 'update', { keep: [{ scope: manageUsers, at_least: 1 }] }],
   ])('judges a rename %s: %s', async (_, action, safety) => {
     const at = await guarded({ safety: { keep, ...safety } });
     const admin = at.sandbox.data.roles.find(({ id }) => id === adminRole);

@@ -21,7 +21,7 @@ const ops = { kind: 'User', id: ids.ada, group: 'ops' };
 const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
 const reset = `EmailTemplate/${ids.backend}/reset_password_instructions`;
 
-/** Lets a person do something while the question is open; `asked` false is `--yes`. What was read after that. */
+/** Applies, and lets a person act before the first write; `asked` false means `--yes`. Returns the reads after the act. */
 async function inBetween(at: Site, documents: readonly Doc[], person: () => unknown, asked = true) {
   await at.declare(...documents);
   let seen = 0;
@@ -34,7 +34,7 @@ async function inBetween(at: Site, documents: readonly Doc[], person: () => unkn
 }
 
 describe('a person changes the object while a request for it is retried', () => {
-  /** The first PATCHes fail as often as that, and the person acts after the first of them. */
+  /** Lets the first PATCHes fail in the given ways, and the person act after the first failure. */
   async function retried(fails: readonly (503 | 429 | 'reset')[], person: (at: Site) => void) {
     const at = await site();
     let failed = 0;
@@ -56,14 +56,14 @@ describe('a person changes the object while a request for it is retried', () => 
       );
       expect(ran.results).toMatchObject([{ status: 'applied', attempts: fails.length + 1 }]);
       expect(user(at)).toMatchObject({ group: 'ops', authorized_scopes: [], roles: [] });
-      expect((await at.undo(ran.run)).said).toEqual({ [ada]: 'applied' });
+      expect((await at.undo(ran.run)).statuses).toEqual({ [ada]: 'applied' });
       expect(user(at)).toMatchObject({ group: 'staff finance', authorized_scopes: [], roles: [] });
     },
   );
 
   test('a declared field that the person changed is not overwritten', async () => {
     const { at, ran } = await retried([503], (at) => Object.assign(user(at), { group: 'by hand' }));
-    expect(ran.said[ada]).toMatch(/^skipped: .*group/);
+    expect(ran.statuses[ada]).toMatch(/^skipped: .*group/);
     expect(user(at).group).toBe('by hand');
   });
 
@@ -92,7 +92,7 @@ describe.each([
       },
       asked,
     );
-    expect(ran.said).toEqual({ [ada]: 'applied' });
+    expect(ran.statuses).toEqual({ [ada]: 'applied' });
     expect(memberships(at)).toContain(ids.initech);
     expect(user(at)).toMatchObject({
       group: 'ops',
@@ -118,7 +118,7 @@ describe.each([
       },
       asked,
     );
-    expect(Object.values(ran.said)).toEqual(['applied', 'applied']);
+    expect(Object.values(ran.statuses)).toEqual(['applied', 'applied']);
     const acme = at.sandbox.data.organizations.find(({ id }) => id === ids.acme);
     expect(acme).toMatchObject({ name: 'acme-2', label: 'Set since' });
     const bodies = { txt_content: 'New {{ url }}\n', html_content: '<p>{{ url }} set since</p>' };
@@ -142,9 +142,9 @@ describe('a declared value that is no longer as the plan showed it', () => {
   const department = (value: string) => ({ department: { value, status: 'valid' } });
   const cases: readonly [Doc, (at: Site) => unknown, string, string][] = [
     [ops, now({ group: 'since' }), ada, 'group'],
-    // Already as declared.
+    // The server already had the declared value.
     [ops, now({ group: 'ops' }), ada, 'group'],
-    // Was as declared.
+    // The server had the declared value before the person acted.
     [{ ...ops, group: 'staff finance', organizations: ['acme'] }, now({ group: 'since' }), ada, 'group'],
     [{ kind: 'User', id: ids.ada, organizations: ['acme'] }, now({ organizations }), ada, 'organizations'],
     [
@@ -178,8 +178,8 @@ describe('a declared value that is no longer as the plan showed it', () => {
         person(at);
         left = at.sandbox.snapshot();
       });
-      expect(ran.said[address]).toMatch(/^skipped: .*stale/);
-      expect(ran.said[address]).toContain(field);
+      expect(ran.statuses[address]).toMatch(/^skipped: .*stale/);
+      expect(ran.statuses[address]).toContain(field);
       expect(at.writes()).toEqual([]);
       expect(at.sandbox.snapshot()).toEqual(left);
     },
@@ -188,8 +188,8 @@ describe('a declared value that is no longer as the plan showed it', () => {
   test("doesn't stop the other objects", async () => {
     const at = await site();
     const documents = [ops, { kind: 'User', id: ids.grace, group: 'ops' }];
-    const { said } = await inBetween(at, documents, () => Object.assign(user(at), { group: 'since' }));
-    expect(said).toEqual({ [ada]: expect.stringMatching(/^skipped/), [`User/${ids.grace}`]: 'applied' });
+    const { statuses } = await inBetween(at, documents, () => Object.assign(user(at), { group: 'since' }));
+    expect(statuses).toEqual({ [ada]: expect.stringMatching(/^skipped/), [`User/${ids.grace}`]: 'applied' });
   });
 });
 
@@ -237,7 +237,7 @@ describe('objects are read again', () => {
   test('without one: an object with a declared field that a person changed is not written', async () => {
     const at = await site();
     const ran = await inBetween(at, [ops], () => Object.assign(user(at), { group: 'by hand' }), false);
-    expect(ran.said[ada]).toMatch(/^skipped: not sent, stale: .*\(group\)/);
+    expect(ran.statuses[ada]).toMatch(/^skipped: not sent, stale: .*\(group\)/);
     expect(at.writes()).toEqual([]);
   });
 
@@ -246,14 +246,14 @@ describe('objects are read again', () => {
     const ran = await inBetween(at, [ops], () =>
       always(at, 'GET', { kind: 'answer', status: 500, body: {} }),
     );
-    expect(ran.said[ada]).toMatch(/^skipped: .*could not be read/);
+    expect(ran.statuses[ada]).toMatch(/^skipped: .*could not be read/);
     expect(at.writes()).toEqual([]);
   });
 
   test('a user who no longer exists is skipped', async () => {
     const at = await site();
     const ran = await inBetween(at, [ops], () => removeRow(at.sandbox.data.users, ids.ada));
-    expect(ran.said[ada]).toMatch(/^skipped: .*no user/);
+    expect(ran.statuses[ada]).toMatch(/^skipped: .*no user/);
     expect(at.writes()).toEqual([]);
   });
 });
@@ -297,7 +297,7 @@ describe("a person's change after a failed request is no loss", () => {
       return Array.prototype.push.apply(this, entries);
     };
     const ran = await at.apply(ops);
-    expect(ran.said[ada]).toMatch(/^failed/);
+    expect(ran.statuses[ada]).toMatch(/^failed/);
     expect(user(at).roles).toEqual([]);
     await at.apply(ops);
     expect(user(at)).toMatchObject({ group: 'ops', roles: [] });
@@ -312,7 +312,7 @@ test('a request that the plan did not name is not sent', async () => {
   const ran = await inBetween(at, [{ ...resetDoc, type, html_content: '<p>{{ url }}</p>' }], () =>
     at.sandbox.data.templates.push(customised),
   );
-  expect(Object.values(ran.said)).toEqual([
+  expect(Object.values(ran.statuses)).toEqual([
     expect.stringMatching(/^skipped: .*a request that the plan does not have/),
   ]);
   expect(at.writes()).toEqual([]);

@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest';
 import type { PlanOptions } from '../../src/session/session.js';
 import { changeOf, type Doc, ids, type Site, site, todo, user } from './site.js';
 
-const MANAGE = 'users:manage:all';
+const manageUsers = 'users:manage:all';
 const adminScope = '70000000-0000-4000-8000-0000000000a1';
-const manage = { id: adminScope, name: MANAGE, label: null, public: false };
-const keep = [{ scope: MANAGE, at_least: 1 }];
+const manage = { id: adminScope, name: manageUsers, label: null, public: false };
+const keep = [{ scope: manageUsers, at_least: 1 }];
 const [ada, grace] = [`User/${ids.ada}`, `User/${ids.grace}`];
-const demoted: Doc = { kind: 'User', id: ids.ada, authorized_scopes: { remove: [MANAGE] } };
-const promoted: Doc = { kind: 'User', id: ids.grace, authorized_scopes: { add: [MANAGE] } };
-const wider: Doc = { kind: 'Role', name: 'member', scopes: { add: [MANAGE] } };
+const demoted: Doc = { kind: 'User', id: ids.ada, authorized_scopes: { remove: [manageUsers] } };
+const promoted: Doc = { kind: 'User', id: ids.grace, authorized_scopes: { add: [manageUsers] } };
+const wider: Doc = { kind: 'Role', name: 'member', scopes: { add: [manageUsers] } };
 const newUser: Doc = {
   kind: 'User',
   username: 'new@acme.example',
   backend: 'Staff',
   create: true,
   password: 'correct horse battery',
-  authorized_scopes: [MANAGE],
+  authorized_scopes: [manageUsers],
 };
 
 /** A site on which only Ada has the scope, and Grace has the role `member`. */
@@ -66,8 +66,8 @@ describe('safety.keep counts', () => {
 
   it('a user that the plan creates', async () => {
     const at = await guarded();
-    const { said } = await at.apply(newUser, demoted);
-    expect(Object.values(said)).toEqual(['applied', 'applied']);
+    const { statuses } = await at.apply(newUser, demoted);
+    expect(Object.values(statuses)).toEqual(['applied', 'applied']);
     expect(at.writes()).toEqual(['POST /api/users', `PATCH /api/users/${ids.ada}`]);
     expect(holders(at)).toEqual(['new@acme.example']);
   });
@@ -77,11 +77,11 @@ describe('safety.keep counts', () => {
     const page: Doc = { kind: 'ErrorTemplate', type: '404' };
     await at.apply({ ...page, content: 'Gone' });
     await at.declare({ ...page, state: 'absent' });
-    expect(Object.values((await at.applyAfter(() => {})).said)).toEqual(['applied']);
+    expect(Object.values((await at.applyAfter(() => {})).statuses)).toEqual(['applied']);
   });
 
   it('no user that has the scope only until the end of the plan', async () => {
-    const at = await guarded([{ scope: MANAGE, at_least: 2 }]);
+    const at = await guarded([{ scope: manageUsers, at_least: 2 }]);
     expect(await planned(at, {}, promoted, demoted)).toEqual([
       expect.stringMatching(/^blocked .*would leave 1/),
       `update ${grace}`,
@@ -90,7 +90,7 @@ describe('safety.keep counts', () => {
 });
 
 describe('a change that removes what safety.keep keeps', () => {
-  const emptied: Doc = { kind: 'Role', name: 'member', scopes: { remove: [MANAGE] } };
+  const emptied: Doc = { kind: 'Role', name: 'member', scopes: { remove: [manageUsers] } };
   const inRole = (at: Site) => {
     at.sandbox.data.roles[0]?.scopes.push(manage);
     user(at).authorized_scopes = [];
@@ -107,7 +107,7 @@ describe('a change that removes what safety.keep keeps', () => {
       for (const fails of [true, false]) {
         const at = await guarded();
         prepare?.(at);
-        // Nobody else has the role.
+        // Ensures that nobody else has the role.
         if (failing === ids.member && documents[1] !== demoted) user(at, ids.grace).roles = [];
         at.fault = ({ method, path }) =>
           fails && method !== 'GET' && path.endsWith(failing)
@@ -126,8 +126,8 @@ describe('a change that removes what safety.keep keeps', () => {
     const at = await guarded();
     at.sandbox.data.roles[0]?.scopes.push(manage);
     await at.declare(demoted);
-    const { said } = await at.applyAfter(() => at.sandbox.data.roles[0]?.scopes.splice(0));
-    expect(said).toEqual({ [ada]: expect.stringMatching(/^skipped: .*would leave 0/) });
+    const { statuses } = await at.applyAfter(() => at.sandbox.data.roles[0]?.scopes.splice(0));
+    expect(statuses).toEqual({ [ada]: expect.stringMatching(/^skipped: .*would leave 0/) });
   });
 
   it('is blocked if it and another one wait for each other', async () => {
@@ -140,8 +140,8 @@ describe('a change that removes what safety.keep keeps', () => {
       authorized_scopes: { add: [add], remove: [remove] },
     });
     const plan = await at.plan(
-      swap(ids.ada, 'reports:read', MANAGE),
-      swap(ids.grace, MANAGE, 'reports:read'),
+      swap(ids.ada, 'reports:read', manageUsers),
+      swap(ids.grace, manageUsers, 'reports:read'),
     );
     expect(changeOf(plan, ada).reason).toBe(
       `it and ${grace} must each come first, because of safety.keep: grant in one run, and remove in the next`,

@@ -6,7 +6,7 @@ import { validateProject } from '../../src/session/validation.js';
 import { boruta, changeFor, declared, live } from '../plan/fixtures.js';
 import { type Doc, ids, type Site, site } from './site.js';
 
-/** `severity[code] message` of everything that `validate` finds, with the line it is at. */
+/** The problems that `validate` finds, each as `severity[code] message | hint | line`. */
 async function found(at: Site, document: Doc): Promise<string[]> {
   await at.declare(document);
   const load = () => loadProject({ cwd: at.folder, variables: {} });
@@ -44,7 +44,7 @@ describe('a value that the server refuses is refused at its line', () => {
     [{ ...user, organizations: ['a', { id: '7' }] }, /"organizations.1.id" is not a UUID.*\| "id": "7"/],
     [{ ...user, organizations: [{ id: '7', name: 'a' }] }, /"organizations.0.id" is not/],
     [{ ...user, roles: [{ id: '7' }] }, /"roles.0.id" is not a UUID/],
-    // The id of a scope is any text.
+    // The id of a scope can be any text.
     [
       { ...user, authorized_scopes: [scope] },
       /"authorized_scopes.0.id" has 256 characters, and may have 255/,
@@ -53,7 +53,7 @@ describe('a value that the server refuses is refused at its line', () => {
     [{ ...user, group: 'a   b' }, /superfluous spaces in two places/],
     [{ ...user, group: 'a\tb c a\tb' }, /"group" has .* twice/],
     [{ ...user, group: 'staff ops staff' }, /"group" has "staff" twice.*\| "group"/],
-    // White space, as Unicode has it.
+    // White space according to Unicode.
     [{ ...organization, name: ' \u00a0\u2003' }, /"name" can't be only white space.*\| "name"/],
     [{ ...organization, label: '\u00a0' }, /"label" of only white space becomes null.*write label: null/],
     [metadata({ value: 1, status: 1 }), /"status" in an element of "metadata" must be a text/],
@@ -69,7 +69,7 @@ describe('a value that the server refuses is refused at its line', () => {
     expect(problems.join()).toContain('error[profile-limit]');
     await expect(at.plan()).rejects.toThrow(/profile-limit/);
     expect(at.sandbox.requests).toEqual([]);
-    const documented = await site({ uses: 'documented' });
+    const documented = await site({ idopsProfile: 'documented' });
     expect((await found(documented, document)).join()).not.toContain('profile-limit');
   });
 
@@ -202,7 +202,7 @@ test("roles inside a membership can't be declared under boruta, not even an empt
 });
 
 test("roles can't be declared under documented", async () => {
-  const at = await site({ uses: 'documented' });
+  const at = await site({ idopsProfile: 'documented' });
   expect(await found(at, { ...user, roles: [] })).toEqual([
     expect.stringMatching(/^error\[profile-field\].*profile: boruta.*\| "roles"/),
   ]);

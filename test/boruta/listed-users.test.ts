@@ -5,7 +5,7 @@ import { type Doc, type Site, site } from './site.js';
 
 const idOf = (number: number): string => `40000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
-/** A server with so many users. */
+/** A server with the given number of users. */
 function seedOf(count: number): SandboxSeed {
   const seed = loadSeed('demo');
   const users = Array.from({ length: count }, (_, at): SandboxUser[] =>
@@ -17,7 +17,7 @@ function seedOf(count: number): SandboxSeed {
 const declared = (count: number): Doc[] =>
   Array.from({ length: count }, (_, at) => ({ kind: 'User', id: idOf(at + 1), group: 'staff finance' }));
 
-/** How the users were read, each path once. */
+/** The distinct paths at which users were read. */
 function readsOf({ sandbox }: Site): string[] {
   const paths = sandbox.requests.map(({ path }) => path).filter((path) => path.startsWith('/api/users'));
   return [...new Set(paths.map((path) => path.replace(/[0-9a-f-]{36}/, ':id')))];
@@ -52,7 +52,7 @@ test('a user that the list omits or cuts is read individually, as is each user r
   at.fault = ({ path }) => (path.endsWith('page_size=1000') ? { kind: 'replace', body } : undefined);
   const documents = declared(60).map((one) => (one.id === idOf(3) ? { ...one, group: 'ops' } : one));
   const ran = await at.apply(...documents);
-  expect(ran.said).toEqual({ [`User/${idOf(3)}`]: 'applied' });
+  expect(ran.statuses).toEqual({ [`User/${idOf(3)}`]: 'applied' });
   const alone = at.sandbox.requests.filter(
     ({ method, path }) => method === 'GET' && path.includes(idOf(0).slice(0, 9)),
   );

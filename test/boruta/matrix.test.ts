@@ -5,13 +5,13 @@ import type { SandboxSeed, SandboxUser } from '../../src/sandbox/index.js';
 import { startedSeed } from '../e2e/running.js';
 import { comparable, type Doc, ids, restore, site, subsets, templateOf, todo } from './site.js';
 
-/** A value to be declared, and what the data is afterwards where it takes. */
-interface Wish<T> {
-  readonly asked: Json;
-  readonly become: (object: T, data: SandboxSeed) => void;
+/** A value to declare, and its effect on the data. */
+interface FieldCase<T> {
+  readonly declared: Json;
+  readonly effect: (object: T, data: SandboxSeed) => void;
 }
 
-type Wishes<T> = { readonly [field: string]: readonly [present: Json, ...changes: Wish<T>[]] };
+type FieldCases<T> = { readonly [field: string]: readonly [present: Json, ...changes: FieldCase<T>[]] };
 
 let seed: SandboxSeed;
 beforeAll(async () => {
@@ -33,37 +33,37 @@ describe('users', () => {
     (user: SandboxUser, data: SandboxSeed): void => {
       user[field] = value(data);
     };
-  const wishes: Wishes<SandboxUser> = {
+  const fieldCases: FieldCases<SandboxUser> = {
     group: [
       'staff finance',
-      { asked: 'finance staff', become: set('group', () => 'finance staff') },
-      { asked: null, become: set('group', () => null) },
-      { asked: '', become: set('group', () => null) },
+      { declared: 'finance staff', effect: set('group', () => 'finance staff') },
+      { declared: null, effect: set('group', () => null) },
+      { declared: '', effect: set('group', () => null) },
     ],
     metadata: [
       { department: valid('finance') },
       {
-        asked: { department: valid('audit') },
-        become: ({ metadata }) => void Object.assign(metadata, { department: valid('audit') }),
+        declared: { department: valid('audit') },
+        effect: ({ metadata }) => void Object.assign(metadata, { department: valid('audit') }),
       },
-      { asked: { phone: null }, become: ({ metadata }) => void Reflect.deleteProperty(metadata, 'phone') },
+      { declared: { phone: null }, effect: ({ metadata }) => void Reflect.deleteProperty(metadata, 'phone') },
       {
-        asked: { office: valid('London') },
-        become: ({ metadata }) => void Object.assign(metadata, { office: valid('London') }),
+        declared: { office: valid('London') },
+        effect: ({ metadata }) => void Object.assign(metadata, { office: valid('London') }),
       },
-      { asked: null, become: set('metadata', () => ({})) },
+      { declared: null, effect: set('metadata', () => ({})) },
     ],
     authorized_scopes: [
       [scope(ids.billingRead, 'billing:read'), { name: 'billing:write' }],
-      { asked: [], become: set('authorized_scopes', () => []) },
-      { asked: null, become: set('authorized_scopes', () => []) },
+      { declared: [], effect: set('authorized_scopes', () => []) },
+      { declared: null, effect: set('authorized_scopes', () => []) },
       {
-        asked: [{ name: 'billing:write' }],
-        become: set('authorized_scopes', ({ scopes }) => [one(scopes, ids.billingWrite)]),
+        declared: [{ name: 'billing:write' }],
+        effect: set('authorized_scopes', ({ scopes }) => [one(scopes, ids.billingWrite)]),
       },
       {
-        asked: [scope(ids.reportsRead, 'reports:read'), scope(ids.billingRead, 'billing:read')],
-        become: set('authorized_scopes', ({ scopes }) => [
+        declared: [scope(ids.reportsRead, 'reports:read'), scope(ids.billingRead, 'billing:read')],
+        effect: set('authorized_scopes', ({ scopes }) => [
           one(scopes, ids.reportsRead),
           one(scopes, ids.billingRead),
         ]),
@@ -71,48 +71,51 @@ describe('users', () => {
     ],
     organizations: [
       ['acme', { id: ids.globex }],
-      { asked: [], become: set('organizations', () => []) },
+      { declared: [], effect: set('organizations', () => []) },
       {
-        asked: ['initech', 'acme'],
-        become: (user) => {
+        declared: ['initech', 'acme'],
+        effect: (user) => {
           user.organizations = [
             { id: ids.initech, roles: [] },
             ...user.organizations.filter(({ id }) => id === ids.acme),
           ];
         },
       },
-      { asked: [{ name: 'globex' }], become: set('organizations', () => [{ id: ids.globex, roles: [] }]) },
+      { declared: [{ name: 'globex' }], effect: set('organizations', () => [{ id: ids.globex, roles: [] }]) },
     ],
     roles: [
       [{ id: ids.member }],
-      { asked: [], become: set('roles', () => []) },
-      { asked: null, become: set('roles', () => []) },
-      { asked: [{ name: 'accountant' }], become: set('roles', ({ roles }) => [one(roles, ids.accountant)]) },
+      { declared: [], effect: set('roles', () => []) },
+      { declared: null, effect: set('roles', () => []) },
       {
-        asked: [{ id: ids.accountant }, { name: 'member' }],
-        become: set('roles', ({ roles }) => [one(roles, ids.member), one(roles, ids.accountant)]),
+        declared: [{ name: 'accountant' }],
+        effect: set('roles', ({ roles }) => [one(roles, ids.accountant)]),
+      },
+      {
+        declared: [{ id: ids.accountant }, { name: 'member' }],
+        effect: set('roles', ({ roles }) => [one(roles, ids.member), one(roles, ids.accountant)]),
       },
     ],
   };
-  /** One user for each way, so that one plan is about all of them. */
-  interface Way {
+  /** One user for each case, so that a single plan covers all cases. */
+  interface UserCase {
     readonly id: string;
     readonly what: string;
     readonly declared: { readonly [field: string]: Json };
-    readonly become: Wish<SandboxUser>['become'];
+    readonly effect: FieldCase<SandboxUser>['effect'];
   }
-  const ways: Way[] = [];
-  for (const fields of subsets(Object.keys(wishes))) {
-    const asIs = Object.fromEntries(fields.map((field) => [field, wishes[field]?.[0] ?? null]));
-    const add = (what: string, declared: Way['declared'], become: Way['become']): void => {
-      const id = `40000000-0000-4000-8000-${String(ways.length + 100).padStart(12, '0')}`;
-      ways.push({ id, what: `${fields.join(', ')} ${what}`, declared, become });
+  const userCases: UserCase[] = [];
+  for (const fields of subsets(Object.keys(fieldCases))) {
+    const asIs = Object.fromEntries(fields.map((field) => [field, fieldCases[field]?.[0] ?? null]));
+    const add = (what: string, declared: UserCase['declared'], effect: UserCase['effect']): void => {
+      const id = `40000000-0000-4000-8000-${String(userCases.length + 100).padStart(12, '0')}`;
+      userCases.push({ id, what: `${fields.join(', ')} ${what}`, declared, effect });
     };
     add('as they are', asIs, () => {});
     for (const field of fields) {
-      const [, ...changes] = wishes[field] ?? [null];
-      for (const { asked, become } of changes) {
-        add(`with ${field}: ${JSON.stringify(asked)}`, { ...asIs, [field]: asked }, become);
+      const [, ...changes] = fieldCases[field] ?? [null];
+      for (const { declared, effect } of changes) {
+        add(`with ${field}: ${JSON.stringify(declared)}`, { ...asIs, [field]: declared }, effect);
       }
     }
   }
@@ -120,19 +123,20 @@ describe('users', () => {
   test('every subset, every change', async () => {
     const ada = one(seed.users, ids.ada);
     const start = structuredClone(seed);
-    start.users.push(...ways.map(({ id }) => ({ ...structuredClone(ada), id })));
+    start.users.push(...userCases.map(({ id }) => ({ ...structuredClone(ada), id })));
     const wanted = structuredClone(start);
     for (const { organizations } of wanted.users) for (const one of organizations) one.roles = [];
-    for (const { id, become } of ways) become(one(wanted.users, id), wanted);
+    for (const { id, effect } of userCases) effect(one(wanted.users, id), wanted);
     const at = await site({ seed: start, concurrency: 16 });
-    const ran = await at.apply(...ways.map(({ id, declared }) => ({ kind: 'User', id, ...declared })));
+    const ran = await at.apply(...userCases.map(({ id, declared }) => ({ kind: 'User', id, ...declared })));
     const unchanged = ran.plan.changes.filter(({ action }) => action === 'unchanged');
-    expect(unchanged).toHaveLength(ways.filter(({ what }) => what.endsWith('as they are')).length);
-    expect(new Set(Object.values(ran.said))).toEqual(new Set(['applied']));
+    expect(unchanged).toHaveLength(userCases.filter(({ what }) => what.endsWith('as they are')).length);
+    expect(new Set(Object.values(ran.statuses))).toEqual(new Set(['applied']));
     const got = structuredClone(at.sandbox.data);
-    for (const { id, what } of ways) {
-      const [user, wish] = [got, wanted].map((data) => ({ ...seed, users: [one(data.users, id)] }));
-      if (user !== undefined && wish !== undefined) expect(comparable(user), what).toEqual(comparable(wish));
+    for (const { id, what } of userCases) {
+      const [user, expected] = [got, wanted].map((data) => ({ ...seed, users: [one(data.users, id)] }));
+      if (user !== undefined && expected !== undefined)
+        expect(comparable(user), what).toEqual(comparable(expected));
     }
     expect(comparable({ ...got, users: [] })).toEqual(comparable({ ...seed, users: [] }));
     expect(todo(await at.plan())).toEqual([]);
@@ -202,7 +206,7 @@ describe('key pairs', () => {
         defaults.map(({ id }) => id),
         what,
       ).toEqual([next]);
-      // Without a default the server makes one more pair, and no operation could keep it from that.
+      // Without a default, the server creates one more pair, which no operation can prevent.
       expect(at.sandbox.data.keyPairs, what).toHaveLength(former === null ? 4 : 3);
       expect(at.writes(), what).toEqual(former === next ? [] : [`PATCH /api/key-pairs/${next}`]);
       expect(todo(await at.plan()), what).toEqual([]);

@@ -35,20 +35,20 @@ test('an exhausted database pool loses nothing: failures are reported, and losse
     }
     converged = ran.results.every(({ status }) => status === 'applied');
   }
-  // Else nothing ran out.
+  // Otherwise the pool was never exhausted.
   expect(refused).toBeGreaterThan(0);
   expect(comparable(at.sandbox.snapshot())).toEqual(comparable(goal));
   at.fault = oneByOneUntilAWrite();
   expect(todo(await at.plan())).toEqual([]);
 });
 
-/** A busy machine lets reads pile up, so that one of them is refused: then nothing is planned. */
+/** Accepts a plan that failed because a read was refused: on a busy machine, reads pile up. */
 function refusedReading(failure: unknown): undefined {
   const [first] = failuresIn(failure);
   if (!(first instanceof ServerFailure && first.status === 500)) throw failure;
 }
 
-/** Has the GETs arrive one behind the other until something is written: so many at once would be refused too. */
+/** Delays each GET until the first write, because simultaneous reads would exhaust the pool too. */
 function oneByOneUntilAWrite(): (request: { readonly method: string }) => Intercept | undefined {
   let reads = 0;
   let written = false;

@@ -39,8 +39,8 @@ it('a change that takes a name is not sent if the object keeps it', async () => 
   const at = await site();
   at.fault = ({ method, path }) =>
     method === 'PATCH' && path.endsWith(write) ? { kind: 'answer', status: 422, body: {} } : undefined;
-  const { said } = await at.apply(scope(read, 'billing:write'), scope(write, 'a'));
-  expect(Object.values(said)).toEqual([
+  const { statuses } = await at.apply(scope(read, 'billing:write'), scope(write, 'a'));
+  expect(Object.values(statuses)).toEqual([
     expect.stringMatching(/^failed/),
     'skipped: not sent: Scope/a must be changed first, and it was not',
   ]);
@@ -107,18 +107,18 @@ it.each<[string, Doc, Doc[]]>([
 
 it('a reference by the live name of an organization that the plan renames is applied', async () => {
   const at = await site();
-  const { said } = await at.apply(
+  const { statuses } = await at.apply(
     { kind: 'Organization', id: ids.initech, name: 'initech 2' },
     { kind: 'User', id: ids.grace, organizations: { add: ['initech'] } },
   );
-  expect(Object.values(said)).toEqual(['applied', 'applied']);
+  expect(Object.values(statuses)).toEqual(['applied', 'applied']);
 });
 
 it('organizations and backends may swap their names', async () => {
   const at = await site();
-  const { said } = await at.apply(
+  const { statuses } = await at.apply(
     { kind: 'Organization', id: ids.acme, name: 'globex' },
     { kind: 'Organization', id: ids.globex, name: 'acme' },
   );
-  expect(Object.values(said)).toEqual(['applied', 'applied']);
+  expect(Object.values(statuses)).toEqual(['applied', 'applied']);
 });

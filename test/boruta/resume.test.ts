@@ -7,10 +7,10 @@ const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_
 const txt = { ...resetDoc, txt_content: 'New {{ url }}\n' };
 
 /**
- * Applies, and puts the state and the journal back to what they were when that request arrived, as if the process
- * had been killed then. `lines` are taken off the journal's end besides.
+ * Applies, and resets the state and the journal to the moment when the request arrived, as if the process was killed
+ * then. Also removes the given number of lines from the end of the journal.
  */
-async function killedAt(at: Site, method: string, lines: number, done: boolean): Promise<void> {
+async function killAt(at: Site, method: string, lines: number, done: boolean): Promise<void> {
   const idops = join(at.folder, '.idops');
   const copy = join(at.folder, 'copy');
   at.fault = (request) => {
@@ -27,8 +27,8 @@ async function killedAt(at: Site, method: string, lines: number, done: boolean):
   for (const name of readdirSync(idops)) if (name.includes('lock')) rmSync(join(idops, name));
   const [journal = ''] = readdirSync(join(idops, 'runs')).slice(-1);
   const path = join(idops, 'runs', journal);
-  const kept = readFileSync(path, 'utf8').trimEnd().split('\n');
-  writeFileSync(path, `${kept.slice(0, kept.length - lines).join('\n')}\n`);
+  const entries = readFileSync(path, 'utf8').trimEnd().split('\n');
+  writeFileSync(path, `${entries.slice(0, entries.length - lines).join('\n')}\n`);
 }
 
 describe('a run that was killed while it replaced a template', () => {
@@ -48,8 +48,8 @@ describe('a run that was killed while it replaced a template', () => {
       const template = wanted.templates.find(({ type }) => type === resetDoc.type);
       if (template !== undefined) template.txt_content = txt.txt_content;
       await at.declare(txt);
-      await killedAt(at, method, lines, done);
-      // The second planning has nothing left to settle, and has to know all the same.
+      await killAt(at, method, lines, done);
+      // The first plan settles the run; the second one must still know the outcome.
       await at.plan();
       const ran = await at.apply();
       expect(ran.results.every(({ status }) => status === 'applied')).toBe(true);
@@ -65,7 +65,7 @@ describe('a run that was killed while it replaced a template', () => {
     const at = await site();
     const start = at.sandbox.snapshot();
     await at.declare(txt);
-    await killedAt(at, method, lines, done);
+    await killAt(at, method, lines, done);
     const [run = ''] = readdirSync(join(at.folder, '.idops', 'runs'));
     await at.undo(run.replace('.jsonl', ''));
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
@@ -74,7 +74,7 @@ describe('a run that was killed while it replaced a template', () => {
   test("a pending restore doesn't overwrite what somebody wrote since", async () => {
     const at = await site();
     await at.declare(txt);
-    await killedAt(at, 'PATCH', 0, false);
+    await killAt(at, 'PATCH', 0, false);
     await at.plan();
     const html = '<p>written since</p>';
     at.sandbox.data.templates.push({
@@ -92,7 +92,7 @@ describe('a run that was killed while it replaced a template', () => {
 test('a killed run that moved the default is settled, and undo knows the former default', async () => {
   const at = await site();
   await at.declare({ kind: 'KeyPair', id: ids.secondKey, is_default: true });
-  await killedAt(at, 'PATCH', 0, true);
+  await killAt(at, 'PATCH', 0, true);
   expect(todo(await at.plan())).toEqual([]);
   const [run = ''] = readdirSync(join(at.folder, '.idops', 'runs'));
   await at.undo(run.replace('.jsonl', ''));
@@ -102,7 +102,7 @@ test('a killed run that moved the default is settled, and undo knows the former 
 test('a killed run reports what was lost and somebody has set since', async () => {
   const at = await site();
   await at.declare({ kind: 'User', username: 'ada@acme.example', roles: { add: ['accountant'] } });
-  await killedAt(at, 'PATCH', 0, false);
+  await killAt(at, 'PATCH', 0, false);
   user(at).organizations = [{ id: ids.initech, roles: [] }];
   const notes = await at.session(async (opened) => {
     await opened.plan();

@@ -7,7 +7,7 @@ const address = `EmailTemplate/${ids.backend}/${type}`;
 const txt = { kind: 'EmailTemplate', backend_id: ids.backend, type, txt_content: 'asked for' };
 const html = { kind: 'EmailTemplate', backend_id: ids.backend, type, html_content: 'asked for' };
 
-/** What a person writes in the console, where the template had gone: a row of its own. */
+/** Writes a template as a person does in the console: as a new row if the template is gone. */
 function write(at: Site, bodies: { txt_content?: string; html_content?: string }, of = type): void {
   const there = templateOf(at, of);
   const person = { txt_content: 'person txt', html_content: 'person html', ...bodies };
@@ -24,11 +24,11 @@ describe('what a person wrote while a template was replaced', () => {
   test.each(faults)('stays after %s instead of the PATCH', async (_, fault) => {
     const at = await site();
     once(at, 'PATCH', fault, () => write(at, {}));
-    const { said, results } = await at.apply(txt);
-    expect(said[address]).toMatch(/^failed/);
+    const { statuses, results } = await at.apply(txt);
+    expect(statuses[address]).toMatch(/^failed/);
     expect(results[0]?.error).not.toMatch(/it had lost|; lost:/);
     expect(templateOf(at)).toMatchObject({ txt_content: 'person txt', html_content: 'person html' });
-    // The next apply asks for what is declared, and leaves the person's other half.
+    // The next apply writes what is declared, and keeps the other body that the person wrote.
     at.fault = undefined;
     expect(todo(await at.plan())).toEqual([`update ${address}`]);
     await at.apply();
@@ -51,7 +51,7 @@ describe('what a person wrote while a template was replaced', () => {
     ['both halves, html declared', html, {}, { txt_content: 'person txt', html_content: 'asked for' }],
   ])('stays after a kill between the DELETE and the PATCH: %s', async (_, document, bodies, wanted) => {
     const at = await site();
-    // A journal without an answer to the PATCH is what a kill leaves: the outcome stays open, and is judged again.
+    // As after a kill, the journal has no response to the PATCH: the outcome is unknown, and the next run determines it.
     at.fault = ({ method, number }) =>
       method === 'PATCH' ||
       (method === 'GET' && at.sandbox.requests.slice(0, number - 1).some((one) => one.method === 'PATCH'))

@@ -33,9 +33,9 @@ test.each(holders)('one plan changes the scopes of a role and %s', async (_, hol
   const gains = JSON.stringify(holder.roles) === '["member","other"]';
   user(at).roles = gains ? [other] : [member, other];
   for (const one of backends) one.roles = [member];
-  const { said } = await at.apply(scope, wider, holder);
-  expect(new Set(Object.values(said))).toEqual(new Set(['applied']));
-  expect(Object.keys(said)).toHaveLength(3);
+  const { statuses } = await at.apply(scope, wider, holder);
+  expect(new Set(Object.values(statuses))).toEqual(new Set(['applied']));
+  expect(Object.keys(statuses)).toHaveLength(3);
   expect(todo(await at.plan())).toEqual([]);
 });
 
@@ -55,7 +55,7 @@ test('one plan renames what an object loses, gains or has in a role', async () =
   const { scopes, roles, backends, identityProviders } = at.sandbox.data;
   const idOf = (rows: readonly { id: string; name?: string | null }[], name: string): string =>
     rows.find((row) => row.name === name)?.id ?? '';
-  const { said } = await at.apply(
+  const { statuses } = await at.apply(
     { kind: 'Scope', id: idOf(scopes, 'invoices:read'), name: 'bills:read' },
     { kind: 'Role', id: idOf(roles, 'clerk'), name: 'biller' },
     { kind: 'Backend', id: idOf(backends, 'Staff'), name: 'People' },
@@ -65,8 +65,8 @@ test('one plan renames what an object loses, gains or has in a role', async () =
     { ...ada, roles: ['biller'] },
     { kind: 'User', id: ids.grace, authorized_scopes: ['bills:read'] },
   );
-  expect(new Set(Object.values(said))).toEqual(new Set(['applied']));
-  expect(Object.keys(said)).toHaveLength(8);
+  expect(new Set(Object.values(statuses))).toEqual(new Set(['applied']));
+  expect(Object.keys(statuses)).toHaveLength(8);
   expect(todo(await at.plan())).toEqual([]);
 });
 
@@ -78,14 +78,14 @@ test.each(['invoices:read', 'bills:read'])(
     const shop: Doc = { kind: 'Client', id: ids.portal };
     await at.apply(scope, { ...clerk, scopes: ['invoices:read'], create: true });
     const { id = '' } = at.sandbox.data.scopes.find((one) => one.name === 'invoices:read') ?? {};
-    const { said } = await at.apply(
+    const { statuses } = await at.apply(
       { kind: 'Scope', id, name: 'bills:read' },
       { ...clerk, scopes: [{ id, name }, 'reports:read'] },
       { ...shop, authorized_scopes: { add: [{ id, name }] } },
       { ...ada, authorized_scopes: { add: [{ id, name }] } },
     );
-    expect(new Set(Object.values(said))).toEqual(new Set(['applied']));
-    expect(Object.keys(said)).toHaveLength(4);
+    expect(new Set(Object.values(statuses))).toEqual(new Set(['applied']));
+    expect(Object.keys(statuses)).toHaveLength(4);
   },
 );
 
@@ -94,10 +94,10 @@ test('a role of both a user and its backend, which is listed twice, is one role'
   const backend: Doc = { kind: 'Backend', name: 'Staff', roles: ['member'], create: true };
   const joe: Doc = { kind: 'User', username: 'joe@example.com', backend: 'Staff', roles: ['member'] };
   const created = await at.apply(scope, wider, backend, { ...joe, password: 'x'.repeat(12), create: true });
-  expect(new Set(Object.values(created.said))).toEqual(new Set(['applied']));
+  expect(new Set(Object.values(created.statuses))).toEqual(new Set(['applied']));
   expect(todo(await at.plan())).toEqual([]);
-  const { said } = await at.apply({ ...wider, scopes: ['invoices:read'] }, { ...joe, group: 'finance' });
-  expect(Object.values(said)).toEqual(['applied', 'applied']);
+  const { statuses } = await at.apply({ ...wider, scopes: ['invoices:read'] }, { ...joe, group: 'finance' });
+  expect(Object.values(statuses)).toEqual(['applied', 'applied']);
   const { roles } = at.sandbox.data.users.find(({ username }) => username === 'joe@example.com') ?? {};
   expect(roles).toHaveLength(1);
 });

@@ -21,7 +21,7 @@ import type { Session, SessionOptions, WritingCommand, WritingSession } from '..
 import { applyAll, within } from '../approving.js';
 import { afterwards, temporaryFolder } from '../cleanups.js';
 
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 
 export { ids };
 
@@ -32,9 +32,9 @@ export interface Doc {
 }
 
 export interface SiteOptions extends Omit<SandboxOptions, 'intercept'> {
-  /** The profile that idops works with; that of the sandbox where it isn't given. */
-  readonly uses?: 'documented' | 'boruta';
-  /** Whether the configuration has `trust_profile`; true where it isn't given. */
+  /** The profile that idops uses; default: the profile of the sandbox. */
+  readonly idopsProfile?: 'documented' | 'boruta';
+  /** Whether the configuration has `trust_profile`; default: true. */
   readonly trusts?: boolean;
   /** Whether the unknown path answers 403 until the first write. */
   readonly hides?: boolean;
@@ -48,22 +48,22 @@ export interface SiteOptions extends Omit<SandboxOptions, 'intercept'> {
   readonly settings?: { readonly [setting: string]: Json };
 }
 
-/** What applying came to. */
-interface Ran {
+/** A plan, and the result of applying it. */
+interface Applied {
   readonly plan: Plan;
   readonly run: string | null;
   readonly results: readonly ChangeResult[];
-  /** `status: error` of each result by its address. */
-  readonly said: { readonly [address: string]: string };
+  /** The status of each result, or `status: error`, by address. */
+  readonly statuses: { readonly [address: string]: string };
 }
 
 /** A sandbox, a project for it, and ways to use it in this process. */
 export interface Site {
   readonly folder: string;
   readonly sandbox: Sandbox;
-  /** Set while requests are to be met with a fault. */
+  /** Decides which requests get a fault; undefined for none. */
   fault: ((request: SandboxRequest) => Intercept | undefined | Promise<undefined>) | undefined;
-  /** The instant at which access has ended or not; the present if it isn't set. */
+  /** The time at which `until` is evaluated; default: the present. */
   now: Date | undefined;
   session<T>(work: (session: Session) => Promise<T>, progress?: Progress): Promise<T>;
   writing<T>(
@@ -71,25 +71,25 @@ export interface Site {
     work: (session: WritingSession) => Promise<T>,
     progress?: Progress,
   ): Promise<T>;
-  /** The profile from now on. */
+  /** Changes the profile. */
   use(profile: 'documented' | 'boruta'): Promise<void>;
-  /** The manifests from now on: one document each. */
+  /** Replaces the manifests, one document per file. */
   declare(...documents: readonly Doc[]): Promise<void>;
   plan(...documents: readonly Doc[]): Promise<Plan>;
   /** Removes access that has ended, and nothing else. */
-  end(): Promise<Ran>;
-  apply(...documents: readonly Doc[]): Promise<Ran>;
-  /** Plans, lets a person do something, and applies; `asked` says whether there was a question meanwhile. */
-  applyAfter(person: () => unknown, asked?: boolean): Promise<Ran>;
-  undo(run: string | null): Promise<Ran & { readonly left: readonly string[] }>;
-  /** The requests since the last call that are no GETs, as `METHOD path`. */
+  end(): Promise<Applied>;
+  apply(...documents: readonly Doc[]): Promise<Applied>;
+  /** Plans, lets a person act, and applies; `asked` tells whether idops asked a question meanwhile. */
+  applyAfter(person: () => unknown, asked?: boolean): Promise<Applied>;
+  undo(run: string | null): Promise<Applied & { readonly left: readonly string[] }>;
+  /** The writes since the last call, as `METHOD path`. */
   writes(): string[];
 }
 
-/** Starts a sandbox that behaves like Boruta, with a project beside it; both are gone after the test. */
+/** Starts a sandbox, Boruta by default, and creates a project for it. Both are removed after the test. */
 export async function site(options: SiteOptions = {}): Promise<Site> {
   const {
-    uses,
+    idopsProfile,
     concurrency,
     retries,
     safety,
@@ -112,7 +112,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
       isHidden(request) ? { kind: 'answer', status: 403, body: {} } : made?.fault?.(request),
   });
   afterwards(() => sandbox.close());
-  const profile = uses ?? sandboxOptions.profile ?? 'boruta';
+  const profile = idopsProfile ?? sandboxOptions.profile ?? 'boruta';
   const use = (name: string): Promise<void> =>
     write(
       join(folder, 'idops.yaml'),
@@ -132,25 +132,25 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
   await use(profile);
   let seen = 0;
   const load = () => loadProject({ cwd: folder, variables: { ...variables, IDOPS_TOKEN: sandbox.token } });
-  const given = (progress: Progress | undefined): SessionOptions => ({
+  const optionsWith = (progress: Progress | undefined): SessionOptions => ({
     ...(progress === undefined ? {} : { progress }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(made?.now === undefined ? {} : { now: made.now }),
-    // No server here needs the time that another one may need.
+    // The sandbox needs no pauses before retries.
     network: { delay: () => atOnce(), ...(retries === undefined ? {} : { retries }) },
     pause: () => atOnce(),
   });
   const session: Site['session'] = async (work, progress) =>
-    await within(await openSession(await load(), given(progress)), work);
+    await within(await openSession(await load(), optionsWith(progress)), work);
   const writing: Site['writing'] = async (command, work, progress) =>
-    await within(await openForWriting(await load(), command, given(progress)), work);
+    await within(await openForWriting(await load(), command, optionsWith(progress)), work);
   const declare: Site['declare'] = async (...documents) => {
     await rm(join(folder, 'manifests'), { recursive: true, force: true });
     for (const [index, document] of documents.entries()) {
       await write(join(folder, 'manifests', `${index}.yaml`), JSON.stringify(document, null, 2));
     }
   };
-  const declareGiven = async (documents: readonly Doc[]): Promise<void> => {
+  const declareIfAny = async (documents: readonly Doc[]): Promise<void> => {
     if (documents.length > 0) await declare(...documents);
   };
   made = {
@@ -163,11 +163,11 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     use,
     declare,
     async plan(...documents) {
-      await declareGiven(documents);
+      await declareIfAny(documents);
       return await session((opened) => opened.plan());
     },
     async apply(...documents) {
-      await declareGiven(documents);
+      await declareIfAny(documents);
       return await writing('apply', async (opened) => carryOut(opened, await opened.plan()));
     },
     async applyAfter(person, asked = true) {
@@ -196,15 +196,15 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
   return made;
 }
 
-async function carryOut(session: WritingSession, plan: Plan, asked = 0): Promise<Ran> {
+async function carryOut(session: WritingSession, plan: Plan, asked = 0): Promise<Applied> {
   const problems = refusalsOf(plan, session.project.safety().maxDestructive);
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('\n'));
   const { result, problems: after } = await applyAll(session, plan, asked);
   if (after.length > 0) throw new Error(after.map(({ message }) => message).join('\n'));
-  const said = result.results.map(
+  const statuses = result.results.map(
     ({ address, status, error }) => [address, error === null ? status : `${status}: ${error}`] as const,
   );
-  return { plan, run: result.run, results: result.results, said: Object.fromEntries(said) };
+  return { plan, run: result.run, results: result.results, statuses: Object.fromEntries(statuses) };
 }
 
 async function write(path: string, text: string): Promise<void> {
@@ -212,7 +212,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(path, text);
 }
 
-/** The data of a user, to be looked at or changed. */
+/** The data of a user, to read or change. */
 export function user(at: Site, id: string = ids.ada) {
   const found = at.sandbox.data.users.find((candidate) => candidate.id === id);
   if (found === undefined) throw new Error(`no user ${id}`);
@@ -234,7 +234,7 @@ export function memberships(at: Site, id?: string): string[] {
     .sort();
 }
 
-/** The problems that something is refused with, each as its code and the lines that it names. */
+/** The problems of failed work, each as its code and lines. */
 export async function problemsOf(work: Promise<unknown>): Promise<string[]> {
   const failure = await work.then(
     () => undefined,
@@ -249,7 +249,7 @@ export function templateOf({ sandbox }: Site, type = 'reset_password_instruction
   return sandbox.data.templates.find((one) => one.type === type);
 }
 
-/** Meets the first request of a method with a fault, or so many of them; `before` is what happens before the answer. */
+/** Answers the first `times` requests of a method with a fault; calls `before` first. */
 export function once(at: Site, method: string, fault: Intercept, before?: () => unknown, times = 1): void {
   let left = times;
   at.fault = (request) => {
@@ -260,31 +260,31 @@ export function once(at: Site, method: string, fault: Intercept, before?: () => 
   };
 }
 
-/** Meets every request of a method with a fault. */
+/** Answers every request of a method with a fault. */
 export function always(at: Site, method: string, fault: Intercept): void {
   once(at, method, fault, undefined, Number.POSITIVE_INFINITY);
 }
 
-/** All that can be left out of a list. */
+/** All subsets of a list, each in the order of the list. */
 export function subsets<T>(all: readonly T[]): T[][] {
   return all.reduce<T[][]>((sets, item) => sets.flatMap((set) => [set, [...set, item]]), [[]]);
 }
 
-/** The one change that a plan has for an address. */
+/** The change that a plan has for an address. */
 export function changeOf(plan: Plan, address: string): Change {
   const found = plan.changes.find((change) => change.address === address);
   if (found === undefined) throw new Error(`no ${address} in the plan`);
   return found;
 }
 
-/** The changes of a plan that are none of `unchanged`, as `action address: reason`. */
+/** The changes of a plan except `unchanged`, as `action address: reason`. */
 export function todo({ changes }: Plan): string[] {
   return changes
     .filter(({ action }) => action !== 'unchanged')
     .map(({ action, address, reason }) => `${action} ${address}${reason === null ? '' : `: ${reason}`}`);
 }
 
-/** The journals of a site, a line each. */
+/** The lines of all journals of a site. */
 export async function journalLines({ folder }: Site): Promise<string[]> {
   const runs = join(folder, '.idops', 'runs');
   const texts = await Promise.all(
@@ -293,7 +293,7 @@ export async function journalLines({ folder }: Site): Promise<string[]> {
   return texts.flatMap((text) => text.trimEnd().split('\n'));
 }
 
-/** Puts the data of a sandbox back to what a snapshot of it held. */
+/** Resets the data of a sandbox to a snapshot. */
 export function restore({ sandbox }: Site, seed: SandboxSeed): void {
   const copy = structuredClone(seed);
   for (const name of Object.keys(copy) as (keyof SandboxSeed)[]) {
@@ -302,7 +302,7 @@ export function restore({ sandbox }: Site, seed: SandboxSeed): void {
   }
 }
 
-/** Data without what a rewritten template can't keep and what has no order. */
+/** The data with sorted lists, and without ids of templates, which change if a template is replaced. */
 export function comparable(data: SandboxSeed): object {
   const byId = <T extends { id: string }>(rows: readonly T[]) =>
     [...rows].sort((a, b) => a.id.localeCompare(b.id));

@@ -121,7 +121,7 @@ describe('a response about a template of another backend', () => {
   });
 
   test('is accepted if the id is only in upper case', async () => {
-    const at = await site({ seed: lettered((await site()).sandbox.snapshot()) });
+    const at = await site({ seed: withLetters((await site()).sandbox.snapshot()) });
     const data = { ...moved, backend_id: lettersIn(ids.backend).toUpperCase(), id: null };
     always(at, 'GET', { kind: 'answer', status: 200, body: { data } });
     const plan = await at.plan({ ...own, backend_id: lettersIn(ids.backend), html_content: 'x' });
@@ -133,6 +133,6 @@ function lettersIn(id: string): string {
   return id.replace(/^2/, 'a');
 }
 
-function lettered<T>(seed: T): T {
+function withLetters<T>(seed: T): T {
   return JSON.parse(JSON.stringify(seed).replaceAll(ids.backend, lettersIn(ids.backend)));
 }

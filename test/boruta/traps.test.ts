@@ -20,7 +20,7 @@ const ada = `User/${ids.ada}`;
 const reset = `EmailTemplate/${ids.backend}/reset_password_instructions`;
 const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
 
-/** A server without lists of scopes and roles, so that nothing can tell that an id is wrong. */
+/** A server without lists of scopes and roles, so that idops can't detect a wrong id. */
 function withoutLists({ path }: SandboxRequest): Intercept | undefined {
   return /^\/api\/(scopes|roles)/.test(path) ? { kind: 'replace', status: 404, body: {} } : undefined;
 }
@@ -31,9 +31,9 @@ describe('a user on a server that does half of a request', () => {
     at.fault = withoutLists;
     const authorized_scopes = [{ id: ids.nobody, name: 'nobody:knows' }];
     const ran = await at.apply({ kind: 'User', id: ids.ada, authorized_scopes });
-    expect(ran.said[ada]).toMatch(/^not_converged: .*authorized_scopes/);
+    expect(ran.statuses[ada]).toMatch(/^not_converged: .*authorized_scopes/);
     expect(user(at).authorized_scopes).toEqual([]);
-    expect((await at.undo(ran.run)).said).toEqual({ [ada]: 'applied' });
+    expect((await at.undo(ran.run)).statuses).toEqual({ [ada]: 'applied' });
     expect(user(at).authorized_scopes.map(({ name }) => name)).toEqual(['billing:read', 'billing:write']);
   });
 
@@ -42,11 +42,11 @@ describe('a user on a server that does half of a request', () => {
     const start = at.sandbox.snapshot();
     at.fault = withoutLists;
     const ran = await at.apply({ kind: 'User', id: ids.ada, group: 'ops', roles: [{ id: ids.nobody }] });
-    expect(ran.said[ada]).toMatch(/^failed: .*500.*read back: roles: asked .*, the server has \[\]/);
-    expect(ran.said[ada]).not.toContain(at.sandbox.token);
+    expect(ran.statuses[ada]).toMatch(/^failed: .*500.*read back: roles: asked .*, the server has \[\]/);
+    expect(ran.statuses[ada]).not.toContain(at.sandbox.token);
     expect(user(at)).toMatchObject({ group: 'ops', roles: [] });
     const undone = await at.undo(ran.run);
-    expect(undone).toMatchObject({ said: { [ada]: 'applied' }, left: [] });
+    expect(undone).toMatchObject({ statuses: { [ada]: 'applied' }, left: [] });
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
   });
 
@@ -54,7 +54,7 @@ describe('a user on a server that does half of a request', () => {
     const at = await site();
     once(at, 'PATCH', { kind: 'delay', ms: 0 }, () => removeRow(at.sandbox.data.organizations, ids.initech));
     const ran = await at.apply({ kind: 'User', id: ids.ada, organizations: ['acme', 'initech'] });
-    expect(ran.said[ada]).toMatch(
+    expect(ran.statuses[ada]).toMatch(
       /^failed: .*500.*it had lost organizations \("acme"\); the values from before were restored/,
     );
     expect(memberships(at)).toEqual([ids.acme, ids.globex]);
@@ -65,12 +65,12 @@ describe('a user on a server that does half of a request', () => {
     const start = at.sandbox.snapshot();
     const answer = { code: 'UNPROCESSABLE_ENTITY', message: 'no', errors: { scope_id: ["can't be blank"] } };
     once(at, 'PATCH', { kind: 'answer', status: 422, body: answer }, () => {
-      // What comes before the scopes is written by then.
+      // The server writes the group before it rejects the scopes.
       user(at).group = 'ops';
       user(at).authorized_scopes = [];
     });
     const ran = await at.apply({ kind: 'User', id: ids.ada, group: 'ops' });
-    expect(ran.said[ada]).toMatch(
+    expect(ran.statuses[ada]).toMatch(
       /^failed: .*422.*it had lost authorized_scopes \("billing:read", "billing:write"\); the values from before were restored/,
     );
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
@@ -83,8 +83,8 @@ describe('a user on a server that does half of a request', () => {
         { kind: 'User', id: ids.ada, group: 'ops' },
         { kind: 'User', id: ids.grace, group: 'ops' },
       );
-      expect(ran.said[ada]).toMatch(/^failed: .*403.*protected/);
-      expect(ran.said[`User/${ids.grace}`]).toBe('applied');
+      expect(ran.statuses[ada]).toMatch(/^failed: .*403.*protected/);
+      expect(ran.statuses[`User/${ids.grace}`]).toBe('applied');
     });
     await Promise.all(outcomes);
   });
@@ -140,7 +140,7 @@ describe('a user that is not sent', () => {
 
   test('an undeclared membership in an organization that the list lacks is blocked', async () => {
     const at = await site();
-    // The list is shown without globex, as where rows are hidden from these credentials.
+    // The list omits globex, as if these credentials can't see that row.
     const body = { data: [{ id: ids.acme, name: 'acme' }], total_pages: 1, total_entries: 1 };
     at.fault = ({ path }) => (path.startsWith('/api/organizations') ? { kind: 'replace', body } : undefined);
     const plan = await at.plan({ kind: 'User', id: ids.ada, group: 'ops' });
@@ -189,18 +189,18 @@ describe('a template that is deleted and written again', () => {
         const before = templateOf(at);
         always(at, 'PATCH', fault);
         const ran = await at.apply(txt);
-        expect(ran.said[reset]).toMatch(/^failed: .*lost: txt_content, html_content/);
+        expect(ran.statuses[reset]).toMatch(/^failed: .*lost: txt_content, html_content/);
         at.fault = undefined;
         at.writes();
         if (repair === 'undo') {
-          expect((await at.undo(ran.run)).said).toEqual({ [reset]: 'applied' });
+          expect((await at.undo(ran.run)).statuses).toEqual({ [reset]: 'applied' });
           expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
           continue;
         }
         const change = changeOf(await at.plan(), reset);
         expect(change.fields.map(({ path }) => path).sort()).toEqual(['html_content', 'txt_content']);
         expect(change.warnings.map(({ code }) => code)).toContain('restores');
-        expect((await at.apply()).said).toEqual({ [reset]: 'applied' });
+        expect((await at.apply()).statuses).toEqual({ [reset]: 'applied' });
         expect(at.writes().map((line) => line.split(' ')[0])).toEqual(['PATCH']);
         expect(templateOf(at)).toMatchObject({
           ...before,
@@ -219,10 +219,10 @@ describe('a template that is deleted and written again', () => {
     const ran = await at.apply(txt);
     const after = templateOf(at);
     const before = start.templates.find(({ type }) => type === resetDoc.type);
-    // What failed is sent once more; what was refused would be refused again.
+    // A failed request is retried; a refused one would be refused again.
     const wanted = how === 'a failure' ? { ...before, ...txt } : before;
     expect(after).toMatchObject({ txt_content: wanted?.txt_content, html_content: before?.html_content });
-    expect(ran.said[reset]).toMatch(
+    expect(ran.statuses[reset]).toMatch(
       how === 'a failure' ? /^applied/ : /^failed: .*the values from before were restored/,
     );
     expect(todo(await at.plan())).toEqual(how === 'a failure' ? [] : [`update ${reset}`]);
@@ -237,7 +237,7 @@ describe('a template that is deleted and written again', () => {
     always(at, 'PATCH', { kind: 'answer', status: 500, body: {} });
     await at.apply(declared);
     at.fault = undefined;
-    expect((await at.apply()).said).toEqual({ [reset]: 'applied' });
+    expect((await at.apply()).statuses).toEqual({ [reset]: 'applied' });
     expect(templateOf(at)?.html_content).toBe(html);
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -245,7 +245,7 @@ describe('a template that is deleted and written again', () => {
   test('a PATCH with a lost response is read back before a retry, since a second PATCH would undo it', async () => {
     const at = await site();
     once(at, 'PATCH', { kind: 'reset', when: 'after' });
-    expect((await at.apply(txt)).said).toEqual({ [reset]: 'applied' });
+    expect((await at.apply(txt)).statuses).toEqual({ [reset]: 'applied' });
     expect(at.writes().map((line) => line.split(' ')[0])).toEqual(['DELETE', 'PATCH']);
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -253,7 +253,7 @@ describe('a template that is deleted and written again', () => {
   test('a template that somebody deleted meanwhile needs no DELETE', async () => {
     const at = await site();
     once(at, 'DELETE', { kind: 'delay', ms: 0 }, () => at.sandbox.data.templates.splice(0));
-    expect((await at.apply(txt)).said).toEqual({ [reset]: 'applied' });
+    expect((await at.apply(txt)).statuses).toEqual({ [reset]: 'applied' });
     expect(at.sandbox.requests.find(({ method }) => method === 'DELETE')?.status).toBe(404);
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -261,7 +261,7 @@ describe('a template that is deleted and written again', () => {
   test('a PATCH that was not done is sent again', async () => {
     const at = await site();
     once(at, 'PATCH', { kind: 'answer', status: 503, headers: { 'retry-after': '0' } });
-    expect((await at.apply(txt)).said).toEqual({ [reset]: 'applied' });
+    expect((await at.apply(txt)).statuses).toEqual({ [reset]: 'applied' });
     expect(at.writes().map((line) => line.split(' ')[0])).toEqual(['DELETE', 'PATCH', 'PATCH']);
     expect(todo(await at.plan())).toEqual([]);
   });

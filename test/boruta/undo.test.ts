@@ -17,7 +17,7 @@ describe('undo', () => {
     const former = user(at).group;
     const { run } = await at.apply({ ...byName, group: 'other', roles: { add: ['accountant'] } });
     removeRole(at);
-    expect(await at.undo(run)).toMatchObject({ said: { [ada]: 'applied' }, left: [] });
+    expect(await at.undo(run)).toMatchObject({ statuses: { [ada]: 'applied' }, left: [] });
     expect(user(at).group).toBe(former);
   });
 
@@ -31,7 +31,7 @@ describe('undo', () => {
     const { run } = await at.apply({ ...byName, group: 'other', roles });
     removeRole(at);
     const left = [expect.stringMatching(`^${ada}: .*${ids.accountant}`)];
-    expect(await at.undo(run)).toMatchObject({ said: { [ada]: 'applied' }, left });
+    expect(await at.undo(run)).toMatchObject({ statuses: { [ada]: 'applied' }, left });
     expect(user(at).group).toBe(former);
     expect(user(at).roles.map(({ name }) => name)).toEqual(rest);
   });
@@ -45,7 +45,7 @@ describe('undo', () => {
     const left = [{ path: 'access_token_ttl', reason: expect.stringContaining('at most 300 in an update') }];
     const undone = await at.session((opened) => opened.planUndo(run ?? ''));
     expect(undone).toMatchObject({ left });
-    expect((await at.undo(run)).said).toEqual({ [`Client/${ids.portal}`]: 'applied' });
+    expect((await at.undo(run)).statuses).toEqual({ [`Client/${ids.portal}`]: 'applied' });
     expect(client).toMatchObject({ redirect_uris: former, access_token_ttl: 200 });
   });
 
@@ -59,7 +59,7 @@ describe('undo', () => {
     removeRole(at);
     const undone = await at.undo(run);
     expect(undone).toMatchObject({
-      said: { 'Backend/Office': 'applied' },
+      statuses: { 'Backend/Office': 'applied' },
       left: [expect.stringContaining(ids.accountant)],
     });
     expect(at.sandbox.data.backends.find(({ name }) => name === 'Office')).toMatchObject(argon2);

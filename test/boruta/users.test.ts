@@ -47,7 +47,7 @@ describe('names', () => {
       },
       template,
     );
-    expect(ran.said).toEqual({ [ada]: 'applied', [`EmailTemplate/${ids.backend}/tx_code`]: 'applied' });
+    expect(ran.statuses).toEqual({ [ada]: 'applied', [`EmailTemplate/${ids.backend}/tx_code`]: 'applied' });
     expect(names(at, 'organizations')).toEqual(['globex']);
     expect(names(at, 'roles')).toEqual(['accountant']);
     expect(todo(await at.plan())).toEqual([]);
@@ -57,11 +57,11 @@ describe('names', () => {
     ['no user has it', { ...byName, username: 'ida@acme.example' }, 'did you mean "ada@acme.example"?'],
     ['the backend has no such user', { ...byName, backend: 'Elsewhere' }, 'no backend "Elsewhere"'],
     ['no scope has it', { ...byName, authorized_scopes: ['billing:raed'] }, 'did you mean "billing:read"?'],
-  ])('are blocked if %s', async (_, document, said) => {
+  ])('are blocked if %s', async (_, document, reason) => {
     const at = await site();
     const [change] = (await at.plan({ group: 'x', ...document })).changes;
     expect(change).toMatchObject({ action: 'blocked', requests: [] });
-    expect(change?.reason).toContain(said);
+    expect(change?.reason).toContain(reason);
   });
 
   test('that several users have are blocked with the candidates, and a backend narrows them', async () => {
@@ -142,7 +142,7 @@ test('one set of manifests fits two servers with different ids', async () => {
     const at = await site({ seed: JSON.parse(JSON.stringify(loadSeed('demo')).replaceAll('-4000-', other)) });
     const documents = parseAllDocuments(text.replace('${portal}', ids.portal.replace('-4000-', other)));
     const ran = await at.apply(...documents.map((document) => document.toJS() as Doc));
-    expect(Object.values(ran.said)).toEqual(['applied', 'applied', 'applied']);
+    expect(Object.values(ran.statuses)).toEqual(['applied', 'applied', 'applied']);
     expect(todo(await at.plan())).toEqual([]);
   }
 });
@@ -170,7 +170,7 @@ describe('sets of members to add and remove', () => {
     await at.declare(changes);
     const stored = await at.session(async (opened) => await opened.storePlan(await opened.plan()));
     user(at).organizations.push({ id: ids.umbrella, roles: [] });
-    // Another one has its name.
+    // Another organization has the same name.
     const id = '10000000-0000-4000-8000-000000000099';
     at.sandbox.data.organizations.push({ id, name: 'umbrella', label: null });
     const again = await at.session((opened) => opened.planStored(readStoredPlan(stored, 'plan.json')));
@@ -179,7 +179,7 @@ describe('sets of members to add and remove', () => {
     user(at).organizations.push({ id: ids.nobody, roles: [] });
     at.sandbox.data.organizations.push({ id: ids.nobody, name: 'later', label: null });
     const undone = await at.undo(run);
-    expect(undone).toMatchObject({ said: { [ada]: 'applied' }, left: [] });
+    expect(undone).toMatchObject({ statuses: { [ada]: 'applied' }, left: [] });
     expect(names(at, 'organizations')).toEqual(['acme', 'globex', 'later', 'umbrella']);
     expect(names(at, 'authorized_scopes')).toEqual(['billing:read', 'billing:write']);
   });
@@ -188,7 +188,7 @@ describe('sets of members to add and remove', () => {
     const at = await site();
     await at.declare(changes);
     const add = () => void user(at).organizations.push({ id: ids.umbrella, roles: [] });
-    expect((await at.applyAfter(add, false)).said).toEqual({ [ada]: 'applied' });
+    expect((await at.applyAfter(add, false)).statuses).toEqual({ [ada]: 'applied' });
     expect(names(at, 'organizations')).toEqual(['globex', 'initech', 'umbrella']);
   });
 
@@ -205,7 +205,7 @@ describe('sets of members to add and remove', () => {
     const other = { kind: 'Users', users: [{ id: ids.ada }], roles: { remove: ['member'] } };
     const one = { kind: 'User', id: ids.ada, roles: ['member'] };
     expect(await problemsOf(at.plan(one, other))).toEqual([expect.stringContaining('contradiction')]);
-    // By name and by id, only the server tells.
+    // One is by name and the other by id, so only the server shows the contradiction.
     const role = at.sandbox.data.roles.find(({ name }) => name === 'member');
     const byId = { ...other, roles: { remove: [{ id: role?.id ?? '' }] } };
     expect(changeOf(await at.plan(one, byId), ada).reason).toContain('is declared at');
@@ -362,8 +362,8 @@ describe('a document about many users', () => {
   test('a user who leaves the match between plan and request is skipped', async () => {
     const at = await site();
     await at.declare(staff);
-    const { said } = await at.applyAfter(() => user(at, ids.grace).organizations.splice(0), false);
-    expect(said[grace]).toMatch(/^skipped/);
+    const { statuses } = await at.applyAfter(() => user(at, ids.grace).organizations.splice(0), false);
+    expect(statuses[grace]).toMatch(/^skipped/);
     expect(names(at, 'roles', ids.grace)).toEqual([]);
   });
 
@@ -433,7 +433,7 @@ describe('access that ends', () => {
     expect(names(at, 'organizations')).toEqual(['acme', 'globex']);
     expect(todo(await at.plan())).toEqual([]);
     expect(await at.undo(run)).toMatchObject({
-      said: {},
+      statuses: {},
       left: [`${ada}: access that has ended is not restored`],
     });
   });
@@ -513,7 +513,7 @@ describe('access that ends', () => {
     at.now = after;
     const { run } = await at.apply();
     const undone = await at.undo(run);
-    expect(undone).toMatchObject({ said: {}, left: [`${ada}: access that has ended is not restored`] });
+    expect(undone).toMatchObject({ statuses: {}, left: [`${ada}: access that has ended is not restored`] });
     expect(undone.plan.warnings).toEqual([]);
     expect(names(at, 'organizations')).toEqual(['acme']);
   });
@@ -524,7 +524,7 @@ describe('access that ends', () => {
     at.fault = ({ path }) =>
       path.startsWith('/api/roles') ? { kind: 'replace', status: 404, body: {} } : undefined;
     const failed = await at.apply({ ...dated, roles: [{ id: ids.nobody }] });
-    expect(failed.said[ada]).toMatch(/^failed: .*500/);
+    expect(failed.statuses[ada]).toMatch(/^failed: .*500/);
     expect(names(at, 'organizations')).toContain('initech');
     at.fault = undefined;
     at.now = after;

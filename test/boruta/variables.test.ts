@@ -19,9 +19,9 @@ describe('a guard uses the value of a process variable', () => {
     ],
   ])('that %s: it is destructive', async (_, profile, document, destruction) => {
     const at = await from(yes, { profile });
-    const { plan, said } = await at.apply(document);
+    const { plan, statuses } = await at.apply(document);
     expect(plan.changes.flatMap(({ destructions }) => destructions)).toEqual([destruction]);
-    expect(Object.values(said)).toEqual(['applied']);
+    expect(Object.values(statuses)).toEqual(['applied']);
     expect(at.writes()).toHaveLength(1);
     expect(todo(await at.plan())).toEqual([]);
   });

@@ -35,7 +35,7 @@ describe.each(Object.entries(pages))('the page of the %s', (name, html) => {
     await picture(page, `${name}-${view.width}-${view.scheme}`);
     await page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true");
     await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
-    // The emails are the matter of their authors, and their frames run no scripts.
+    // Emails are excluded: they belong to their authors, and axe can't run in frames without scripts.
     const { violations } = await page.evaluate<AxeResults>('axe.run(document, { iframes: false })');
     expect(violations.map(({ id, nodes }) => [id, ...nodes.map((node) => node.html.slice(0, 200))])).toEqual(
       [],

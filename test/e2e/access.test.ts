@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
-import { boruta, borutaProject, project, refused, sure } from './running.js';
+import { ids } from '../demo-ids.js';
+import { boruta, borutaProject, project, refused, trustedConfig } from './running.js';
 
 const ada = { id: ids.ada, username: 'ada@acme.example' };
 
@@ -69,7 +69,7 @@ describe('idops access', () => {
 
   it('reports recorded access without requests if the profile lists no users, and what is unknown', async () => {
     const { idops, write, sandbox } = await project({
-      'idops.yaml': sure,
+      'idops.yaml': trustedConfig,
       'manifests/all.yaml': `kind: User\nid: ${ids.ada}\nauthorized_scopes: [{id: 70000000-0000-4000-8000-000000000009, name: "users:manage:all", label: All}]\n`,
     });
     expect((await idops('apply --yes --allow-privileged 1')).code).toBe(0);
@@ -93,7 +93,7 @@ describe('idops access', () => {
 
   it('knows a recorded organization without members if the profile lists no users', async () => {
     const files = { 'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: ACME\n' };
-    const { idops, json } = await project({ 'idops.yaml': sure, ...files });
+    const { idops, json } = await project({ 'idops.yaml': trustedConfig, ...files });
     expect((await idops('apply --yes')).code).toBe(0);
     for (const name of ['acme', ids.acme])
       expect(await json(`access --organization ${name}`)).toMatchObject({ source: 'recorded', grants: [] });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxRequest } from '../../src/sandbox/index.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { config, failed, journals, project, succeeded } from './running.js';
 import { expectToMatchSchema } from './schemas.js';
 

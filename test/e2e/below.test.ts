@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { failed, project, refused, sure } from './running.js';
+import { failed, project, refused, trustedConfig } from './running.js';
 
 it('commands in a subfolder find the project, and print paths relative to the subfolder', async () => {
   const { idops, read, write, folder, json } = await project({
-    'idops.yaml': sure,
+    'idops.yaml': trustedConfig,
     'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Changed\n',
   });
   await mkdir(join(folder, '.git'));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
-import { project, succeeded, sure } from './running.js';
+import { ids } from '../demo-ids.js';
+import { project, succeeded, trustedConfig } from './running.js';
 
 const client = (generation: number, profile = 'documented') => ({
-  'idops.yaml': sure.replace('documented', profile),
+  'idops.yaml': trustedConfig.replace('documented', profile),
   'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
 });
 

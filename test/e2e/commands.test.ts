@@ -71,7 +71,7 @@ describe('idops sandbox', () => {
     running.child.stdout.on('data', (chunk) => {
       stdout += chunk;
     });
-    await running.said('IDOPS_TOKEN');
+    await running.waitFor('IDOPS_TOKEN');
     const [, url, token] = /IDOPS_BASE_URL=(\S+)\nexport IDOPS_TOKEN=(\S+)\n/.exec(stdout) ?? [];
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
     const answer = await fetch(`${url}/api/organizations`, { headers });

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { loadProject } from '../../src/project/index.js';
 import { openForWriting } from '../../src/session/open.js';
 import { organizations } from '../action/running.js';
-import { writesHeld } from './gate.js';
+import { holdWrites } from './gate.js';
 import { journals, project, type TestProject } from './running.js';
 
 const count = 100;
@@ -40,10 +40,10 @@ describe('an apply that changes 10 of 100 organizations', () => {
 describe('the apply after a killed one', () => {
   /** A project whose apply was killed during its first PATCH, long enough ago to check its outcome once. */
   async function killed(): Promise<TestProject> {
-    const { came, open, intercept } = writesHeld();
+    const { arrived, open, intercept } = holdWrites();
     const given = await project({ 'manifests/all.yaml': manifest }, { seed, pageSize: 50, intercept });
     const running = given.begin(['apply', '--yes', '--concurrency', '1']);
-    await came;
+    await arrived;
     running.child.kill('SIGKILL');
     await running.ended;
     const [journal = ''] = journals(await given.files());

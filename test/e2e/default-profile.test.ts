@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
-import { ids } from '../sandbox/asking.js';
-import { blocked, boruta, config, failed, journals, project, sure } from './running.js';
+import { ids } from '../demo-ids.js';
+import { blocked, boruta, config, failed, journals, project, trustedConfig } from './running.js';
 
 const probe = 'GET /api/idops-doctor';
 const list = 'GET /api/organizations?page=1';
@@ -109,7 +109,7 @@ describe('a configured profile', () => {
   });
 
   it('is trusted with trust_profile, without a request', async () => {
-    const { idops, reads } = await project({ 'idops.yaml': sure, ...all(user) });
+    const { idops, reads } = await project({ 'idops.yaml': trustedConfig, ...all(user) });
     expect((await idops('apply --yes')).code).toBe(0);
     expect(reads()).toEqual([]);
   });

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { currentProcess } from '../../src/base/process.js';
-import { ids } from '../sandbox/asking.js';
-import { borutaProject, failed, journals, project, sure, type TestProject } from './running.js';
+import { ids } from '../demo-ids.js';
+import { borutaProject, failed, journals, project, type TestProject, trustedConfig } from './running.js';
 
 interface Check {
   readonly name: string;
@@ -16,13 +16,13 @@ const manifest = 'kind: Organization\nname: acme\nlabel: First\n';
 
 /** A project after an apply. */
 async function applied(files: { readonly [path: string]: string } = {}): Promise<TestProject> {
-  const at = await project({ 'idops.yaml': sure, 'manifests/all.yaml': manifest, ...files });
+  const at = await project({ 'idops.yaml': trustedConfig, 'manifests/all.yaml': manifest, ...files });
   expect((await at.idops('apply --yes')).code).toBe(0);
   return at;
 }
 
 /** The checks of idops doctor with this name. Expects that it writes and sends nothing. */
-async function say(at: TestProject, name: string, args = ''): Promise<Check[]> {
+async function checksNamed(at: TestProject, name: string, args = ''): Promise<Check[]> {
   const [files, written] = [await at.files(), at.writes().length];
   const { code, stdout } = await at.idops(`doctor --format json ${args}`);
   expect(await at.files()).toEqual(files);
@@ -37,7 +37,7 @@ function git(at: TestProject, ...args: string[]): void {
 }
 
 /** The output without the parts that depend on the server, the project or the machine. */
-function alike(text: string): string[] {
+function normalized(text: string): string[] {
   return text
     .trimEnd()
     .split('\n')
@@ -57,8 +57,8 @@ describe('idops doctor, scopes', () => {
     const page = 'kind: ErrorTemplate\ntype: 404\ncontent: "<p>No</p>"\n';
     const tokens = { limited: ['users:manage:all', 'scopes:manage:all'] as const };
     const at = await borutaProject({ 'manifests/all.yaml': `${role}---\n${page}` }, { tokens });
-    expect(await say(at, 'scope scopes:manage:all')).toMatchObject([{ status: 'ok' }]);
-    expect(await say(at, 'scope configuration:manage:all')).toMatchObject([{ status: 'fail' }]);
+    expect(await checksNamed(at, 'scope scopes:manage:all')).toMatchObject([{ status: 'ok' }]);
+    expect(await checksNamed(at, 'scope configuration:manage:all')).toMatchObject([{ status: 'fail' }]);
   });
 });
 
@@ -66,11 +66,11 @@ describe('idops doctor, state', () => {
   it('passes a usable state', async () => {
     const at = await applied();
     expect((await at.idops('doctor')).stdout).toMatch(/^No check failed\.\n.*gitleaks.*\n$/m);
-    expect(await say(at, 'state')).toMatchObject([
+    expect(await checksNamed(at, 'state')).toMatchObject([
       { status: 'ok', message: `.idops/state.json records 1 object of ${at.sandbox.url}` },
     ]);
-    expect(await say(at, 'lock')).toMatchObject([{ status: 'ok' }]);
-    expect(await say(at, 'journals')).toMatchObject([{ status: 'ok', message: 'of 1 run' }]);
+    expect(await checksNamed(at, 'lock')).toMatchObject([{ status: 'ok' }]);
+    expect(await checksNamed(at, 'journals')).toMatchObject([{ status: 'ok', message: 'of 1 run' }]);
   });
 
   it('prints what docs/reference/servers.md shows', async () => {
@@ -80,15 +80,17 @@ describe('idops doctor, state', () => {
     await at.write({ '.idops/state.json.lock': JSON.stringify(gone) });
     const page = await readFile('docs/reference/servers.md', 'utf8');
     const shown = /\$ idops doctor\n([^`]+)```/.exec(page)?.[1] ?? '';
-    expect(alike(shown)).toEqual(alike((await at.idops('doctor')).stdout));
+    expect(normalized(shown)).toEqual(normalized((await at.idops('doctor')).stdout));
   });
 
   it("reports why the state can't be used, and what to do", async () => {
     const at = await applied();
     await at.write({ '.idops/state.json': (await at.read('.idops/state.json')).replace('{', '') });
     const message = expect.stringContaining('is not JSON');
-    expect(await say(at, 'state')).toMatchObject([{ status: 'fail', message, hint: expect.any(String) }]);
-    expect(await say(at, 'journals')).toMatchObject([{ status: 'ok' }]);
+    expect(await checksNamed(at, 'state')).toMatchObject([
+      { status: 'fail', message, hint: expect.any(String) },
+    ]);
+    expect(await checksNamed(at, 'journals')).toMatchObject([{ status: 'ok' }]);
   });
 
   it('checks it without a usable server configuration too', async () => {
@@ -101,16 +103,16 @@ describe('idops doctor, state', () => {
   it('reports that git tracks it, which plans refuse', async () => {
     const at = await applied();
     git(at, 'init', '-q');
-    expect(await say(at, 'state')).toMatchObject([{ status: 'ok' }]);
+    expect(await checksNamed(at, 'state')).toMatchObject([{ status: 'ok' }]);
     git(at, 'add', '-A');
-    expect(await say(at, 'state')).toMatchObject([
+    expect(await checksNamed(at, 'state')).toMatchObject([
       { status: 'fail', code: 'state-tracked', message: expect.stringContaining('git tracks .idops/') },
     ]);
   });
 
   it('reports a folder in its place', async () => {
-    const at = await project({ 'idops.yaml': sure, '.idops/state.json/x': '' });
-    expect(await say(at, 'state')).toMatchObject([
+    const at = await project({ 'idops.yaml': trustedConfig, '.idops/state.json/x': '' });
+    expect(await checksNamed(at, 'state')).toMatchObject([
       { status: 'fail', hint: expect.stringContaining('move what is in the way') },
     ]);
   });
@@ -124,14 +126,14 @@ describe('idops doctor, failures', () => {
     const at = await project({ 'idops.yaml': text });
     const message = expect.stringContaining('idops.yaml:');
     const hint = expect.stringMatching(cure);
-    expect(await say(at, 'configuration')).toMatchObject([{ status: 'fail', message, hint }]);
+    expect(await checksNamed(at, 'configuration')).toMatchObject([{ status: 'fail', message, hint }]);
   });
 
   it("names the fitting profile if the configured one doesn't fit", async () => {
-    const at = await project({ 'idops.yaml': sure }, { profile: 'boruta' });
+    const at = await project({ 'idops.yaml': trustedConfig }, { profile: 'boruta' });
     expect(await at.json('doctor')).toMatchObject({ profile: 'documented', fitting_profile: 'boruta' });
     const hint = expect.stringContaining('boruta');
-    expect(await say(at, 'profile')).toMatchObject([{ status: 'fail', hint }]);
+    expect(await checksNamed(at, 'profile')).toMatchObject([{ status: 'fail', hint }]);
   });
 
   it.each([
@@ -145,19 +147,21 @@ describe('idops doctor, failures', () => {
 
   it('gives a hint for a server that fails', async () => {
     const intercept = () => ({ kind: 'answer', status: 500, body: '' }) as const;
-    const at = await project({ 'idops.yaml': sure }, { intercept });
-    expect(await say(at, 'server')).toMatchObject([{ status: 'fail', hint: expect.stringContaining('log') }]);
+    const at = await project({ 'idops.yaml': trustedConfig }, { intercept });
+    expect(await checksNamed(at, 'server')).toMatchObject([
+      { status: 'fail', hint: expect.stringContaining('log') },
+    ]);
   });
 
   it("prints the problem's code for scripts", async () => {
-    const at = await project({ 'idops.yaml': sure });
+    const at = await project({ 'idops.yaml': trustedConfig });
     expect((await at.json('doctor', { env: { IDOPS_TOKEN: 'another' } })).checks).toContainEqual(
       expect.objectContaining({ name: 'credentials', status: 'fail', code: 'server-unauthorized' }),
     );
   });
 
   it('shows failed checks as text too if standard output is JSON', async () => {
-    const at = await project({ 'idops.yaml': sure });
+    const at = await project({ 'idops.yaml': trustedConfig });
     const env = { IDOPS_TOKEN: 'another' };
     await failed(at.idops('doctor --format json', { env }), /^fail {2}credentials /m);
     expect((await at.idops('doctor --format json')).stderr).toBe('');
@@ -176,7 +180,7 @@ describe('idops doctor, lock', () => {
     const named = { user: 'ada', command: 'apply', at: '2026-01-31T12:00:00Z', nonce: 'n' };
     const text = typeof holder === 'string' ? holder : JSON.stringify({ ...named, ...holder });
     await at.write({ '.idops/state.json.lock': text });
-    expect(await say(at, 'lock')).toMatchObject([{ status, hint: expect.stringContaining(hint) }]);
+    expect(await checksNamed(at, 'lock')).toMatchObject([{ status, hint: expect.stringContaining(hint) }]);
   });
 });
 
@@ -186,7 +190,7 @@ describe('idops doctor, journals', () => {
     const [run = ''] = journals(await at.files());
     await at.write({ [run]: '' });
     await at.write({ '.idops/runs/20260101T000000Z-000000.jsonl': 'no journal\n' });
-    expect(await say(at, 'journals')).toMatchObject([
+    expect(await checksNamed(at, 'journals')).toMatchObject([
       { status: 'fail', message: expect.stringContaining('line 1 is not JSON') },
       {
         status: 'fail',
@@ -197,9 +201,9 @@ describe('idops doctor, journals', () => {
   });
 
   it('reports a file in place of their folder', async () => {
-    const at = await project({ 'idops.yaml': sure, '.idops/runs': '' });
+    const at = await project({ 'idops.yaml': trustedConfig, '.idops/runs': '' });
     const message = expect.stringContaining('.idops/runs');
     const hint = expect.stringMatching(/^it must be a readable folder: move away what is in its place/);
-    expect(await say(at, 'journals')).toMatchObject([{ status: 'fail', message, hint }]);
+    expect(await checksNamed(at, 'journals')).toMatchObject([{ status: 'fail', message, hint }]);
   });
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { fileBackend } from '../../src/state/file/index.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import {
   blocked,
   boruta,
@@ -10,8 +10,8 @@ import {
   type Files,
   project,
   succeeded,
-  sure,
   type TestProject,
+  trustedConfig,
 } from './running.js';
 import { expectToMatchSchema } from './schemas.js';
 
@@ -29,7 +29,7 @@ const organizations = (acme: string, globex: string): string =>
   `kind: Organization\nname: acme\nlabel: ${acme}\n---\nkind: Organization\nname: globex\nlabel: ${globex}\n`;
 
 const profiles = [
-  ['documented', sure],
+  ['documented', trustedConfig],
   ['boruta', boruta],
 ] as const;
 
@@ -120,7 +120,9 @@ describe('drift', () => {
   });
 
   it('is not reported for what an undo restored', async () => {
-    const { idops } = await projectOf(sure, { 'manifests/all.yaml': organizations('ACME 1', 'Globex 1') });
+    const { idops } = await projectOf(trustedConfig, {
+      'manifests/all.yaml': organizations('ACME 1', 'Globex 1'),
+    });
     expect((await idops('apply --yes')).code).toBe(0);
     expect((await idops('undo --last --yes')).code).toBe(0);
     const { stdout } = await idops('plan');
@@ -161,7 +163,7 @@ describe('a change on the server since idops read it', () => {
 
   it('is drift after an apply that sent nothing', async () => {
     const declared = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
-    const made = await projectOf(sure, { 'manifests/a.yaml': declared });
+    const made = await projectOf(trustedConfig, { 'manifests/a.yaml': declared });
     await byHand(made.sandbox, 'ACME Corporation');
     expect((await succeeded(made.idops('apply --yes'))).stdout).toContain('1 unchanged');
     const state = await made.read('.idops/state.json');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blocked, config, failed, project, sure } from './running.js';
+import { blocked, config, failed, project, trustedConfig } from './running.js';
 
 /** A Boruta, with all checks of emails. */
 const strict = config.replace('server:\n', 'server:\n  profile: boruta\n');
@@ -13,7 +13,7 @@ const html =
 describe('a problem in the body of an email', () => {
   it('is reported at its line in the body file, in every format', async () => {
     const infra = {
-      'infra/idops.yaml': sure,
+      'infra/idops.yaml': trustedConfig,
       'infra/manifests/emails.yaml': template('html_content: {file: emails/reset.html}\n'),
       'infra/manifests/emails/reset.html': html,
     };
@@ -48,7 +48,7 @@ describe('a problem in the body of an email', () => {
 
   it('is a path without "file:"', async () => {
     const { idops } = await project({
-      'idops.yaml': sure,
+      'idops.yaml': trustedConfig,
       'manifests/emails.yaml': template('txt_content: emails/reset.text\n'),
       'manifests/emails/reset.text': 'Hello',
     });
@@ -105,7 +105,7 @@ describe('a problem in the body of an email', () => {
 
   it('is reported without source lines if the body is secret', async () => {
     const { idops } = await project({
-      'idops.yaml': sure,
+      'idops.yaml': trustedConfig,
       'manifests/emails.yaml': template('html_content: "<img src=a.png> ${IDOPS_FOOTER}"\n'),
     });
     const { stderr, stdout } = await idops('validate', { env: { IDOPS_FOOTER: 'hunter2-hunter2' } });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { boruta, borutaProject, project, refused, succeeded } from './running.js';
 import { expectDocumented } from './schemas.js';
 

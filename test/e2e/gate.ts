@@ -1,26 +1,26 @@
 import { expect } from 'vitest';
 import type { SandboxRequest } from '../../src/sandbox/index.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { type Files, journals, succeeded, type TestProject } from './running.js';
 
 /** A server that holds its responses back until `open`, and reports when the first requests arrive. */
 export function gate(expected = 1) {
-  let come = (): void => {};
+  let arrive = (): void => {};
   let open = (): void => {};
   let count = 0;
-  const came = new Promise<void>((resolve) => {
-    come = resolve;
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
   });
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
   return {
     /** Resolves when the expected number of requests is held. */
-    came,
+    arrived,
     open: () => open(),
     intercept: async () => {
       count += 1;
-      if (count >= expected) come();
+      if (count >= expected) arrive();
       await opened;
       return undefined;
     },
@@ -88,7 +88,7 @@ export async function losesNothing(at: TestProject, { during, away, back, why }:
 }
 
 /** A gate that holds only writes. */
-export function writesHeld(expected = 1) {
+export function holdWrites(expected = 1) {
   const { intercept, ...rest } = gate(expected);
   return { ...rest, intercept: ({ method }: SandboxRequest) => (method === 'GET' ? undefined : intercept()) };
 }

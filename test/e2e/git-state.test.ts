@@ -6,13 +6,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { gitBackend } from '../../src/state/git/index.js';
 import { afterwards, temporaryFolder } from '../cleanups.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { serveGit } from '../state/git/http-remote.js';
 import { gate, losesNothing, onUserWrite, whileUserIsWritten } from './gate.js';
-import { withoutPauses } from './hurried.js';
-import { failed, filesIn, project, succeeded, sure, type TestProject } from './running.js';
+import { failed, filesIn, project, succeeded, type TestProject, trustedConfig } from './running.js';
+import { withoutPauses } from './without-pauses.js';
 
-const inGit = `${sure}state: {git: {}}\n`;
+const inGit = `${trustedConfig}state: {git: {}}\n`;
 const ada = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
 const manifests = {
   'manifests/ada.yaml': ada('staff'),
@@ -140,7 +140,7 @@ describe('a state in git', () => {
     const held = gate();
     const { begin, idops, clone, sandbox, bare } = await shared({ intercept: onUserWrite(held.intercept) });
     const first = begin(['apply', '--yes']);
-    await held.came;
+    await held.arrived;
     first.child.kill('SIGKILL');
     await first.ended;
     held.open();
@@ -262,7 +262,7 @@ describe('a state in git', () => {
     };
     const made = await project(manifests);
     for (const [line, message] of Object.entries(wrong)) {
-      await made.write({ 'idops.yaml': `${sure}${line}\n` });
+      await made.write({ 'idops.yaml': `${trustedConfig}${line}\n` });
       await failed(made.idops('plan'), message);
     }
   });
@@ -274,7 +274,7 @@ describe('a state in git', () => {
     afterwards(() => server.close());
     const address = `${server.url.replace('//', '//ada:${IDOPS_STATE_TOKEN}@')}/${bare.split('/').at(-1)}`;
     await write({
-      'idops.yaml': `${sure}state: {git: {remote: "${address}"}}\n`,
+      'idops.yaml': `${trustedConfig}state: {git: {remote: "${address}"}}\n`,
       'manifests/ada.yaml': ada('"${IDOPS_STATE_TOKEN}"'),
     });
     const env = { IDOPS_STATE_TOKEN: secret };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { blocked, boruta, failed, project, type TestProject } from './running.js';
 
 const { grace } = ids;

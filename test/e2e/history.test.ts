@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { borutaProject, project, refused, succeeded, type TestProject } from './running.js';
 
 /** Three runs: two change acme, which the second renames, and one changes ada. */

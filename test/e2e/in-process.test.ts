@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { runInProcess } from './in-process.js';
 import { project, type RunOptions, type TestProject } from './running.js';
 

@@ -1,10 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { gate } from './gate.js';
 import { signal } from './in-process.js';
-import { borutaProject, failed, project, type RunOptions, sure, type TestProject } from './running.js';
+import {
+  borutaProject,
+  failed,
+  project,
+  type RunOptions,
+  type TestProject,
+  trustedConfig,
+} from './running.js';
 
 const users = Array.from({ length: 6 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
 
@@ -12,12 +19,12 @@ const acme = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New
 
 describe('an interruption', () => {
   it('by a removed lock sends nothing more, and leaves the state to its new owner', async () => {
-    const { came, open, intercept } = gate();
+    const { arrived, open, intercept } = gate();
     const manifest = [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n');
-    const files = { 'idops.yaml': sure, 'manifests/all.yaml': manifest };
+    const files = { 'idops.yaml': trustedConfig, 'manifests/all.yaml': manifest };
     const { idops, writes, read, write, folder } = await project(files, { intercept });
     const running = idops('apply --yes --concurrency 1');
-    await came;
+    await arrived;
     await rm(join(folder, '.idops/state.json.lock'));
     const state = '{"somebody": "else\'s"}';
     await write({ '.idops/state.json': state });
@@ -39,7 +46,7 @@ describe('an interruption', () => {
   /** Interrupts a command during its first request. */
   async function interrupted(at: TestProject, held: ReturnType<typeof gate>, args: string, run?: RunOptions) {
     const running = at.idops(args, run);
-    await held.came;
+    await held.arrived;
     signal('SIGTERM');
     held.open();
     const { code, stderr } = await running;
@@ -58,7 +65,7 @@ describe('an interruption', () => {
 
   it('during a token command sends no request with the token', async () => {
     const held = gate();
-    const command = sure.replace(/token: .*/, `token_command: ["${process.execPath}", token.cjs]`);
+    const command = trustedConfig.replace(/token: .*/, `token_command: ["${process.execPath}", token.cjs]`);
     const at = await project({ 'idops.yaml': command, ...acme }, held);
     await at.write({ 'token.cjs': `fetch('${at.sandbox.url}/token').then(() => console.log('token'));` });
     await interrupted(at, held, 'plan', { env: { IDOPS_TOKEN: undefined } });

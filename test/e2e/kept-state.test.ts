@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { borutaProject } from './running.js';
 
 it('a state that is lost with its CI runner is reported if users of a Boruta depend on it', async () => {

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
-import { ids } from '../sandbox/asking.js';
-import { boruta, borutaProject, project, startedSeed, succeeded, sure, type TestProject } from './running.js';
+import { ids } from '../demo-ids.js';
+import {
+  boruta,
+  borutaProject,
+  project,
+  startedSeed,
+  succeeded,
+  type TestProject,
+  trustedConfig,
+} from './running.js';
 import { expectToMatchSchema } from './schemas.js';
 
 const user = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
@@ -61,7 +69,7 @@ describe('the label of an object', () => {
   it('is recorded from responses to writes if nothing can be read', async () => {
     const { backends, clients } = await startedSeed();
     const made = await project({
-      'idops.yaml': sure,
+      'idops.yaml': trustedConfig,
       'manifests/all.yaml': [user('office'), template, client].join('---\n'),
     });
     const labels = (shown: { readonly [list: string]: readonly { label?: string }[] }) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { borutaProject, failed } from './running.js';
 
 describe('messages', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failed, project, succeeded, sure } from './running.js';
+import { failed, project, succeeded, trustedConfig } from './running.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: Acme Inc.\n';
 
@@ -10,7 +10,7 @@ const suggested = (printed: string, after: string): string => {
 
 test('each command suggests the next, and the suggestions work', async () => {
   const made = await project({
-    'idops.yaml': `${sure}environments: {production: {vars: {region: eu}}}\n`,
+    'idops.yaml': `${trustedConfig}environments: {production: {vars: {region: eu}}}\n`,
     'manifests/a.yaml': organization,
   });
   const planned = await made.idops('plan --env production --out plan.json');
@@ -29,7 +29,7 @@ test('each command suggests the next, and the suggestions work', async () => {
 
 test('a plan with blocked changes is stored with a warning, and its suggestions work', async () => {
   const made = await project({
-    'idops.yaml': sure,
+    'idops.yaml': trustedConfig,
     'manifests/a.yaml': organization,
     'manifests/b.yaml': 'kind: Organization\nname: nowhere\nlabel: Nowhere\n',
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
-import { project, sure } from './running.js';
+import { ids } from '../demo-ids.js';
+import { project, trustedConfig } from './running.js';
 import { expectToMatchSchema } from './schemas.js';
 
 const renamed = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
@@ -89,7 +89,7 @@ describe('a target', () => {
   });
 
   it('leaves other kinds unread', async () => {
-    const { idops, sandbox } = await project({ 'idops.yaml': sure, ...files });
+    const { idops, sandbox } = await project({ 'idops.yaml': trustedConfig, ...files });
     expect((await idops(`plan --target User/${ids.ada}`)).code).toBe(0);
     expect(sandbox.requests).toEqual([]);
   });

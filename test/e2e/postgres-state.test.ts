@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { temporaryFolder } from '../cleanups.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { noPostgres, type PostgresServer, password, sharedPostgres } from '../state/postgres/server.js';
 import { gate, losesNothing, onUserWrite, whileUserIsWritten } from './gate.js';
-import { withoutPauses } from './hurried.js';
 import {
   boruta,
   type Files,
@@ -15,11 +14,12 @@ import {
   project,
   refused,
   succeeded,
-  sure,
   type TestProject,
+  trustedConfig,
 } from './running.js';
+import { withoutPauses } from './without-pauses.js';
 
-const inDatabase = `${sure}state: {postgres: {url: "\${IDOPS_STATE_URL}"}}\n`;
+const inDatabase = `${trustedConfig}state: {postgres: {url: "\${IDOPS_STATE_URL}"}}\n`;
 const ada = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
 const acme = 'kind: Organization\nname: acme\nlabel: New\n';
 
@@ -109,7 +109,7 @@ describe.skipIf(noPostgres !== null)(
       const held = gate();
       const { begin, idops, elsewhere, sandbox } = await shared({ intercept: onUserWrite(held.intercept) });
       const first = begin(['apply', '--yes']);
-      await held.came;
+      await held.arrived;
       const cwd = await elsewhere();
       const locked = /error\[locked\]: the state is locked: apply by .* on .*, process \d+/;
       await failed(idops('apply --yes', { cwd }), locked);
@@ -184,7 +184,7 @@ describe.skipIf(noPostgres !== null)(
         [`${url}, ca_file: none.pem`, 'error[bad-certificate]: the file none.pem of state.postgres'],
         [`${url}, nmae: x`, 'error[unknown-field]'],
       ]) {
-        await write({ 'idops.yaml': `${sure}state: {postgres: {${given}}}\n` });
+        await write({ 'idops.yaml': `${trustedConfig}state: {postgres: {${given}}}\n` });
         const { stdout, stderr } = await failed(idops('plan'), `${message}`);
         expect(stdout + stderr + (await idops('doctor')).stdout).not.toContain('a-secret-word');
       }

@@ -2,9 +2,9 @@ import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFileName } from '../../src/base/write-file.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { signal } from './in-process.js';
-import { project, refused, sure } from './running.js';
+import { project, refused, trustedConfig } from './running.js';
 
 const manifest = `kind: Organization
 id: ${ids.acme}
@@ -15,7 +15,7 @@ backend_id: ${ids.backend}
 type: tx_code
 txt_content: {file: ../b/x.txt}
 `;
-const files = { 'idops.yaml': sure, 'manifests/a.yaml': manifest, 'b/x.txt': 'old' };
+const files = { 'idops.yaml': trustedConfig, 'manifests/a.yaml': manifest, 'b/x.txt': 'old' };
 
 /** A project where `meanwhile` runs before the template's response. */
 async function raced(meanwhile: (folder: string) => Promise<unknown>) {

@@ -3,7 +3,7 @@ import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSeed } from '../../src/sandbox/seed.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import {
   boruta,
   borutaProject,
@@ -12,8 +12,8 @@ import {
   project,
   refused,
   succeeded,
-  sure,
   type TestProject,
+  trustedConfig,
 } from './running.js';
 import { expectDocumented } from './schemas.js';
 
@@ -74,7 +74,7 @@ describe('idops pull into an empty project', () => {
   });
 
   it("reports what the documented profile can't read, and what to do", async () => {
-    const at = await project({ 'idops.yaml': sure });
+    const at = await project({ 'idops.yaml': trustedConfig });
     const pulled = await succeeded(at.idops('pull'));
     expect(pulled.stderr).toContain("clients, users and key pairs can't be read with the profile documented");
     expect(pulled.stderr).toContain('--backend ID');
@@ -183,7 +183,7 @@ label: null
   it("reports what it didn't read, and why nothing was written", async () => {
     const at = await borutaProject({}, { tokens: { limited: ['users:manage:all'] } });
     await refused(at.idops('pull'), 'Nothing was written', '--kind');
-    const { stderr } = await (await project({ 'idops.yaml': sure })).idops('list --type foo');
+    const { stderr } = await (await project({ 'idops.yaml': trustedConfig })).idops('list --type foo');
     expect(stderr).toContain('--type foo: no backend is known, so no template was read');
     const odd = await borutaProject();
     odd.sandbox.data.organizations.push({ id: 'odd', name: 'odd', label: null });
@@ -361,7 +361,10 @@ describe('idops pull --declared', () => {
     const at = await borutaProject(documents);
     const said = `the server has no user with the id ${ids.nobody}`;
     await at.refused(`${asked} --user ${ids.ada} --check`, said);
-    const plain = await project({ 'idops.yaml': sure, 'manifests/b.yaml': documents['manifests/b.yaml'] });
+    const plain = await project({
+      'idops.yaml': trustedConfig,
+      'manifests/b.yaml': documents['manifests/b.yaml'],
+    });
     await plain.refused(asked, 'no user can be read with the profile documented');
   });
 });
@@ -393,7 +396,10 @@ describe('an edited manifest', () => {
     Object.assign(sandbox.data.organizations[0] ?? {}, { label });
 
   it('in a git work tree is one with uncommitted changes', async () => {
-    const at = await project({ 'idops.yaml': sure, [file]: 'kind: Organization\nname: acme\nlabel: Mine\n' });
+    const at = await project({
+      'idops.yaml': trustedConfig,
+      [file]: 'kind: Organization\nname: acme\nlabel: Mine\n',
+    });
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], { cwd: at.folder });
     git('init', '-q');
@@ -409,7 +415,7 @@ describe('an edited manifest', () => {
 
   it('outside git is also one that neither pull nor init wrote', async () => {
     const declared = 'kind: Organization\nname: acme\nlabel: Mine\n';
-    const at = await project({ 'idops.yaml': sure, [file]: declared });
+    const at = await project({ 'idops.yaml': trustedConfig, [file]: declared });
     expect(await at.idops('pull --declared --check')).toMatchObject({ code: 1 });
     await refused(at.idops('pull --declared'), `error[edited-file]: ${file} was edited since`);
     expect(await at.read(file)).toBe(declared);
@@ -478,7 +484,7 @@ describe('idops pull --out', () => {
   });
 
   it('explains what to do with the folder, which depends on its place', async () => {
-    const at = await project({ 'idops.yaml': sure, 'p/idops.yaml': sure, afile: 'x' });
+    const at = await project({ 'idops.yaml': trustedConfig, 'p/idops.yaml': trustedConfig, afile: 'x' });
     const cwd = join(at.folder, 'p');
     const out = async (folder: string) => await at.idops(`pull --kind Organization --out ${folder}`, { cwd });
     for (const folder of ['fresh', '../outside', '.'])

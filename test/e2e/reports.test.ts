@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
-import { boruta, config, failed, project, succeeded, sure } from './running.js';
+import { ids } from '../demo-ids.js';
+import { boruta, config, failed, project, succeeded, trustedConfig } from './running.js';
 
 const template = `kind: EmailTemplate
 backend_id: ${ids.backend}
@@ -31,7 +31,7 @@ describe('the formats of a plan', () => {
 
   it('link in Markdown to the file at the commit of CI, relative to the repository', async () => {
     const organization = { 'infra/manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: X\n' };
-    const { idops, folder } = await project({ 'infra/idops.yaml': sure, ...organization });
+    const { idops, folder } = await project({ 'infra/idops.yaml': trustedConfig, ...organization });
     const sha = 'c'.repeat(40);
     const env = {
       GITLAB_CI: 'true',
@@ -166,9 +166,9 @@ describe('preview', () => {
 
   it('is served only to this machine, and reports changes', async () => {
     const { begin, write } = await project(files);
-    const { child, ended, said } = begin(['preview', '--serve']);
+    const { child, ended, waitFor } = begin(['preview', '--serve']);
     const printed = once(child.stdout, 'data');
-    await said('until you press Ctrl-C');
+    await waitFor('until you press Ctrl-C');
     const url = String(await printed).trim();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
     const { body } = await ask(url);

@@ -29,7 +29,7 @@ export interface Running {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<Ran>;
   /** Resolves when standard output or standard error contains a text. */
-  said(text: string): Promise<void>;
+  waitFor(text: string): Promise<void>;
 }
 
 export interface RunOptions {
@@ -49,7 +49,7 @@ export interface TestProject {
   /** The JSON that a command prints with `--format json`. */
   json(args: string, options?: RunOptions): Promise<Json>;
   /** Runs a command that fails with these texts on standard error. */
-  refused(args: string, said: string | readonly string[], options?: RunOptions): Promise<Ran>;
+  refused(args: string, texts: string | readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts a new process: for commands that are killed, awaited or raced, or that depend on process ids. */
   begin(args: readonly string[], options?: RunOptions): Running;
   /** The folder and the variables of a command of this project. */
@@ -78,7 +78,10 @@ server:
 `;
 
 /** The same with a trusted profile, so that no request checks it. */
-export const sure = config.replace('server:\n', 'server:\n  profile: documented\n  trust_profile: true\n');
+export const trustedConfig = config.replace(
+  'server:\n',
+  'server:\n  profile: documented\n  trust_profile: true\n',
+);
 
 /** The same for a Boruta, whose emails need no link. */
 export const boruta = `${config.replace('server:\n', 'server:\n  profile: boruta\n')}checks: {missing-link: off}\n`;
@@ -125,10 +128,10 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
       expect(stdout, stderr).not.toBe('');
       return JSON.parse(stdout);
     },
-    async refused(args, said, run) {
+    async refused(args, texts, run) {
       const ran = await idopsWith(args.split(' ').filter(Boolean), run);
       expect(ran.code, ran.stderr).toBe(1);
-      for (const text of [said].flat()) expect(ran.stderr).toContain(text);
+      for (const text of [texts].flat()) expect(ran.stderr).toContain(text);
       return ran;
     },
     begin,
@@ -166,7 +169,7 @@ export function watch(child: ChildProcessWithoutNullStreams): Running {
   return {
     child,
     ended,
-    said: (wanted) =>
+    waitFor: (wanted) =>
       new Promise((done, failed) => {
         const look = (): void => {
           if (!text('stdout').includes(wanted) && !text('stderr').includes(wanted)) return;
@@ -188,10 +191,10 @@ export async function succeeded(running: Promise<Ran>): Promise<Ran> {
 }
 
 /** The result of a command that must fail, with all of this on standard error. */
-export async function failed(running: Promise<Ran>, ...said: readonly (string | RegExp)[]): Promise<Ran> {
+export async function failed(running: Promise<Ran>, ...texts: readonly (string | RegExp)[]): Promise<Ran> {
   const ran = await running;
   expect(ran.code, ran.stdout + ran.stderr).toBe(1);
-  for (const part of said) {
+  for (const part of texts) {
     if (typeof part === 'string') expect(ran.stderr).toContain(part);
     else expect(ran.stderr).toMatch(part);
   }
@@ -199,9 +202,9 @@ export async function failed(running: Promise<Ran>, ...said: readonly (string | 
 }
 
 /** The same for a blocked plan, with all of this on standard output, across line breaks. */
-export async function blocked(running: Promise<Ran>, ...said: readonly (string | RegExp)[]): Promise<Ran> {
+export async function blocked(running: Promise<Ran>, ...texts: readonly (string | RegExp)[]): Promise<Ran> {
   const ran = await failed(running);
-  for (const part of said) {
+  for (const part of texts) {
     const words = ran.stdout.replace(/\s+/g, ' ');
     if (typeof part === 'string') expect(words).toContain(part);
     else expect(words).toMatch(part);
@@ -210,8 +213,8 @@ export async function blocked(running: Promise<Ran>, ...said: readonly (string |
 }
 
 /** The same, with nothing on standard output. */
-export async function refused(running: Promise<Ran>, ...said: readonly (string | RegExp)[]): Promise<Ran> {
-  const ran = await failed(running, ...said);
+export async function refused(running: Promise<Ran>, ...texts: readonly (string | RegExp)[]): Promise<Ran> {
+  const ran = await failed(running, ...texts);
   expect(ran.stdout).toBe('');
   return ran;
 }

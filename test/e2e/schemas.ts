@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { SchemaName } from '../../src/session/schema-names.js';
 
 /** The validator of a schema. */
-export function checking(schema: object): ValidateFunction {
+export function compile(schema: object): ValidateFunction {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   return ajv.compile(schema);
@@ -20,7 +20,7 @@ const validators = new Map<SchemaName, ValidateFunction>();
 
 /** The validator of a schema in schemas/. */
 export function validator(name: SchemaName): ValidateFunction {
-  const made = validators.get(name) ?? checking(schemaOf(name));
+  const made = validators.get(name) ?? compile(schemaOf(name));
   validators.set(name, made);
   return made;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { temporaryFolder } from '../cleanups.js';
 import { noPostgres, type PostgresServer, startPostgres } from '../state/postgres/server.js';
-import { project, sure } from './running.js';
+import { project, trustedConfig } from './running.js';
 import { copyOf, inFile, type MakeShared, sharded } from './shards.js';
 
 sharded('a file', inFile, 'at once');
@@ -10,7 +10,7 @@ sharded('a file', inFile, 'at once');
 sharded(
   'git',
   async (files, options) => {
-    const made = await project({ 'idops.yaml': `${sure}state: {git: {}}\n`, ...files }, options);
+    const made = await project({ 'idops.yaml': `${trustedConfig}state: {git: {}}\n`, ...files }, options);
     const bare = await temporaryFolder('remote.git');
     const git = (cwd: string, ...args: string[]): string =>
       execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
@@ -41,7 +41,7 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : `: 
   afterAll(() => server.remove());
 
   const make: MakeShared = async (files, options) => {
-    const inDatabase = `${sure}state: {postgres: {url: "\${IDOPS_STATE_URL}"}}\n`;
+    const inDatabase = `${trustedConfig}state: {postgres: {url: "\${IDOPS_STATE_URL}"}}\n`;
     const made = await project({ 'idops.yaml': inDatabase, ...files }, options);
     const env = { IDOPS_STATE_URL: server.url(await server.database()) };
     return {

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { elsewhere } from '../state/backend-place.js';
 import { gate } from './gate.js';
-import { borutaProject, failed, project, succeeded, sure, type TestProject } from './running.js';
+import { borutaProject, failed, project, succeeded, type TestProject, trustedConfig } from './running.js';
 import { inFile, manifests, sharded } from './shards.js';
 
 /** Two users of one group. */
@@ -13,7 +13,8 @@ const users = (group: string): string =>
 
 sharded('a file', inFile, 'in turn');
 
-const sharedProject = (files = manifests): Promise<TestProject> => project({ 'idops.yaml': sure, ...files });
+const sharedProject = (files = manifests): Promise<TestProject> =>
+  project({ 'idops.yaml': trustedConfig, ...files });
 
 describe('a shard', () => {
   it('is shown in the plan, in every format', async () => {
@@ -144,7 +145,7 @@ describe('a shard', () => {
       ].join('---\n');
     for (const profile of ['documented', 'boruta'] as const) {
       const files = {
-        'idops.yaml': sure.replace('documented', profile),
+        'idops.yaml': trustedConfig.replace('documented', profile),
         'manifests/all.yaml': doc('One', 'staff'),
       };
       const { idops, write, sandbox, json } = await project(files, { profile });
@@ -236,7 +237,7 @@ describe('a shard', () => {
   });
 
   it('keeps all journals of its run, or none', async () => {
-    const { idops, write, files } = await project({ 'idops.yaml': sure });
+    const { idops, write, files } = await project({ 'idops.yaml': trustedConfig });
     const names = async (): Promise<string[]> =>
       Object.keys(await files()).filter((path) => path.endsWith('.jsonl'));
     const shards = [1, 2, 3];
@@ -254,14 +255,14 @@ describe('a shard', () => {
   });
 
   it('reads journals if the state was lost', async () => {
-    const { came, open, intercept } = gate();
-    const files = { 'idops.yaml': sure, ...manifests };
+    const { arrived, open, intercept } = gate();
+    const files = { 'idops.yaml': trustedConfig, ...manifests };
     const { folder, idops, begin, sandbox } = await project(files, {
       intercept: async ({ method, path }) =>
         method === 'GET' || !path.includes(ids.grace) ? undefined : await intercept(),
     });
     const whole = begin(['apply', '--yes']);
-    await came;
+    await arrived;
     whole.child.kill('SIGKILL');
     await whole.ended;
     open();

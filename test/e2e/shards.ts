@@ -2,9 +2,17 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { gate } from './gate.js';
-import { type Files, failed, project, type Ran, succeeded, sure, type TestProject } from './running.js';
+import {
+  type Files,
+  failed,
+  project,
+  type Ran,
+  succeeded,
+  type TestProject,
+  trustedConfig,
+} from './running.js';
 
 /** A project with a state that several runners share. */
 export interface SharedProject extends TestProject {
@@ -112,7 +120,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
     });
 
     it('continue without a killed shard, which rejoins the run when it is repeated', async () => {
-      const { came, open, intercept } = gate();
+      const { arrived, open, intercept } = gate();
       let held = '';
       const made = await make(manifests, {
         intercept: async ({ method, path }) =>
@@ -127,7 +135,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
       const cwd = await runner();
       // Its request must last until the others end.
       const first = begin(applying(`${killed + 1}/3`, '--timeout', '3000'), { cwd, env });
-      await came;
+      await arrived;
       const others = [1, 2, 3].filter((index) => index !== killed + 1);
       held = '/none/';
       for (const index of others) {
@@ -185,7 +193,7 @@ export function sharded(kind: string, make: MakeShared, how: How): void {
 }
 
 export const inFile: MakeShared = async (files, options) => {
-  const made = await project({ 'idops.yaml': sure, ...files }, options);
+  const made = await project({ 'idops.yaml': trustedConfig, ...files }, options);
   return { ...made, runner: async () => made.folder };
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planHash } from '../../src/plan/stored.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { boruta, borutaProject, failed, project, refused, type TestProject } from './running.js';
 import { expectToMatchSchema } from './schemas.js';
 

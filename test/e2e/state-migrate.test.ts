@@ -3,13 +3,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../cleanups.js';
-import { ids } from '../sandbox/asking.js';
-import { failed, project, succeeded, sure, type TestProject } from './running.js';
+import { ids } from '../demo-ids.js';
+import { failed, project, succeeded, type TestProject, trustedConfig } from './running.js';
 
 const secret = 'a-smtp-password-of-somebody';
 const user = (group: string): string =>
   `kind: User\nid: ${ids.ada}\ngroup: ${group}\nmetadata: {pin: "\${PIN}", count: 12345678901234567890.0}\nwhole: [metadata]\n`;
-const inFile = `${sure}allow_env: [PIN]\n`;
+const inFile = `${trustedConfig}allow_env: [PIN]\n`;
 const inGit = `${inFile}state: {git: {}}\n`;
 const env = { PIN: secret };
 
@@ -154,7 +154,7 @@ describe('idops state migrate', () => {
       expect.arrayContaining(runs.map((run) => `.idops/production/runs/${run}.jsonl`)),
     );
     expect(await read('.idops/production/state.json')).toContain('"resources"');
-    const apart = `${sure}state: {path: x.json}\nallow_env: [PIN]\nenvironments:\n  a: {server: {base_url: 'https://a.example'}}\n  b: {server: {base_url: 'https://b.example'}}\n`;
+    const apart = `${trustedConfig}state: {path: x.json}\nallow_env: [PIN]\nenvironments:\n  a: {server: {base_url: 'https://a.example'}}\n  b: {server: {base_url: 'https://b.example'}}\n`;
     await write({ 'idops.yaml': apart });
     for (const command of ['validate', 'plan', 'apply --yes', 'undo --last --yes', 'pull --check'])
       await failed(idops(command, { env }), 'shared-state');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ids } from '../sandbox/asking.js';
-import { writesHeld } from './gate.js';
-import { failed, project, succeeded, sure, type TestProject } from './running.js';
+import { ids } from '../demo-ids.js';
+import { holdWrites } from './gate.js';
+import { failed, project, succeeded, type TestProject, trustedConfig } from './running.js';
 
 const secret = 'a-smtp-password-of-somebody';
 
@@ -9,7 +9,7 @@ const manifests = {
   'manifests/user.yaml': `kind: User\nid: ${ids.ada}\ngroup: staff\nmetadata: {pin: "\${PIN}"}\nwhole: [metadata]\n`,
   'manifests/acme.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
 };
-const config = `${sure}allow_env: [PIN]\n`;
+const config = `${trustedConfig}allow_env: [PIN]\n`;
 const env = { PIN: secret };
 
 /** Changes the state file, and returns its text. */
@@ -117,10 +117,10 @@ describe('idops state rm', () => {
   });
 
   it('is refused while a run holds the lock, and while a killed run is not settled', async () => {
-    const { came, open, intercept } = writesHeld();
+    const { arrived, open, intercept } = holdWrites();
     const { begin, idops, files } = await project({ 'idops.yaml': config, ...manifests }, { intercept });
     const running = begin(['apply', '--yes'], { env });
-    await came;
+    await arrived;
     expect((await idops(`state rm ${ids.ada} --yes`)).stderr).toContain('error[locked]');
     running.child.kill('SIGKILL');
     await running.ended;

@@ -4,7 +4,7 @@ import { afterwards } from '../cleanups.js';
 import { cli, type TestProject } from './running.js';
 
 /** A command in a terminal. */
-interface Sitting {
+interface TerminalSession {
   /** The lines of the screen, including those that scrolled off, without trailing spaces. */
   screen(): string;
   /** Everything written, with control sequences. */
@@ -24,11 +24,11 @@ interface TerminalOptions {
 }
 
 /** Runs the built command in a pseudoterminal. */
-export function sit(
+export function runInTerminal(
   { folder, sandbox }: Pick<TestProject, 'folder' | 'sandbox'>,
   args: readonly string[],
   { env = {}, into }: TerminalOptions = {},
-): Sitting {
+): TerminalSession {
   const terminal = new Terminal({ cols: 100, rows: 40, scrollback: 20_000, allowProposedApi: true });
   const given = [process.execPath, cli, ...args];
   const [program = '', ...words] =

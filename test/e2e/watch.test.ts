@@ -4,10 +4,18 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { afterwards } from '../cleanups.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
 import { listening as serving } from '../server/serving.js';
 import { gate } from './gate.js';
-import { config, type Files, journals, project, refused, sure, type TestProject } from './running.js';
+import {
+  config,
+  type Files,
+  journals,
+  project,
+  refused,
+  type TestProject,
+  trustedConfig,
+} from './running.js';
 import { expectDocumented, expectToMatchSchema } from './schemas.js';
 import { watching } from './watching.js';
 
@@ -81,13 +89,13 @@ describe('idops watch', () => {
   it('sends nothing if the plan is blocked or too destructive', async () => {
     const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: reset_password_instructions\nstate: absent\n`;
     const at = await project({
-      'idops.yaml': `${sure}safety: {max_destructive: 0}\n`,
+      'idops.yaml': `${trustedConfig}safety: {max_destructive: 0}\n`,
       'manifests/all.yaml': `${organization('New')}---\n${template}`,
     });
     const watch = watching(at, `--apply ${listening}`);
     const address = await watch.address();
     expect(await watch.turn()).toBe('refused');
-    await watch.said('too-destructive');
+    await watch.waitFor('too-destructive');
     const blocked = 'kind: Organization\nname: nobody\nlabel: x\n';
     await at.write({ 'manifests/all.yaml': `${organization('New')}---\n${blocked}` });
     expect(await watch.turn()).toBe('refused');
@@ -198,10 +206,10 @@ describe('idops watch', () => {
   });
 
   it('fails while another run holds the lock, and continues afterwards', async () => {
-    const { came, open, intercept } = gate();
+    const { arrived, open, intercept } = gate();
     const at = await project({ 'manifests/all.yaml': organization('New') }, { intercept });
     const other = at.begin(['apply', '--yes']);
-    await came;
+    await arrived;
     const watch = watching(at, '--apply');
     expect(await watch.turns(2)).toEqual(['failed', 'failed']);
     open();
@@ -301,7 +309,7 @@ describe('the end of idops watch', () => {
   it('is a signal between turns', async () => {
     const at = await project({ 'manifests/all.yaml': organization('New') });
     const watch = at.begin(['watch', '--interval', '24h']);
-    await watch.said(' changes: ');
+    await watch.waitFor(' changes: ');
     watch.child.kill('SIGINT');
     expect(await watch.ended).toMatchObject({
       code: 130,
@@ -312,12 +320,12 @@ describe('the end of idops watch', () => {
 
   /** A watch that is interrupted during its first request, and its result. */
   async function interrupted(files: Files, message: string) {
-    const { came, open, intercept } = gate();
+    const { arrived, open, intercept } = gate();
     const at = await project(files, { intercept });
     const watch = watching(at, `--apply --concurrency 1 ${listening}`);
-    await came;
+    await arrived;
     watch.interrupt();
-    await watch.said(message);
+    await watch.waitFor(message);
     open();
     const ended = await watch.ended;
     expect(ended.code).toBe(130);
@@ -325,7 +333,7 @@ describe('the end of idops watch', () => {
   }
 
   it('is a signal during apply: requests in flight finish and are recorded, no others start', async () => {
-    const manifest = { 'idops.yaml': sure, 'manifests/all.yaml': [ada, ...users].join('---\n') };
+    const manifest = { 'idops.yaml': trustedConfig, 'manifests/all.yaml': [ada, ...users].join('---\n') };
     const { at, stdout } = await interrupted(manifest, 'Finishing 1 in flight');
     expect(at.writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
     expect(stdout).toMatch(/Z interrupted: .*1 applied, 5 skipped/);
@@ -350,20 +358,20 @@ describe('the end of idops watch', () => {
   });
 
   it('is a signal during the last change, which is applied', async () => {
-    const files = { 'idops.yaml': sure, 'manifests/all.yaml': ada };
+    const files = { 'idops.yaml': trustedConfig, 'manifests/all.yaml': ada };
     const { at, stdout } = await interrupted(files, 'Finishing 1 in flight');
     expect(stdout).toMatch(/Z applied: /);
     expect(at.writes()).toHaveLength(1);
   });
 
   it('is a second signal, immediately', async () => {
-    const { came, intercept } = gate();
-    const files = { 'idops.yaml': sure, 'manifests/all.yaml': users.join('---\n') };
+    const { arrived, intercept } = gate();
+    const files = { 'idops.yaml': trustedConfig, 'manifests/all.yaml': users.join('---\n') };
     const at = await project(files, { intercept });
     const watch = at.begin(['watch', '--apply', '--interval', '24h']);
-    await came;
+    await arrived;
     watch.child.kill('SIGTERM');
-    await watch.said('Finishing');
+    await watch.waitFor('Finishing');
     watch.child.kill('SIGTERM');
     const { signal, stderr } = await watch.ended;
     expect(signal).toBe('SIGTERM');

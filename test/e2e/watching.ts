@@ -14,7 +14,7 @@ export interface Watching {
   /** Runs this many turns, and returns their outcomes. */
   turns(count: number): Promise<string[]>;
   /** Resolves when standard error contains a text. */
-  said(text: string): Promise<void>;
+  waitFor(text: string): Promise<void>;
   /** Sends SIGTERM. */
   interrupt(): void;
   /** Sends SIGTERM, and waits for the end. */
@@ -105,7 +105,7 @@ export function watchingWith(
       while (outcomes.length < count) outcomes.push(await turn());
       return outcomes;
     },
-    said: (text) => until(() => written.stderr.includes(text)),
+    waitFor: (text) => until(() => written.stderr.includes(text)),
     interrupt,
     stop,
     ended,

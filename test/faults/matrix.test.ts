@@ -18,61 +18,61 @@ beforeAll(async () => {
   cells = await measure();
 });
 
-/** Statuses that say that nothing was done. */
-const refusals: readonly string[] = [
+/** Statuses that mean that nothing was done. */
+const notDone: readonly string[] = [
   '408 request timeout',
   '425 too early',
   '429 too many requests',
   '429 with `Retry-After`',
 ];
-/** Faults under which the server does the work all the same. */
-const worked: readonly string[] = ['truncated answer', 'done, answer lost'];
-/** What can be read with the eight operations alone. */
-const readable: readonly string[] = ['updateOrganization', 'updateTemplate', 'deleteTemplate'];
-/** Updates that are read back before they are sent again. */
-const confirmed: readonly string[] = ['updatePageTemplate', 'updateErrorTemplate'];
+/** Faults in which the server executes the request. */
+const doneAnyway: readonly string[] = ['truncated answer', 'done, answer lost'];
+/** Writes whose result the eight operations of the API document can read. */
+const readableEverywhere: readonly string[] = ['updateOrganization', 'updateTemplate', 'deleteTemplate'];
+/** Updates that idops reads back before it sends them again. */
+const readBack: readonly string[] = ['updatePageTemplate', 'updateErrorTemplate'];
 
-/** What is to come of a cell, said without looking at what did. */
+/** The expected text of a cell, independent of the measured outcome. */
 function expected({ operation, fault, times }: Cell): string {
   const { method } = operations[operation];
   const read = method === 'GET';
-  // A person has to change something before another try helps, and nothing was sent.
+  // Nothing is sent, and a retry can't help until a person changes something.
   if (fault === 'certificate error') return read ? 'refused, 1 try' : 'failed, 1 try';
-  // Never sent twice, whatever the answer; a 408 may come from a gateway that the server behind was too slow for.
-  const refused = refusals.includes(fault) && fault !== '408 request timeout';
-  // What the server did is read back, where it can be.
-  const isReadable = readable.includes(operation) || isBoruta(operation);
-  // A key that is the same as before may change a moment later.
-  const isOpen = operation === 'rotateKeyPair' && !worked.includes(fault);
+  // A POST is never sent twice. A 408 may come from a gateway that timed out on a server that did the work.
+  const refused = notDone.includes(fault) && fault !== '408 request timeout';
+  // idops reads back what the server did, if it can.
+  const isReadable = readableEverywhere.includes(operation) || isBoruta(operation);
+  // An unchanged key may still change a moment later.
+  const isOpen = operation === 'rotateKeyPair' && !doneAnyway.includes(fault);
   if (method === 'POST' && isReadable && !isOpen)
-    return worked.includes(fault) ? 'applied, 1 try' : 'failed, 1 try';
+    return doneAnyway.includes(fault) ? 'applied, 1 try' : 'failed, 1 try';
   if (method === 'POST') return refused ? 'failed, 1 try' : 'unknown, 1 try';
-  if (confirmed.includes(operation) && worked.includes(fault)) return 'applied, 1 try';
+  if (readBack.includes(operation) && doneAnyway.includes(fault)) return 'applied, 1 try';
   const repeated = fault !== '500 internal server error';
   if (repeated && times === 'once') return read ? 'planned, 2 tries' : 'applied, 2 tries';
   const tries = repeated ? '4 tries' : '1 try';
   if (read) return `refused, ${tries}`;
-  if (refusals.includes(fault)) return `failed, ${tries}`;
+  if (notDone.includes(fault)) return `failed, ${tries}`;
   if (!isReadable) return `unknown, ${tries}`;
-  // The second DELETE finds nothing, which is what was asked for; a 404 needs no body.
+  // The second DELETE returns 404, which is the desired state; its body doesn't matter.
   if (method === 'DELETE' && fault === 'truncated answer') return 'applied, 2 tries';
-  return `${worked.includes(fault) ? 'applied' : 'failed'}, ${tries}`;
+  return `${doneAnyway.includes(fault) ? 'applied' : 'failed'}, ${tries}`;
 }
 
-function named({ operation, fault, times }: Cell): string {
+function cellName({ operation, fault, times }: Cell): string {
   return `${operation}, ${fault}, ${times}`;
 }
 
 describe('the fault matrix', () => {
   test('has a cell for each operation, fault and number of times', () => {
-    const names = new Set(cells.map(named));
+    const names = new Set(cells.map(cellName));
     expect(names.size).toBe(operationNames.length * Object.keys(faults).length * 2);
     expect([...operationNames].sort()).toEqual(Object.keys(operations).sort());
   });
 
   test('has the expected outcome in each cell', () => {
-    const found = cells.map((cell) => `${named(cell)}: ${cellText(cell)}`);
-    expect(found).toEqual(cells.map((cell) => `${named(cell)}: ${expected(cell)}`));
+    const found = cells.map((cell) => `${cellName(cell)}: ${cellText(cell)}`);
+    expect(found).toEqual(cells.map((cell) => `${cellName(cell)}: ${expected(cell)}`));
   });
 
   test('reports nothing as applied that was not done, and nothing as failed that was', () => {
@@ -104,13 +104,13 @@ describe('the fault matrix', () => {
     const failures = cells.filter(({ outcome }) => !['applied', 'planned'].includes(outcome));
     for (const cell of failures) {
       const { title, method } = operations[cell.operation];
-      expect(cell.message, named(cell)).toMatch(new RegExp(`^${title}: ${method} /api/`));
-      if (cell.outcome === 'unknown') expect(cell.message, named(cell)).toContain('not known');
+      expect(cell.message, cellName(cell)).toMatch(new RegExp(`^${title}: ${method} /api/`));
+      if (cell.outcome === 'unknown') expect(cell.message, cellName(cell)).toContain('not known');
     }
   });
 
   test('is repaired by the next run without faults, or left to a person', () => {
-    expect(cells.filter(({ recovered }) => !recovered).map(named)).toEqual([]);
+    expect(cells.filter(({ recovered }) => !recovered).map(cellName)).toEqual([]);
   });
 
   test('is what the documentation shows (npm run reliability writes it)', async () => {

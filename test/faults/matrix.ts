@@ -27,7 +27,7 @@ const problem = (status: number, headers: Record<string, string> = {}): Intercep
   body: { code: 'FAULT', message: 'this is a drill' },
 });
 
-/** What goes wrong, by the name that the table gives it. */
+/** The faults, by their names in the table. */
 export const faults = {
   'connection reset': { kind: 'reset', when: 'before' },
   'no answer': { kind: 'stall' },
@@ -54,13 +54,13 @@ export type Times = 'once' | 'always';
 
 interface Case {
   readonly manifest: string;
-  /** What is applied before, without faults. */
+  /** A manifest that is applied first, without faults. */
   readonly first?: string;
   /** Whether only Boruta has the operation. */
   readonly boruta?: true;
-  /** Whether users are in a backend that is no LDAP directory, and pages are customized. */
-  readonly internal?: true;
-  /** Whether the server has what was asked for. */
+  /** Whether users are in an internal backend instead of LDAP, and pages are customized. */
+  readonly internalUsers?: true;
+  /** Whether the server has the declared state. */
   readonly done: (data: SandboxData) => boolean;
 }
 
@@ -80,14 +80,14 @@ const has = (rows: readonly { name: string | null }[], name: string): boolean =>
 const hasId = (rows: readonly { id: string }[], id: string): boolean => rows.some((row) => row.id === id);
 const isNew = ({ content }: { content: string }): boolean => content.startsWith('New');
 
-/** An operation that only Boruta has. */
+/** A case of an operation that only Boruta has. */
 const onBoruta = (manifest: string, done: Case['done'], more: Partial<Case> = {}): Case => ({
   boruta: true,
   manifest,
   done,
   ...more,
 });
-const internal = { internal: true } as const;
+const internalUsers = { internalUsers: true } as const;
 
 const cases: { readonly [operation in OperationName]: Case } = {
   listOrganizations: { manifest: acme, done: () => false },
@@ -187,7 +187,7 @@ const cases: { readonly [operation in OperationName]: Case } = {
   deletePageTemplate: onBoruta(
     `${page}state: absent\n`,
     ({ pageTemplates }) => pageTemplates.length === 0,
-    internal,
+    internalUsers,
   ),
   updateErrorTemplate: onBoruta(`${notFound}content: "New {{ reason.message }}"\n`, ({ errorTemplates }) =>
     errorTemplates.some(isNew),
@@ -195,49 +195,49 @@ const cases: { readonly [operation in OperationName]: Case } = {
   deleteErrorTemplate: onBoruta(
     `${notFound}state: absent\n`,
     ({ errorTemplates }) => errorTemplates.length === 0,
-    internal,
+    internalUsers,
   ),
   createUser: onBoruta(
     `${newUser}create: true\n`,
     ({ users }) => users.some(({ username }) => username === 'new@example.com'),
-    internal,
+    internalUsers,
   ),
   deleteUser: onBoruta(
     `kind: User\nid: ${id(4, 2)}\nstate: absent\n`,
     ({ users }) => !hasId(users, id(4, 2)),
-    internal,
+    internalUsers,
   ),
 };
 
 let firstDid: string | null | undefined;
 let firstKey: string | null | undefined;
 
-/** Whether only Boruta has an operation. */
+/** Whether only Boruta has the operation. */
 export const isBoruta = (operation: OperationName): boolean => cases[operation].boruta === true;
 
 /** The operations in the order of the table. */
 export const operationNames = Object.keys(cases) as readonly OperationName[];
 
-/** What came of one operation under one fault. */
+/** The outcome of one operation under one fault. */
 export interface Cell {
   readonly operation: OperationName;
   readonly fault: FaultName;
   readonly times: Times;
-  /** `planned` or `refused` for a read, else the status of the result. */
+  /** `planned` or `refused` for a read, otherwise the status of the result. */
   readonly outcome: string;
   readonly attempts: number;
   /** How many requests of the operation reached the server. */
   readonly arrived: number;
-  /** Whether the server had what was asked for when the run had ended. */
+  /** Whether the server has the declared state after the run. */
   readonly done: boolean;
   readonly message: string;
-  /** How many writes the server got at all. */
+  /** How many writes reached the server in total. */
   readonly writes: number;
-  /** Whether the next run, without faults, ended with everything done, or blocked where only a person can tell. */
+  /** Whether the next run, without faults, converges. Always true for operations that must not be repeated. */
   readonly recovered: boolean;
 }
 
-/** Runs every operation under every fault, once and always. */
+/** Runs every operation under every fault, both once and always. */
 export async function measure(): Promise<Cell[]> {
   const probe = await startSandbox();
   firstKey = probe.data.keyPairs.find((one) => one.id === id(5, 2))?.public_key;
@@ -265,7 +265,7 @@ function withInternalUsers(): SandboxSeed {
 }
 
 async function run(operation: OperationName, fault: FaultName, times: Times): Promise<Cell> {
-  const { manifest, first, done, boruta = false, internal } = cases[operation];
+  const { manifest, first, done, boruta = false, internalUsers } = cases[operation];
   const { method, path } = operations[operation];
   const asked = new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}($|\\?)`);
   const folder = await mkdtemp(join(tmpdir(), 'idops-faults-'));
@@ -275,7 +275,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
   const faulty = faults[fault];
   const sandbox = await startSandbox({
     ...(boruta ? { profile: 'boruta' } : {}),
-    ...(internal ? { seed: withInternalUsers() } : {}),
+    ...(internalUsers ? { seed: withInternalUsers() } : {}),
     intercept: (request) => {
       if (request.method !== method || !asked.test(request.path) || !armed) return undefined;
       arrived += 1;
@@ -355,7 +355,7 @@ async function applying(apply: () => Promise<Result>): Promise<Measured> {
   return { outcome: result.status, attempts: result.attempts, message: result.error ?? '' };
 }
 
-/** Whether a run without faults ends with everything done, and one more has nothing to do. */
+/** Whether a run without faults applies everything, and the next plan is empty. */
 async function recovers(
   session: <T>(work: (session: WritingSession) => Promise<T>) => Promise<T>,
   method: string,
@@ -367,7 +367,7 @@ async function recovers(
   return settled && (method === 'GET' || done());
 }
 
-/** A way to the sandbox by TLS, which shows a wrong certificate on the first connection, or on all, when it is armed. */
+/** A TLS proxy of the sandbox. Once armed, it presents a wrong certificate on the next connection, or on all. */
 async function certificateFront(target: string, times: Times) {
   const good = issue('good');
   const bad = issue('bad');
@@ -381,7 +381,7 @@ async function certificateFront(target: string, times: Times) {
     socket.on('close', () => there.destroy());
   });
   server.on('tlsClientError', () => {});
-  // The context of a connection is chosen before this is called, so that this is about the next ones.
+  // The connection already has its certificate, so this affects only later ones.
   server.on('connection', () => {
     if (times === 'once') server.setSecureContext({ cert: good.cert, key: good.key });
   });
@@ -393,7 +393,7 @@ async function certificateFront(target: string, times: Times) {
     ca: good.cert,
     async arm() {
       server.setSecureContext({ cert: bad.cert, key: bad.key });
-      // What is connected has seen its certificate; it has to hear that it isn't connected any more.
+      // Open connections already accepted the good certificate, so they are closed.
       for (const socket of open) socket.end();
       while (open.size > 0) await turn();
     },
@@ -402,20 +402,20 @@ async function certificateFront(target: string, times: Times) {
   };
 }
 
-/** What the table says of a cell. */
+/** The text of a cell in the table. */
 export function cellText({ operation, outcome, attempts, arrived }: Cell): string {
   const tries = operations[operation].method === 'GET' && outcome === 'planned' ? arrived : attempts;
   return `${outcome.replace('_', ' ')}, ${tries} ${tries === 1 ? 'try' : 'tries'}`;
 }
 
-/** Names with equal texts, together. */
+/** Groups names whose texts are equal. */
 function grouped<Name extends string>(names: readonly Name[], text: (name: Name) => string): Name[][] {
   const groups = new Map<string, Name[]>();
   for (const name of names) groups.set(text(name), [...(groups.get(text(name)) ?? []), name]);
   return [...groups.values()];
 }
 
-/** The operations of a column; most operations with one verb in it are named together. */
+/** The heading of a column: its operations, in which four or more with the same verb are abbreviated. */
 function heading(names: readonly OperationName[]): string {
   const parts = names.map((name) => {
     const [verb = ''] = /^[a-z]+/.exec(name) ?? [];
@@ -427,7 +427,7 @@ function heading(names: readonly OperationName[]): string {
   return [...new Set(parts)].join(', ');
 }
 
-/** The two tables: the outcome of each operation if a fault happens once, and if it continues. What is equal shares a row or column. */
+/** The two tables: outcomes if a fault happens once, and if it continues. Equal rows and equal columns are merged. */
 export function tables(cells: readonly Cell[]): string {
   const titles = { once: 'If it happens once', always: 'If it continues' };
   return (['once', 'always'] as const)

@@ -11,11 +11,11 @@ import { often } from '../often.js';
 
 const users = often(2_000);
 const templates = often(2_700);
-/** What reading and writing all of them takes, more than twice over. */
+/** Reading and writing everything takes more than twice as many requests. */
 const requests = often(10_000);
 const share = 0.05;
 
-/** A number from 0 up to 1, the same ones in each run. */
+/** A seeded generator of numbers from 0 to 1, without 1. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -35,7 +35,7 @@ const passing: readonly Intercept[] = [
   { kind: 'replace', status: 503, body: { code: 'FAULT' } },
   { kind: 'answer', status: 429, headers: { 'retry-after': '1' } },
 ];
-/** Those that are not tried again; a read under one of them is a plan that is not made. */
+/** Faults that are not retried. Reads get none of them, because a failed read ends the plan. */
 const final: readonly Intercept[] = [
   answer(500),
   { kind: 'replace', status: 500, body: { code: 'FAULT' } },
@@ -44,7 +44,7 @@ const final: readonly Intercept[] = [
 
 const templateType = (number: number): string => `type_${number}`;
 
-/** Writes a project of many objects, and the server that has other values. */
+/** Writes a project with many objects, and starts a server with other values. */
 async function begin(folder: string, intercept: (method: string) => Intercept | undefined): Promise<Sandbox> {
   const sandbox = await startSandbox({ intercept: ({ method }) => intercept(method) });
   const [user] = sandbox.data.users;
@@ -90,7 +90,7 @@ test(`${requests} requests with 5 % random faults end converged, and each result
     return choice[Math.floor(random() * choice.length)];
   });
   try {
-    /** The addresses of the objects that are as they are declared. */
+    /** The addresses of the objects that the server has as declared. */
     const doneNow = (): Set<string> =>
       new Set([
         ...sandbox.data.users.filter(({ group }) => group === 'new').map(({ id }) => `User/${id}`),
@@ -125,7 +125,7 @@ test(`${requests} requests with 5 % random faults end converged, and each result
     expect(sandbox.requests.length).toBeGreaterThan(requests);
     expect(faultsMade).toBeGreaterThan(requests * share * 0.8);
     expect(runs).toBeLessThan(6);
-    // Few requests may meet no fault that is final.
+    // With few requests, a final fault may never occur.
     if (requests < 10_000) seen.add('failed');
     expect(seen).toEqual(new Set(['applied', 'failed', 'unknown', 'unchanged']));
     expect(sandbox.data.users.every(({ group }) => group === 'new')).toBe(true);

@@ -8,7 +8,7 @@ import { boruta, project, succeeded } from '../e2e/running.js';
 const second = '20000000-0000-4000-8000-0000000000aa';
 const office: Doc = { kind: 'Backend', name: 'Office' };
 
-/** A site with a second backend, which stores its users itself and has a role. */
+/** A site with a second backend, which has internal users and a role. */
 async function withOffice(options: Parameters<typeof site>[0] = {}) {
   const at = await site(options);
   const { backends } = at.sandbox.data;
@@ -28,7 +28,7 @@ async function withOffice(options: Parameters<typeof site>[0] = {}) {
 const defaults = ({ sandbox }: Pick<Site, 'sandbox'>) =>
   sandbox.data.backends.filter(({ is_default }) => is_default === true).map(({ name }) => name);
 
-/** The members of each PATCH of a backend, and whether it is about the default. */
+/** The fields of each PATCH of a backend. */
 const patches = ({ sandbox }: Pick<Site, 'sandbox'>) =>
   sandbox.requests
     .filter(({ method, path }) => method === 'PATCH' && path.startsWith('/api/backends/'))
@@ -37,11 +37,11 @@ const patches = ({ sandbox }: Pick<Site, 'sandbox'>) =>
 describe('the default backend', () => {
   test('moves after all other changes, in requests with only the roles, and back by an undo', async () => {
     const { at } = await withOffice();
-    const { plan, run, said } = await at.apply({ ...office, smtp_relay: 'mx.example', is_default: true });
+    const { plan, run, statuses } = await at.apply({ ...office, smtp_relay: 'mx.example', is_default: true });
     expect(plan.changes.flatMap(({ destructions }) => destructions)).toEqual([
       `moves the default backend from Backend/${ids.backend}`,
     ]);
-    expect(said).toEqual({ 'Backend/Office': 'applied' });
+    expect(statuses).toEqual({ 'Backend/Office': 'applied' });
     expect(patches(at)).toEqual([
       ['name', 'roles', 'smtp_relay'],
       ['is_default', 'roles'],
@@ -57,16 +57,21 @@ describe('the default backend', () => {
   test('stays if the server refuses the other fields', async () => {
     const { at } = await withOffice();
     const verifiable_presentations = [{ presentation_identifier: 'card', presentation_definition: 1 }];
-    const { said } = await at.apply({ ...office, verifiable_presentations, is_default: true });
-    expect(said['Backend/Office']).toMatch(/^failed: .*verifiable_presentations/);
+    const { statuses } = await at.apply({ ...office, verifiable_presentations, is_default: true });
+    expect(statuses['Backend/Office']).toMatch(/^failed: .*verifiable_presentations/);
     expect(patches(at)).toEqual([['name', 'roles', 'verifiable_presentations']]);
     expect(defaults(at)).toEqual(['Company directory']);
   });
 
   test('is taken by a new backend after its creation', async () => {
     const { at } = await withOffice();
-    const { run, said } = await at.apply({ kind: 'Backend', name: 'New', is_default: true, create: true });
-    expect(said).toEqual({ 'Backend/New': 'applied' });
+    const { run, statuses } = await at.apply({
+      kind: 'Backend',
+      name: 'New',
+      is_default: true,
+      create: true,
+    });
+    expect(statuses).toEqual({ 'Backend/New': 'applied' });
     expect(defaults(at)).toEqual(['New']);
     expect(todo(await at.plan())).toEqual([]);
     await at.undo(run);
@@ -94,8 +99,8 @@ describe('the default backend', () => {
     await at.apply({ kind: 'Backend', name: 'Company directory', is_default: true });
     const answer = await fetch(`${at.sandbox.url}/api/backends/${second}`, { headers });
     expect(await answer.json()).toMatchObject({ data: { is_default: true } });
-    const { said } = await at.apply({ ...office, is_default: true });
-    expect(said).toEqual({ 'Backend/Office': 'applied' });
+    const { statuses } = await at.apply({ ...office, is_default: true });
+    expect(statuses).toEqual({ 'Backend/Office': 'applied' });
     expect(defaults(at)).toEqual(['Office']);
   });
 
@@ -134,7 +139,7 @@ describe('the default backend', () => {
     await at.apply(former, { ...office, is_default: true });
     expect(defaults(at)).toEqual(['Office']);
     expect(todo(await at.plan())).toEqual([]);
-    // It gives up nothing that it doesn't have.
+    // A backend that isn't the default has nothing to give up.
     expect(todo(await at.plan({ ...former, smtp_from: 'new@example.com' }))).toEqual([
       expect.stringMatching(/^update Backend\/Company directory/),
     ]);
@@ -213,8 +218,8 @@ describe('the roles of a backend', () => {
       return undefined;
     };
     const document: Doc = { kind: 'Backend', name: 'New', roles: ['member', 'accountant'], create: true };
-    const { said } = await at.apply(document);
-    expect(said['Backend/New']).toMatch(/roles/);
+    const { statuses } = await at.apply(document);
+    expect(statuses['Backend/New']).toMatch(/roles/);
     await at.apply({ ...document, roles: ['accountant'] });
     const made = at.sandbox.data.backends.filter(({ name }) => name === 'New');
     expect(made.map((one) => one.roles.map(({ name }) => name))).toEqual([['accountant']]);
@@ -255,8 +260,8 @@ describe('secrets of a backend', () => {
       ['smtp_password', true],
       ['federated_servers.partner.client_secret', true],
     ]);
-    const { said } = await at.apply();
-    expect(said).toEqual({ 'Backend/Office': 'applied' });
+    const { statuses } = await at.apply();
+    expect(statuses).toEqual({ 'Backend/Office': 'applied' });
     expect(row.smtp_password).toBe('declared-one');
     expect(row.federated_servers).toMatchObject([{ client_secret: 'declared-two' }]);
     const shown = JSON.stringify([planJson(plan, { debug: true }), await journalLines(at)]);
@@ -293,8 +298,8 @@ test('the algorithm of passwords changes together with its options', async () =>
   expect(todo(await at.plan(document))).toEqual([
     expect.stringMatching(/^blocked .* declare password_hashing_opts too$/),
   ]);
-  const { said } = await at.apply({ ...document, password_hashing_opts: { log_rounds: 12 } });
-  expect(said).toEqual({ 'Backend/Office': 'applied' });
+  const { statuses } = await at.apply({ ...document, password_hashing_opts: { log_rounds: 12 } });
+  expect(statuses).toEqual({ 'Backend/Office': 'applied' });
   expect(row).toMatchObject({ password_hashing_alg: 'bcrypt', password_hashing_opts: { log_rounds: 12 } });
 });
 
@@ -350,8 +355,8 @@ test('templates and users of a new backend refer to it by name', async () => {
     },
     { kind: 'User', username: 'new@example.com', backend: 'New', password: 'a-long-password', create: true },
   ];
-  const { said } = await at.apply(...documents);
-  expect(Object.values(said)).toEqual(['applied', 'applied', 'applied']);
+  const { statuses } = await at.apply(...documents);
+  expect(Object.values(statuses)).toEqual(['applied', 'applied', 'applied']);
   const id = at.sandbox.data.backends.find(({ name }) => name === 'New')?.id;
   expect(at.sandbox.data.users).toContainEqual(
     expect.objectContaining({ username: 'new@example.com', backend_id: id }),

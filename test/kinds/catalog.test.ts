@@ -10,7 +10,7 @@ interface Listing {
   readonly reader: Reader;
 }
 
-/** A server of which nothing but the list can be asked; `number` counts the requests from 1. */
+/** A server that answers only requests for the list; `number` counts them from 1. */
 function listing(answer: (page: number, number: number) => Page<Organization>): Listing {
   const asked: number[] = [];
   const unasked = () => Promise.reject(new Error('nobody asked for this'));
@@ -35,7 +35,7 @@ function rows(from: number, to: number): Organization[] {
   }));
 }
 
-/** Pages of a list that stays as it is. A page beyond the last is empty, or the last one again. */
+/** Pages of a list that doesn't change. A page beyond the last is empty or, if `clamped`, the last page. */
 function pages(all: readonly Organization[], size: number, clamped = false) {
   const last = Math.ceil(all.length / size);
   return (asked: number): Page<Organization> => {
@@ -128,7 +128,7 @@ describe('finding an organization', () => {
     const renamed = index.afterPlan({ changed: new Map([['1', { name: 'acme international' }]]) });
     expect(renamed.find('acme international')).toMatchObject({ id: '1' });
     expect(renamed.find('acme')).toMatchObject({ id: '1', name: 'acme international' });
-    // Made anew while the plan is applied, when the server has the new name.
+    // Rebuilt during apply, when the server already has the new name.
     const applied = index
       .afterPlan({ changed: new Map([['1', { name: 'x' }]]) })
       .afterPlan({}, renamed.others);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { client as kind } from '../../src/kinds/client.js';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
+import { ids } from '../demo-ids.js';
 import { boruta, config, failed, project, succeeded, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const fresh = '60000000-0000-4000-8000-0000000000aa';
 const secret = 'a-secret-of-the-manifest';
@@ -95,7 +95,7 @@ describe('a client', () => {
     await at.declare('access_token_ttl: 5m\n');
     await succeeded(at.run('apply --yes'));
     expect(at.row()?.access_token_ttl).toBe(300);
-    // The server checks it against the limit of another field.
+    // The server uses the limit of another field.
     await at.declare('access_token_ttl: 10m\n');
     await failed(at.run('apply --yes'), 'and at most 300 in an update');
     expect(at.row()?.access_token_ttl).toBe(300);

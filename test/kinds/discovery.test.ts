@@ -7,7 +7,7 @@ import { type Parser, pages, type Template } from '../../src/server/answers.js';
 import { profiles } from '../../src/server/profiles.js';
 import type { Reader } from '../../src/server/reader.js';
 
-/** A server with these lists, by their paths, and templates by backend and type. */
+/** A server with the given lists by path, and templates by backend and type. */
 function server(
   lists: { readonly [path: string]: readonly Fields[] },
   templates: readonly string[] = [],

@@ -200,7 +200,7 @@ describe('a set', () => {
 
 describe('two equal values', () => {
   const types = [value, instant, body, map, set({ roles: set() }), members({ a: map, b: set(), c: instant })];
-  // In another order of its keys, so that nothing is the same object.
+  // A copy with its keys in another order.
   const again = (one: Value): Value => {
     if (Array.isArray(one)) return one.map(again);
     if (!isMap(one)) return one;
@@ -223,7 +223,7 @@ describe('two equal values', () => {
     ),
   }));
 
-  /** With lists alone where there are sets, as schemas have it. */
+  /** Declares sets as lists only, as the schemas do. */
   const withLists = (one: Value, isSet: boolean): Value => {
     if (Array.isArray(one)) return one.map((item) => withLists(item, false));
     if (isSet) return null;

@@ -12,8 +12,8 @@ const rowOf = ({ sandbox }: Site, name = 'Branch login') =>
 describe('an identity provider', () => {
   test('is created in a backend of the same plan, and both are deleted by an undo', async () => {
     const at = await site();
-    const { run, said, plan } = await at.apply(login, home);
-    expect(said).toEqual({ 'Backend/Branch': 'applied', 'IdentityProvider/Branch login': 'applied' });
+    const { run, statuses, plan } = await at.apply(login, home);
+    expect(statuses).toEqual({ 'Backend/Branch': 'applied', 'IdentityProvider/Branch login': 'applied' });
     expect(todo(await at.plan())).toEqual([]);
     expect(planText(plan, { color: false, debug: false })).toContain('backend: "Branch"\n');
     expect(JSON.stringify(planJson(plan, { debug: false }))).not.toMatch(/-8[0-9a-f]{3}-8[0-9a-f]{3}-/);
@@ -25,11 +25,11 @@ describe('an identity provider', () => {
   test('is applied if its backend changes, which the server writes and answers with 500', async () => {
     const at = await site();
     await at.apply(home, login);
-    const { run, said, results } = await at.apply(
+    const { run, statuses, results } = await at.apply(
       { ...login, backend: 'Company directory', totpable: true },
       home,
     );
-    expect(said).toEqual({ 'IdentityProvider/Branch login': 'applied' });
+    expect(statuses).toEqual({ 'IdentityProvider/Branch login': 'applied' });
     expect(results[0]?.httpStatus).toBe(500);
     expect(rowOf(at)).toMatchObject({ backend_id: ids.backend, totpable: true });
     expect(todo(await at.plan())).toEqual([]);
@@ -51,8 +51,8 @@ describe('an identity provider', () => {
     ]);
     const failure = await at.plan({ ...login, backend_id: ids.backend }).catch((refused: unknown) => refused);
     expect(failure).toMatchObject({ problems: [{ code: 'wrong-value' }] });
-    const { said } = await at.apply({ ...alone, backend_id: ids.backend });
-    expect(said).toEqual({ 'IdentityProvider/Branch login': 'applied' });
+    const { statuses } = await at.apply({ ...alone, backend_id: ids.backend });
+    expect(statuses).toEqual({ 'IdentityProvider/Branch login': 'applied' });
     expect(rowOf(at)).toMatchObject({ backend_id: ids.backend });
   });
 
@@ -64,8 +64,8 @@ describe('an identity provider', () => {
       `blocked IdentityProvider/Branch login: the server has no backend with the id ${ids.nobody}`,
     );
     expect(todo(await at.plan(unknown))).toEqual([lacks]);
-    const { said } = await at.apply(unknown, { ...home, id: ids.nobody });
-    expect(said).toEqual({ 'Backend/Branch': 'applied', 'IdentityProvider/Branch login': 'applied' });
+    const { statuses } = await at.apply(unknown, { ...home, id: ids.nobody });
+    expect(statuses).toEqual({ 'Backend/Branch': 'applied', 'IdentityProvider/Branch login': 'applied' });
     const changed = { ...unknown, backend_id: '20000000-0000-4000-8000-0000000000ee' };
     expect(todo(await at.plan(changed, { ...home, id: ids.nobody }))).toEqual([
       expect.stringContaining('blocked IdentityProvider/Branch login: the server has no backend with the id'),
@@ -88,13 +88,13 @@ describe('an identity provider', () => {
         ? { kind: 'answer', status: 403, body: { code: 'FORBIDDEN', message: 'is write protected' } }
         : undefined;
     const protectedOne = await at.apply(...gone);
-    expect(protectedOne.said).toEqual({
+    expect(protectedOne.statuses).toEqual({
       'IdentityProvider/Branch login': 'applied',
       [`IdentityProvider/${provider.name}`]: expect.stringMatching(/^failed: .*write protected/),
     });
     at.fault = undefined;
-    const { said } = await at.apply();
-    expect(said[`IdentityProvider/${provider.name}`]).toMatch(/^failed: .*associated with client/);
+    const { statuses } = await at.apply();
+    expect(statuses[`IdentityProvider/${provider.name}`]).toMatch(/^failed: .*associated with client/);
     expect(rowOf(at, provider.name)).toBeDefined();
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseNumber, same, serverSpelling } from '../../src/base/values.js';
 import { normalizeNumbers, parseJson, writeJson } from '../../src/sandbox/json.js';
 
-/** What a Boruta gave back for numbers in metadata. */
+/** What a real Boruta returned for numbers in metadata. */
 const seen: readonly (readonly [sent: string, kept: string])[] = [
   ['10.50', '10.5'],
   ['1e3', '1000'],

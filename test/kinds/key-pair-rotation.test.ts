@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { boruta, config, failed, project, succeeded } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const document = (rotation: number, more = ''): { [path: string]: string } => ({
   'manifests/keys.yaml': `kind: KeyPair\nid: ${ids.secondKey}\nrotation: ${rotation}\n${more}`,

@@ -6,7 +6,7 @@ import type { Page } from '../../src/server/answers.js';
 
 const size = 2;
 
-/** Lets others have so many turns. */
+/** Waits for `count` turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await turn();
 }
@@ -22,7 +22,7 @@ describe('a list of several pages', () => {
     const held: (() => void)[] = [];
     const rows = await readListing('things', async (number) => {
       asked.push(number);
-      // The answers after the first one come when all are asked for, the last one first.
+      // The answers after the first arrive once all pages are requested, in reverse order.
       if (number > 1) {
         await new Promise<void>((answer) => {
           held.push(answer);
@@ -70,7 +70,7 @@ describe('a list of several pages', () => {
       asked.set(number, wanted);
       if (number === 1) return pageOf(number, 9);
       if (number === 5) throw new Error('page 5');
-      // The others come after it.
+      // The other answers arrive after the failure.
       await turns(10);
       if (!wanted()) throw new Error('unwanted');
       return pageOf(number, 9);
@@ -99,7 +99,7 @@ describe('a list of several pages', () => {
         await turns(10);
         if (!wanted()) unwanted.push(number);
       }
-      // The first page has less than the others, so that more of them are asked for than there are.
+      // The first page is shorter than the others, so more pages are requested than exist.
       const ids = number === 1 ? [0] : Array.from({ length: 9 }, (_, index) => index + 1);
       return { ...pageOf(number, 10), totalEntries: 10, rows: ids.map((id) => ({ id: `${id}` })) };
     });

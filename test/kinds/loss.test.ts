@@ -84,7 +84,7 @@ describe('a pending restore', () => {
   });
 
   it('ends if the field differs, even if the update could have left it so', () => {
-    // A list with something in it was seen; that it is empty now is somebody else's work.
+    // A later read found elements, so somebody else emptied the list.
     const owed: PendingRestore = { run: 'run-1', lost: { roles: [a] }, seen: { roles: [b] } };
     expect(stillLost(kind, owed, { roles: [] })).toEqual({});
     expect(stillLost(kind, { ...owed, seen: {} }, { roles: [] })).toEqual({ roles: [a] });

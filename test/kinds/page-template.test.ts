@@ -18,7 +18,7 @@ const page: Doc = {
 };
 const notFound: Doc = { kind: 'ErrorTemplate', type: '404', content: '<h1>Gone: {{ reason.message }}</h1>' };
 
-/** The one change of a plan. */
+/** The only change of the plan for a document. */
 async function changeOf(at: Site, document: Doc): Promise<Change | undefined> {
   return (await at.plan(document)).changes[0];
 }
@@ -99,7 +99,7 @@ describe('a page', () => {
   it('that a changed provider dropped is sent again after the 409', async () => {
     const at = await site();
     await at.apply(page);
-    // As after a PATCH of the provider with other templates.
+    // A PATCH of the provider with other templates has this effect.
     at.sandbox.data.pageTemplates.splice(0);
     const { results } = await at.apply({ ...page, content: 'other' });
     expect(results).toMatchObject([{ status: 'applied', attempts: 2 }]);
@@ -133,18 +133,18 @@ describe.each<[string, { readonly id?: string }]>([
 
   it('is written after it, and deleted with it', async () => {
     const at = await site();
-    const { plan, said } = await at.apply(owner, own);
+    const { plan, statuses } = await at.apply(owner, own);
     expect(plan.changes).toMatchObject([
       { action: 'create', kind: 'IdentityProvider' },
       { action: 'update', address: 'PageTemplate/Partners/new_session', reason: null, warnings: [] },
     ]);
-    expect(Object.values(said)).toEqual(both);
+    expect(Object.values(statuses)).toEqual(both);
     const { data } = at.sandbox;
     const made = data.identityProviders.find(({ name }) => name === 'Partners')?.id;
     expect(data.pageTemplates).toMatchObject([{ identity_provider_id: made, content: page.content }]);
     expect(todo(await at.plan())).toEqual([]);
     const gone = await at.apply({ ...partners, state: 'absent' }, absent(own));
-    expect(Object.values(gone.said)).toEqual(both);
+    expect(Object.values(gone.statuses)).toEqual(both);
     expect(data.identityProviders.some(({ name }) => name === 'Partners')).toBe(false);
     expect(todo(await at.plan())).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe.each<[string, { readonly id?: string }]>([
   it('is undone with it', async () => {
     const at = await site();
     const { run } = await at.apply(owner, own);
-    expect(Object.values((await at.undo(run)).said)).toEqual(both);
+    expect(Object.values((await at.undo(run)).statuses)).toEqual(both);
     expect(at.sandbox.data.pageTemplates).toEqual([]);
     expect(at.sandbox.data.identityProviders.some(({ name }) => name === 'Partners')).toBe(false);
   });
@@ -160,11 +160,11 @@ describe.each<[string, { readonly id?: string }]>([
   it('is sent however long the plan was reviewed', async () => {
     const at = await site();
     await at.declare(owner, own);
-    const { said } = await at.applyAfter(() => {
+    const { statuses } = await at.applyAfter(() => {
       const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
       afterwards(() => now.mockRestore());
     }, false);
-    expect(Object.values(said)).toEqual(both);
+    expect(Object.values(statuses)).toEqual(both);
   });
 });
 

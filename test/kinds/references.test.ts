@@ -7,7 +7,7 @@ import type { Reader } from '../../src/server/reader.js';
 
 const boruta = profiles.boruta as Profile;
 
-/** A server whose list answers with these pages, one for each request; what pages were asked for. */
+/** A reader that returns the given pages, one for each request, and records the requests. */
 function listing(...answers: (Page<Fields> | null)[]) {
   const asked: string[] = [];
   const reader: Pick<Reader, 'listExtra'> = {
@@ -15,7 +15,7 @@ function listing(...answers: (Page<Fields> | null)[]) {
       asked.push(`${path} ${page}`);
       const answer = answers[asked.length - 1];
       if (answer === undefined) throw new Error('asked too often');
-      // The parser is the reader's business; the rows are what it makes.
+      // These rows are parsed already, as a reader returns them.
       return answer as Page<never> | null;
     },
   };

@@ -12,7 +12,7 @@ const ada: Doc = { kind: 'User', username: 'new@example.com', backend: 'Staff', 
 
 const manyOf = (username: string): Doc => ({ kind: 'Users', users: [username], group: 'a' });
 
-/** A site with the demo data and a backend that takes new users. */
+/** A site with the demo data and a backend in which users can be created. */
 async function withStaff(backend: object = {}, options: SiteOptions = {}): Promise<Site> {
   const seed = loadSeed('demo');
   const [first] = seed.backends;
@@ -22,7 +22,7 @@ async function withStaff(backend: object = {}, options: SiteOptions = {}): Promi
   return await site({ seed, ...options });
 }
 
-/** The one change of a plan. */
+/** The only change of the plan for a document. */
 async function changeOf(at: Site, document: Doc): Promise<Change | undefined> {
   return (await at.plan(document)).changes[0];
 }
@@ -53,7 +53,7 @@ describe('a new user', () => {
       roles: [{ id: ids.member }],
     });
     expect(todo(await at.plan())).toEqual([]);
-    // The password is only for a creation.
+    // The password is used only at creation.
     expect(todo(await at.plan({ ...document, password: 'another password' }))).toEqual([]);
   });
 
@@ -111,9 +111,9 @@ describe('a new user', () => {
     ],
   ])('gets with the next plan %s', async (_, backend, document) => {
     const at = await withStaff(backend);
-    const { plan, said } = await at.apply(document);
+    const { plan, statuses } = await at.apply(document);
     expect(plan.changes).toMatchObject([{ warnings: [{ code: 'follows' }] }]);
-    expect(Object.values(said)).toEqual(['applied']);
+    expect(Object.values(statuses)).toEqual(['applied']);
     expect(todo((await at.apply()).plan)).toEqual([expect.stringMatching(/^update User/)]);
     const made = Object.keys(backend).length > 0 ? 2 : 0;
     expect(rowOf(at)?.organizations).toHaveLength(made);
@@ -142,7 +142,7 @@ describe('a user with "state: absent"', () => {
   it('is deleted by username or id, once, and not created again by an undo', async () => {
     const at = await withStaff();
     await at.apply(ada);
-    const { plan, said, run } = await at.apply({
+    const { plan, statuses, run } = await at.apply({
       kind: 'User',
       username: 'new@example.com',
       state: 'absent',
@@ -150,7 +150,7 @@ describe('a user with "state: absent"', () => {
     expect(plan.changes).toMatchObject([
       { action: 'delete', destructions: [expect.stringMatching(/deletes the user/)] },
     ]);
-    expect(Object.values(said)).toEqual(['applied']);
+    expect(Object.values(statuses)).toEqual(['applied']);
     expect(todo(await at.plan())).toEqual([]);
     expect(todo(await at.plan({ kind: 'User', id: ids.nobody, state: 'absent' }))).toEqual([]);
     const undone = await at.undo(run);

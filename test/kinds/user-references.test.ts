@@ -31,7 +31,7 @@ const organizations = new Catalog(
 );
 const bare: Fields = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
 
-/** What becomes of a user of whom a manifest says this, on a server that has the lists. */
+/** The change for a user with the declared fields, on a server that has the lists. */
 function change(fields: Fields, present: Fields = {}, known: Known = {}, parts: Partial<Declared> = {}) {
   return changeFor(declared('User', identity, fields, parts), {
     live: live(identity, { ...bare, ...present }),
@@ -55,7 +55,7 @@ describe('an id with another name on the server', () => {
   it.each(cases)('blocks: %j', (fields, called, not) => {
     const reason = `${called} on the server, not "${not}": correct the id or the name`;
     expect(change(fields)).toMatchObject({ action: 'blocked', reason, requests: [], fields: [] });
-    // Even where the user has it already, since the manifest would say what isn't so.
+    // Blocked even if the user is a member already, because the manifest is wrong.
     const had = { ...fields, organizations: [{ id: 'o2', name: 'globex' }], ...fields };
     expect(change(fields, had)).toMatchObject({ action: 'blocked', reason });
   });
@@ -94,7 +94,7 @@ describe('an id with another name on the server', () => {
     for (const name of ['globex', 'hooli', 'never']) {
       expect(member(name).reason).toContain(`is called "acme" on the server, not "${name}"`);
     }
-    // A former name of a scope's id is none that can stand.
+    // Scopes have no accepted former names.
     expect(change({ authorized_scopes: [{ id: 's1', name: 'initech' }] }).action).toBe('blocked');
   });
 

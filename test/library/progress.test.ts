@@ -57,7 +57,7 @@ describe('the progress callbacks of a program', () => {
   });
 
   test('are not called if nothing is requested', async () => {
-    const at = await site({ uses: 'documented' });
+    const at = await site({ idopsProfile: 'documented' });
     await at.declare({ kind: 'KeyPair', id: ids.firstKey, is_default: true });
     const told: string[] = [];
     const tell = (): unknown => told.push('told');

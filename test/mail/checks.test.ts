@@ -161,9 +161,9 @@ describe('a body beyond the limits', () => {
     `<img src="${word}">`,
     `<a href="javascript:${word}">`,
   ])('is not repeated in its message (%#)', (body) => {
-    const said = messages({ txt: body, html: body });
-    expect(said.length).toBeGreaterThan(0);
-    for (const message of said) expect(message.length).toBeLessThan(500);
+    const found = messages({ txt: body, html: body });
+    expect(found.length).toBeGreaterThan(0);
+    for (const message of found) expect(message.length).toBeLessThan(500);
   });
 });
 

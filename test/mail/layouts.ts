@@ -1,4 +1,4 @@
-/** Bodies of the shape that layout tools give to transactional emails: nested tables, VML, inlined styles. */
+/** Bodies as layout tools generate them for transactional emails: nested tables, VML, inlined styles. */
 
 const head = (
   title: string,
@@ -35,7 +35,7 @@ const row = (index: number) => `
             </tr>
           </table>`;
 
-/** A layout of about so many KB; it uses `{{ user.username }}`, `{{ action_url }}` and one section. */
+/** A layout of about the given size. It uses `{{ user.username }}`, `{{ action_url }}` and one section. */
 export function layout(kilobytes: number, title = 'Reset your password'): string {
   const rows: string[] = [];
   let size = 0;
@@ -57,7 +57,7 @@ export function layout(kilobytes: number, title = 'Reset your password'): string
 `;
 }
 
-/** The text that belongs to a layout. */
+/** The text body of a layout. */
 export const layoutText = `{{ preheader }}
 
 Hello {{ user.username }}, go on at {{ action_url }}

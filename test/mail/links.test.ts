@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkTemplate } from '../../src/mail/checks.js';
 import { changedLinks } from '../../src/mail/links.js';
 
-/** The links of one body that change, `!` before those that lead elsewhere. */
+/** The changed links of one body, with `!` before suspicious ones. */
 function changes(body: 'txt' | 'html', before: string | null, after: string): string[] {
   return changedLinks({ [body]: before }, { [body]: after }).map(
     ({ from, to, isSuspicious }) => `${isSuspicious ? '! ' : ''}${from} → ${to}`,
@@ -16,7 +16,7 @@ describe('the links of an email', () => {
   const seen = link('{{ url }}');
 
   it.each([
-    // An address of the server within another one.
+    // The server's address as part of another one.
     ['{{ url }}', evil, true],
     ['{{ url }}', '?u={{ url }}', true],
     // Another host.
@@ -43,7 +43,7 @@ describe('the links of an email', () => {
     [seen, `{{=<% %>=}}${link('https://evil.example/?<% url %>')}`, [`! {{ url }} → ${stolen}`]],
     [outlook('{{ url }}'), outlook(stolen), [`! {{ url }} → ${stolen}`]],
     ['<form action="https://a.b">', '<form action="https://c.d">', ['! https://a.b → https://c.d']],
-    // No change, or none of a link.
+    // No link changes.
     [seen, `<h1>Hi {{ name }}</h1>${link(' {{{url}}} ')}`, []],
     [link('a') + link('b'), link('b') + link('a'), []],
     ['<img src="data:image/png;base64,AAAA">', '<img src="data:image/png;base64,BBBB">', []],

@@ -8,7 +8,7 @@ import { Opaque, type TemplateValue } from '../../src/mail/template.js';
 const raises = null;
 const address = 'https://example.com/?a=1&amp;b=2';
 
-/** What Mustachex 0.0.2 made of each template, run for real, with the user below and an address. */
+/** Real output of Mustachex 0.0.2 for each template, with the data below. */
 const seen: readonly (readonly [template: string, text: string | null])[] = [
   ['{{{ user.username }}}', ''],
   ['{{& user.username }}', ''],
@@ -134,7 +134,7 @@ const data: { readonly [name: string]: TemplateValue } = {
   },
 };
 
-/** The text; null where the server would raise. */
+/** The rendered text; null if the server would raise. */
 function rendered(template: string): string | null {
   const parsed = parseMustachex(template);
   if ('syntax' in parsed) return raises;
@@ -227,7 +227,7 @@ describe('the checks of a body that Boruta renders', () => {
   });
 
   it.each([
-    // An inverted section has nothing to fill in.
+    // The inverted section is for users without a group, and its link is empty.
     ['{{#user.group}}{{ url }}{{/user.group}}{{^user.group}}{{ url }}{{/user.group}}', null, some],
     ['{{#user.group}}{{ url }}{{/user.group}}', null, some],
     ['Hello', '<p>{{#user.metadata.vip}}{{ url }}{{/user.metadata.vip}}</p>', some],

@@ -86,7 +86,7 @@ const bodies: readonly (readonly [string, Body])[] = [
   ['names of many steps', repeated((at) => `{{${'n.'.repeat(30)}${at}}} and something else`)],
 ];
 
-/** What the process has spent on a task, in microseconds: no other process can make it more. */
+/** The CPU time of a task in microseconds, which other processes don't affect. */
 function spent(task: () => unknown): number {
   const before = process.cpuUsage();
   task();
@@ -95,7 +95,7 @@ function spent(task: () => unknown): number {
 }
 
 const small = 16_000;
-/** Far enough apart for what squares to stand out from the collection of garbage, which takes more for larger heaps. */
+/** Large enough to distinguish quadratic time from garbage collection, which is slower for larger heaps. */
 const factor = 16;
 
 describe('checking and rewriting take time in proportion to the size', () => {
@@ -112,7 +112,7 @@ describe('checking and rewriting take time in proportion to the size', () => {
     };
     all(make(small));
     const base = least(small, 3);
-    // Squared, it would be 256 times as much; half of that is in proportion and a bad moment.
+    // Quadratic time would be 256 times as much. Up to half of that counts as proportional.
     const bound = (Math.max(base, 2000) * factor ** 2) / 2;
     const once = least(small * factor, 1);
     expect(once > bound ? least(small * factor, 3) : once).toBeLessThan(bound);

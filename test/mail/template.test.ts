@@ -134,7 +134,7 @@ describe('the place of a tag', () => {
 });
 
 describe('a tag or a section that is never closed', () => {
-  /** The words of the library about a body, and where it noticed. */
+  /** The library's error message about a body, and its offset. */
   const noticed = (body: string): { words: string; offset: number } | undefined => {
     try {
       new Mustache.Writer().parse(body);

@@ -22,23 +22,23 @@ function declaredTemplate(fields: Fields, absent = false): Declared {
   };
 }
 
-/** The document, with other places within its fields. */
+/** The document with other places within its fields. */
 function within(document: Declared, places: Declared['places']['within']): Declared {
   return { ...document, places: { ...document.places, within: places } };
 }
 
-/** A document that mentions no body, so that nothing said of one has a place in it. */
+/** A document that declares no body, so that problems of bodies have no place. */
 const document = declaredTemplate({});
 
-/** What is questionable about declared templates. */
-function checked(declared: readonly Declared[], given: Omit<BodyChecks, 'profile'>) {
+/** The problems of declared templates. */
+function problemsOf(declared: readonly Declared[], given: Omit<BodyChecks, 'profile'>) {
   return checkDeclaredTemplates(declared, { profile: 'documented', ...given }, undefined);
 }
 
 type Levels = Parameters<typeof templateWarnings>[2]['levels'];
 
-/** What is questionable about a template that is to be changed. */
-function questionable(change: Parameters<typeof templateWarnings>[0], levels: Levels = {}, of = document) {
+/** The warnings of a changed template. */
+function warningsOf(change: Parameters<typeof templateWarnings>[0], levels: Levels = {}, of = document) {
   return templateWarnings(change, of, { checkTemplate, levels, profile: 'documented' });
 }
 
@@ -50,19 +50,19 @@ const lost = {
 describe('warnings of a changed template', () => {
   it("compare with the server's body", () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(questionable(change)).toEqual({ warnings: [lost], errors: [] });
+    expect(warningsOf(change)).toEqual({ warnings: [lost], errors: [] });
   });
 
   it('can be errors, or silenced', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(questionable(change, { 'lost-placeholder': 'error' })).toEqual({ warnings: [], errors: [lost] });
-    expect(questionable(change, { 'lost-placeholder': 'off' })).toEqual({ warnings: [], errors: [] });
+    expect(warningsOf(change, { 'lost-placeholder': 'error' })).toEqual({ warnings: [], errors: [lost] });
+    expect(warningsOf(change, { 'lost-placeholder': 'off' })).toEqual({ warnings: [], errors: [] });
   });
 
   it('consider the body that stays', () => {
     const html = '<meta charset="utf-8">{{ a }}';
     const change = templateChange({ txt_content: '{{ a }}', html_content: html }, { txt_content: 'x' });
-    expect(questionable(change, { 'lost-placeholder': 'off' }).warnings).toEqual([
+    expect(warningsOf(change, { 'lost-placeholder': 'off' }).warnings).toEqual([
       { code: 'placeholder-mismatch', message: 'only the html body has {{ a }}' },
     ]);
   });
@@ -72,7 +72,7 @@ describe('warnings of a changed template', () => {
     const live = templateChange({ txt_content: long }, { txt_content: 'x' });
     const own = templateChange({ txt_content: 'x' }, { txt_content: long });
     const codes = (change: typeof live, level: 'error' | 'off') => {
-      const { warnings, errors } = questionable(change, { 'body-too-large': level });
+      const { warnings, errors } = warningsOf(change, { 'body-too-large': level });
       return { warnings: warnings.map(({ code }) => code), errors: errors.map(({ code }) => code) };
     };
     expect(codes(live, 'error')).toEqual({ warnings: ['body-too-large'], errors: [] });
@@ -82,13 +82,13 @@ describe('warnings of a changed template', () => {
 
   it('quote nothing from a secret', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{#secret') });
-    expect(questionable(change)).toEqual({ warnings: [], errors: [] });
+    expect(warningsOf(change)).toEqual({ warnings: [], errors: [] });
   });
 
   it('are only about templates that will be updated', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(questionable({ ...change, action: 'blocked' }).warnings).toEqual([]);
-    expect(questionable({ ...change, kind: 'Client' }).warnings).toEqual([]);
+    expect(warningsOf({ ...change, action: 'blocked' }).warnings).toEqual([]);
+    expect(warningsOf({ ...change, kind: 'Client' }).warnings).toEqual([]);
   });
 });
 
@@ -103,13 +103,13 @@ describe('a warning of a changed template', () => {
       return { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3, length: 1, text: 'x' };
     });
     const place = { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3 };
-    expect(questionable(change, {}, declared).warnings).toMatchObject([{ code: 'image-without-alt', place }]);
+    expect(warningsOf(change, {}, declared).warnings).toMatchObject([{ code: 'image-without-alt', place }]);
     expect(parts).toEqual([{ start: 22, end: 39 }]);
   });
 
   it('has every place up to a limit, and the number of the others', () => {
     const images = (count: number) => `<meta charset="utf-8">${'<img>'.repeat(count)}`;
-    const told = (count: number) => {
+    const problemWith = (count: number) => {
       const change = templateChange({}, { html_content: images(count) });
       const declared = within(declaredTemplate({ html_content: images(count) }), (_, part) => ({
         file: 'a.html',
@@ -117,26 +117,26 @@ describe('a warning of a changed template', () => {
         column: (part?.start ?? 0) + 1,
         length: 1,
       }));
-      const [warning] = questionable(change, {}, declared).warnings;
-      const [problem] = checked([declared], { checkTemplate, levels: {} });
+      const [warning] = warningsOf(change, {}, declared).warnings;
+      const [problem] = problemsOf([declared], { checkTemplate, levels: {} });
       expect(problem?.places.map(({ column }) => column)).toEqual(
         (warning?.places ?? [warning?.place]).map((place) => place?.column),
       );
       expect(problem?.morePlaces).toBe(warning?.morePlaces);
       return warning;
     };
-    expect(told(1)).toMatchObject({ place: { column: 23 } });
-    expect(told(1)).not.toHaveProperty('places');
-    expect(told(3)?.places?.map(({ column }) => column)).toEqual([23, 28, 33]);
-    expect(told(3)).not.toHaveProperty('morePlaces');
-    expect(told(60)?.places).toHaveLength(50);
-    expect(told(60)?.morePlaces).toBe(10);
+    expect(problemWith(1)).toMatchObject({ place: { column: 23 } });
+    expect(problemWith(1)).not.toHaveProperty('places');
+    expect(problemWith(3)?.places?.map(({ column }) => column)).toEqual([23, 28, 33]);
+    expect(problemWith(3)).not.toHaveProperty('morePlaces');
+    expect(problemWith(60)?.places).toHaveLength(50);
+    expect(problemWith(60)?.morePlaces).toBe(10);
   });
 
-  it("has one place if its parts can't be told apart", () => {
+  it("has one place if its parts can't be problemWith apart", () => {
     const body = `<meta charset="utf-8">${'<img>'.repeat(60)}`;
     const change = templateChange({}, { html_content: body });
-    const [warning] = questionable(change, {}, declaredTemplate({ html_content: body })).warnings;
+    const [warning] = warningsOf(change, {}, declaredTemplate({ html_content: body })).warnings;
     expect(warning).toMatchObject({ code: 'image-without-alt', place: { line: 3 } });
     expect(warning).not.toHaveProperty('places');
     expect(warning).not.toHaveProperty('morePlaces');
@@ -144,7 +144,7 @@ describe('a warning of a changed template', () => {
 
   it("has no place if the body is the server's", () => {
     const change = templateChange({ html_content: html }, { txt_content: '{{ b }}' });
-    const { warnings } = questionable(change, {}, declaredTemplate({ txt_content: '{{ b }}' }));
+    const { warnings } = warningsOf(change, {}, declaredTemplate({ txt_content: '{{ b }}' }));
     expect(warnings.map(({ code, place }) => [code, place?.line])).toEqual([
       ['placeholder-mismatch', 2],
       ['image-without-alt', undefined],
@@ -154,7 +154,7 @@ describe('a warning of a changed template', () => {
 
 describe('problems of declared templates', () => {
   it('have their place in the body that they are about', () => {
-    const problems = checked([declaredTemplate({ txt_content: '{{#a}}', html_content: 'x' })], {
+    const problems = problemsOf([declaredTemplate({ txt_content: '{{#a}}', html_content: 'x' })], {
       checkTemplate,
       levels: { 'template-syntax': 'error' },
     });
@@ -166,15 +166,15 @@ describe('problems of declared templates', () => {
 
   it('have places in both bodies if they are about both', () => {
     const fields = { txt_content: '{{a}}', html_content: '<meta charset="utf-8">' };
-    const [problem] = checked([declaredTemplate(fields)], { checkTemplate, levels: {} });
+    const [problem] = problemsOf([declaredTemplate(fields)], { checkTemplate, levels: {} });
     expect(problem?.places.map(({ line }) => line)).toEqual([2, 3]);
   });
 
   it('are not looked for in a deleted template, or if the check is off', () => {
     expect(
-      checked([declaredTemplate({ txt_content: '{{#a}}' }, true)], { checkTemplate, levels: {} }),
+      problemsOf([declaredTemplate({ txt_content: '{{#a}}' }, true)], { checkTemplate, levels: {} }),
     ).toEqual([]);
     const declared = [declaredTemplate({ txt_content: '{{#a}}' })];
-    expect(checked(declared, { checkTemplate, levels: { 'template-syntax': 'off' } })).toEqual([]);
+    expect(problemsOf(declared, { checkTemplate, levels: { 'template-syntax': 'off' } })).toEqual([]);
   });
 });

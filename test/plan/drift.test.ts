@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Fields, HashedSecret, Sensitive, type Value } from '../../src/base/values.js';
 import { countDrift, isDrifted, shareOf } from '../../src/plan/drift.js';
 import type { Change, FieldChange } from '../../src/plan/plan.js';
+import { ids } from '../demo-ids.js';
 import { changeOf, fieldOf, planOf } from '../report/plans.js';
-import { ids } from '../sandbox/asking.js';
 import { boruta, changeFor, declared, live, recorded } from './fixtures.js';
 
 type Drift = FieldChange['drift'];
@@ -11,7 +11,7 @@ type Drift = FieldChange['drift'];
 const id = ids.ada;
 const lists = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
 
-/** What a plan says by path, where a run left some fields of a user, others are there and others are declared. */
+/** The drift by path, given the fields of a user that a run left, the present ones and the declared ones. */
 function driftOf(left: Fields, now: Fields, asked: Fields): [string, Drift | undefined][] {
   const change = changeFor(declared('User', { id }, asked), {
     live: live({ id }, { ...lists, ...now }),
@@ -22,7 +22,7 @@ function driftOf(left: Fields, now: Fields, asked: Fields): [string, Drift | und
   return change.fields.map(({ path, drift }) => [path, drift]);
 }
 
-/** What it says was left. */
+/** The recorded value of each drift, by path. */
 function drift(...given: Parameters<typeof driftOf>): { [path: string]: Value | undefined } {
   return Object.fromEntries(driftOf(...given).map(([path, drift]) => [path, drift?.recorded]));
 }

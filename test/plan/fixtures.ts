@@ -16,7 +16,7 @@ export const boruta: Profile = profileOf('boruta');
 
 const place = { file: 'manifests/all.yaml', line: 3, column: 1, length: 4 };
 
-/** A document as the loader gives it, and what a test says instead. */
+/** A document as the loader returns it; `parts` replaces members. */
 export function declared(
   kind: KindName,
   identity: Identity,
@@ -27,12 +27,12 @@ export function declared(
   return { kind, identity, fields, absent: false, whole: [], ignored: [], places, ...parts };
 }
 
-/** An object as the server showed it. */
+/** An object as observed on the server. */
 export function live(identity: Identity, fields: Fields, parts: Partial<Live> = {}): Live {
   return { exists: true, identity, fields, ...parts };
 }
 
-/** An object as the state knows it. */
+/** An object as recorded in the state. */
 export function recorded(fields: Fields, parts: Partial<Recorded> = {}): Recorded {
   return {
     fields,
@@ -54,7 +54,7 @@ export interface Known {
   readonly assert?: boolean;
 }
 
-/** What is to be done for one document, given what is known. */
+/** The change for one document, compared with what is known. */
 export function changeFor(document: Declared, known: Known = {}): Change {
   const address = `${document.kind}/${Object.values(document.identity).join('/')}`;
   return compare({

@@ -26,7 +26,7 @@ const resources = {
   'User/v': { kind: 'User', fields: { authorized_scopes: [{ id: 's1', name: 'users:manage:all' }] } },
 };
 
-/** What a change of a user gives, by these settings. */
+/** The privileges that a change of a user grants, under the given settings. */
 function privilegesOf(
   wanted: Fields,
   {

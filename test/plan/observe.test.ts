@@ -4,8 +4,8 @@ import { observe } from '../../src/plan/observe.js';
 import { type Doc, ids, type Site, site } from '../boruta/site.js';
 import { boruta } from './fixtures.js';
 
-/** What a plan told whoever watches, and what it asked the server, in the order in which it happened. */
-async function watched(at: Site, ...documents: readonly Doc[]): Promise<string[]> {
+/** The progress events and requests of a plan, in chronological order. */
+async function eventsOf(at: Site, ...documents: readonly Doc[]): Promise<string[]> {
   await at.declare(...documents);
   const events: string[] = [];
   at.fault = ({ path }) => {
@@ -36,10 +36,10 @@ describe('progress counts the reads', () => {
     'organizations and templates with the profile %s',
     async (profile) => {
       const at = await site({ profile, concurrency: 1 });
-      expect(await watched(at, ...organizations)).toEqual(['Observing 1', 'organizations', 'step', 'end']);
+      expect(await eventsOf(at, ...organizations)).toEqual(['Observing 1', 'organizations', 'step', 'end']);
       const types = ['tx_code', 'reset_password_instructions'];
       const reads = types.flatMap((type) => [`${emails}/${type}`, 'step']);
-      expect(await watched(at, ...types.map(template))).toEqual(['Observing 2', ...reads, 'end']);
+      expect(await eventsOf(at, ...types.map(template))).toEqual(['Observing 2', ...reads, 'end']);
     },
   );
 
@@ -50,23 +50,23 @@ describe('progress counts the reads', () => {
       ...reads.flatMap((read) => [read, 'step']),
       'end',
     ];
-    // A user is sent whole there, with all that it refers to.
+    // Boruta needs the whole user, so the lists that it refers to are read.
     const users = counted('organizations', `users/${ids.ada}`, `users/${ids.nobody}`);
-    expect(await watched(at, user(ids.ada), user(ids.nobody))).toEqual(users);
+    expect(await eventsOf(at, user(ids.ada), user(ids.nobody))).toEqual(users);
     const pairs = [ids.firstKey, ids.secondKey, ids.thirdKey].map(keyPair);
-    expect(await watched(at, ...pairs)).toEqual(counted('key-pairs'));
+    expect(await eventsOf(at, ...pairs)).toEqual(counted('key-pairs'));
     const clients = counted(`clients/${ids.portal}`, `clients/${ids.wallet}`);
-    expect(await watched(at, client(ids.portal), client(ids.wallet))).toEqual(clients);
+    expect(await eventsOf(at, client(ids.portal), client(ids.wallet))).toEqual(clients);
   });
 
   test("no users, key pairs and clients, if the profile can't read them", async () => {
     const at = await site({ profile: 'documented', concurrency: 1 });
-    expect(await watched(at, user(ids.ada), keyPair(ids.firstKey), client(ids.portal))).toEqual([]);
+    expect(await eventsOf(at, user(ids.ada), keyPair(ids.firstKey), client(ids.portal))).toEqual([]);
   });
 
   test("a key pair that the list doesn't show, with the list", async () => {
     const at = await site({ concurrency: 1 });
-    const events = await watched(at, keyPair(ids.firstKey), keyPair(ids.nobody));
+    const events = await eventsOf(at, keyPair(ids.firstKey), keyPair(ids.nobody));
     expect(events).toEqual(['Observing 1', 'key-pairs', `key-pairs/${ids.nobody}`, 'step', 'end']);
   });
 
@@ -97,7 +97,7 @@ describe('progress counts the reads', () => {
 
   test('each list with references, once', async () => {
     const at = await site({ concurrency: 1 });
-    const events = await watched(
+    const events = await eventsOf(
       at,
       ...organizations,
       { ...user(ids.ada), organizations: ['acme'], authorized_scopes: [{ id: ids.billingRead }] },

@@ -20,7 +20,7 @@ async function stored(plan: Plan, redactName = same): Promise<StoredPlan> {
   };
 }
 
-/** What is said of a plan that was stored and is another one now. */
+/** The messages about a stored plan that differs from the present one. */
 async function stale(before: Plan, now: Plan): Promise<string[]> {
   const problems = await staleness(await stored(before), now);
   for (const problem of problems) expect(problem.code).toBe('stale-plan');
@@ -154,7 +154,7 @@ describe('a file', () => {
         planOf([{ ...change, apply: { ...change.apply, before: { ...before, label: 'hunter3hunter3' } } }]),
       ].map(async (plan) => (await seal(plan, options, same)).objects[0]?.observed),
     );
-    // It would be the same everywhere if it weren't salted with the server's address.
+    // The hash is salted with the server's address, so it differs between servers.
     expect(sealed).not.toBe(elsewhere);
     expect(sealed).not.toBe(other);
   });
@@ -185,10 +185,10 @@ describe('a file', () => {
     ['[]', none],
     ['null', none],
     ['{"format_version": "2"}', `${none} (see format_version)`],
-    // The JSON of a plan, which says nothing of applying.
+    // The JSON of a plan that wasn't stored lacks the member `apply`.
     [`${shown}}`, `${none} (see apply)`],
     [`${shown},"apply":${apply}}`, `${none} (see apply.prune)`],
-  ])('that is %s is refused', (text, said) => {
-    expect(message(text)).toBe(`plan.json can't be used: ${said}`);
+  ])('that is %s is refused', (text, reason) => {
+    expect(message(text)).toBe(`plan.json can't be used: ${reason}`);
   });
 });

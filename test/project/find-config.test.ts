@@ -8,7 +8,7 @@ import { temporaryFolder } from '../cleanups.js';
 let top: string;
 let deep: string;
 
-/** A folder with one two floors below, and nothing else. */
+/** A folder that contains only a deeply nested one. */
 beforeEach(async () => {
   top = await temporaryFolder('find');
   deep = join(top, 'repository/manifests/emails');

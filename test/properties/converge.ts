@@ -3,18 +3,18 @@ import { kinds } from '../../src/kinds/index.js';
 import { type Plan, summarize } from '../../src/plan/plan.js';
 import { operationPath, operations } from '../../src/server/operations.js';
 import { applyAll } from '../approving.js';
-import type { Place } from './writing.js';
+import type { Workspace } from './workspace.js';
 
-/** A plan, and the run that applied it; null where it had nothing to do. */
+/** A plan, and the run that applied it; null if there was nothing to do. */
 export interface Converged {
   readonly plan: Plan;
   readonly run: string | null;
 }
 
 interface Planned {
-  /** As the server's log has it. */
+  /** `METHOD path`, as in the server's log. */
   readonly request: string;
-  /** Where its kind stands in the order in which kinds are applied. */
+  /** The position of its kind in the order of kinds. */
   readonly level: number;
 }
 
@@ -29,8 +29,8 @@ export function planned(plan: Plan): Planned[] {
   );
 }
 
-/** Plans and applies, and expects of both what every run promises. */
-export async function converge({ sandbox, session, writing }: Place): Promise<Converged> {
+/** Plans and applies, and checks what must hold for every run. */
+export async function converge({ sandbox, session, writing }: Workspace): Promise<Converged> {
   const start = sandbox.requests.length;
   const before = sandbox.snapshot();
   const plan = await session((it) => it.plan());

@@ -6,17 +6,17 @@ import { changeOf, samples } from '../kinds/conformance/samples.js';
 import type { Doc } from '../kinds/generating/values.js';
 import { often } from '../often.js';
 import { converge } from './converge.js';
-import { world } from './generating.js';
-import { inPlace } from './writing.js';
+import { scenario } from './scenario.js';
+import { inWorkspace } from './workspace.js';
 
-/** Takes out of a server's data what the documents mention, and what the server moves along with it. */
-function unmentioned(seed: SandboxSeed, docs: readonly Doc[], plan: Plan): SandboxSeed {
+/** The server's data without what the documents declare and without their side effects. */
+function withoutDeclared(seed: SandboxSeed, docs: readonly Doc[], plan: Plan): SandboxSeed {
   const rest = structuredClone(seed);
-  for (const doc of docs) samples[doc.kind].strip(rest, doc, changeOf(plan, doc));
+  for (const doc of docs) samples[doc.kind].removeDeclared(rest, doc, changeOf(plan, doc));
   return rest;
 }
 
-/** Templates that a document brought into being weren't there to stay as they were. */
+/** Without the templates that were created, which have nothing before to compare with. */
 function withoutNew(after: SandboxSeed, before: SandboxSeed): SandboxSeed {
   const known = new Set(before.templates.map(({ id }) => id));
   return { ...after, templates: after.templates.filter(({ id }) => known.has(id)) };
@@ -24,14 +24,14 @@ function withoutNew(after: SandboxSeed, before: SandboxSeed): SandboxSeed {
 
 it('a plan only reads, apply sends exactly the plan, the next plan is empty, and nothing else is touched', async () => {
   await fc.assert(
-    fc.asyncProperty(world, fc.integer({ min: 1, max: 4 }), async ({ seed, rounds }, pageSize) => {
-      await inPlace({ seed, pageSize }, async (place) => {
-        for (const docs of rounds) {
-          place.declare(docs);
-          const before = place.sandbox.snapshot();
-          const { plan } = await converge(place);
-          const after = withoutNew(place.sandbox.snapshot(), before);
-          expect(unmentioned(after, docs, plan)).toEqual(unmentioned(before, docs, plan));
+    fc.asyncProperty(scenario, fc.integer({ min: 1, max: 4 }), async ({ seed, manifests }, pageSize) => {
+      await inWorkspace({ seed, pageSize }, async (workspace) => {
+        for (const docs of manifests) {
+          workspace.declare(docs);
+          const before = workspace.sandbox.snapshot();
+          const { plan } = await converge(workspace);
+          const after = withoutNew(workspace.sandbox.snapshot(), before);
+          expect(withoutDeclared(after, docs, plan)).toEqual(withoutDeclared(before, docs, plan));
         }
       });
     }),
@@ -41,8 +41,8 @@ it('a plan only reads, apply sends exactly the plan, the next plan is empty, and
 
 it('a server that omits optional fields or adds unknown ones converges the same way', async () => {
   await fc.assert(
-    fc.asyncProperty(world, fc.boolean(), async ({ seed, rounds: [docs = []] }, omits) => {
-      // Where rows come without ids, nothing can be found by name, and absence shows itself as no id.
+    fc.asyncProperty(scenario, fc.boolean(), async ({ seed, manifests: [docs = []] }, omits) => {
+      // If rows have no ids, nothing can be found by name, and a missing id means that a template is absent.
       const findable = docs.filter(
         (doc) =>
           !omits ||
@@ -51,9 +51,9 @@ it('a server that omits optional fields or adds unknown ones converges the same 
             : doc.kind !== 'User' && doc.state !== 'absent'),
       );
       const options = omits ? { omitOptionalFields: true } : { addUnknownFields: true };
-      await inPlace({ seed, ...options }, async (place) => {
-        place.declare(findable);
-        await converge(place);
+      await inWorkspace({ seed, ...options }, async (workspace) => {
+        workspace.declare(findable);
+        await converge(workspace);
       });
     }),
     { numRuns: often(60) },

@@ -4,34 +4,34 @@ import { same, type Value } from '../../src/base/values.js';
 import type { Plan } from '../../src/plan/plan.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { applyAll } from '../approving.js';
+import { ids } from '../demo-ids.js';
 import type { Doc } from '../kinds/generating/values.js';
 import { often } from '../often.js';
-import { ids } from '../sandbox/asking.js';
-import { inPlace } from './writing.js';
+import { inWorkspace } from './workspace.js';
 
-/** What the fields of three objects have. */
+/** Values of the fields of three objects. */
 interface Values {
   readonly label: string | null;
   readonly txt: string;
   readonly html: string;
   readonly group: string;
-  /** Null where the key isn't there. */
+  /** Null if the key is missing. */
   readonly floor: string | null;
   readonly room: string | null;
   readonly organizations: readonly string[];
 }
 
-const few = fc.constantFrom('one', 'two', 'three');
+const word = fc.constantFrom('one', 'two', 'three');
 const values: fc.Arbitrary<Values> = fc.record({
-  label: fc.option(few),
-  txt: few.map((text) => `${text}\n`),
-  html: few.map((text) => `<p>${text}</p>\n`),
-  group: few,
-  floor: fc.option(few),
-  room: fc.option(few),
+  label: fc.option(word),
+  txt: word.map((text) => `${text}\n`),
+  html: word.map((text) => `<p>${text}</p>\n`),
+  group: word,
+  floor: fc.option(word),
+  room: fc.option(word),
   organizations: fc.subarray([ids.acme, ids.globex, ids.initech]),
 });
-/** What no generated value is, so that the first run writes every object. */
+/** Values that are never generated, so that the first run writes every object. */
 const first: Values = {
   label: 'first',
   txt: 'first\n',
@@ -50,7 +50,7 @@ function metadataOf({ floor, room }: Values): { [key: string]: { value: string; 
   return { floor: entry(floor), room: entry(room) };
 }
 
-function docsOf(of: Values, profile: Profile, left: ReadonlySet<string>): Doc[] {
+function docsOf(of: Values, profile: Profile, omitted: ReadonlySet<string>): Doc[] {
   const { label, txt, html, group, organizations } = of;
   const user: Doc = {
     kind: 'User',
@@ -62,14 +62,14 @@ function docsOf(of: Values, profile: Profile, left: ReadonlySet<string>): Doc[] 
   const docs: Doc[] = [
     { kind: 'Organization', id: ids.umbrella, label },
     { kind: 'EmailTemplate', backend_id: ids.backend, type: 'tx_code', txt_content: txt, html_content: html },
-    // A server without a read for users can tell nothing of them.
+    // The documented server can't read users, so it can't show drift of them.
     ...(profile === 'boruta' ? [user] : []),
   ];
-  const kept = (doc: Doc) => Object.entries(doc).filter(([field]) => !left.has(field));
-  return docs.map((doc) => Object.fromEntries(kept(doc)) as Doc);
+  const declaredFields = (doc: Doc) => Object.entries(doc).filter(([field]) => !omitted.has(field));
+  return docs.map((doc) => Object.fromEntries(declaredFields(doc)) as Doc);
 }
 
-/** What somebody makes of the server beside idops. */
+/** Changes the server, as somebody without idops does. */
 async function edit(sandbox: Sandbox, of: Values, profile: Profile): Promise<void> {
   const send = async (method: string, path: string, body?: object): Promise<void> => {
     await fetch(`${sandbox.url}${path}`, {
@@ -80,7 +80,7 @@ async function edit(sandbox: Sandbox, of: Values, profile: Profile): Promise<voi
   };
   const { name } = sandbox.snapshot().organizations.find(({ id }) => id === ids.umbrella) ?? { name: '' };
   await send('PATCH', `/api/organizations/${ids.umbrella}`, { organization: { name, label: of.label } });
-  // Else a half that stays as it is would go back to the built-in text.
+  // Otherwise Boruta replaces an unchanged body with the built-in text.
   if (profile === 'boruta') await send('DELETE', address);
   await send('PATCH', address, { template: { txt_content: of.txt, html_content: of.html } });
   if (profile === 'documented') return;
@@ -96,8 +96,8 @@ async function edit(sandbox: Sandbox, of: Values, profile: Profile): Promise<voi
   });
 }
 
-/** What a plan says of each path: what was left there, or undefined where it says nothing of the server's own change. */
-function toldBy(plan: Plan): Map<string, Value | undefined> {
+/** The drift that a plan reports: each changed path with its recorded value, or undefined if it didn't drift. */
+function reportedDrift(plan: Plan): Map<string, Value | undefined> {
   const elements = (value: Value): Value =>
     Array.isArray(value) ? value.map((one) => (one as { id: string }).id).sort() : value;
   return new Map(
@@ -109,14 +109,14 @@ function toldBy(plan: Plan): Map<string, Value | undefined> {
   );
 }
 
-/** The paths that a plan tells of, and that no manifest declares. */
-function undeclaredIn(plan: Plan): string[] {
+/** The drifted paths in a plan that no manifest declares. */
+function undeclaredPaths(plan: Plan): string[] {
   const fields = plan.changes.flatMap((change) => change.fields);
   return fields.flatMap(({ path, drift }) => (drift?.declared === 'nowhere' ? [path] : [])).sort();
 }
 
-/** The same, by comparing what was left, what is there and what is declared. */
-function wantedOf(
+/** The expected drift, computed from the values that were recorded, are present and are declared. */
+function expectedDrift(
   [was, now, asked]: readonly [Values, Values, Values],
   profile: Profile,
   undeclared: ReadonlySet<string>,
@@ -152,18 +152,18 @@ it('drift is exactly what differs from the values that the last run left', async
       values,
       fc.subarray(['label', 'txt_content', 'group', 'metadata', 'organizations']),
       async (profile, was, now, asked, undeclared) => {
-        await inPlace({ profile }, async (place) => {
+        await inWorkspace({ profile }, async (workspace) => {
           for (const of of [first, was]) {
-            place.declare(docsOf(of, profile, new Set()));
-            await place.writing(async (session) => await applyAll(session, await session.plan()));
+            workspace.declare(docsOf(of, profile, new Set()));
+            await workspace.writing(async (session) => await applyAll(session, await session.plan()));
           }
-          await edit(place.sandbox, now, profile);
-          place.declare(docsOf(asked, profile, new Set(undeclared)));
-          const plan = await place.session((session) => session.plan());
-          expect(toldBy(plan)).toEqual(wantedOf([was, now, asked], profile, new Set(undeclared)));
-          // What the user had from the beginning went by hand.
-          const isTold = profile === 'boruta' && !undeclared.includes('metadata');
-          expect(undeclaredIn(plan)).toEqual(isTold ? ['metadata.department', 'metadata.phone'] : []);
+          await edit(workspace.sandbox, now, profile);
+          workspace.declare(docsOf(asked, profile, new Set(undeclared)));
+          const plan = await workspace.session((session) => session.plan());
+          expect(reportedDrift(plan)).toEqual(expectedDrift([was, now, asked], profile, new Set(undeclared)));
+          // The edit removed the initial metadata of the user.
+          const isReported = profile === 'boruta' && !undeclared.includes('metadata');
+          expect(undeclaredPaths(plan)).toEqual(isReported ? ['metadata.department', 'metadata.phone'] : []);
         });
       },
     ),

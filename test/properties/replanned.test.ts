@@ -1,15 +1,15 @@
 import { expect, it, vi } from 'vitest';
 import { Catalog } from '../../src/kinds/catalog.js';
 import { applyAll } from '../approving.js';
-import { ids } from '../sandbox/asking.js';
-import { inPlace } from './writing.js';
+import { ids } from '../demo-ids.js';
+import { inWorkspace } from './workspace.js';
 
 it('reads all documents no more often if many changes are planned again', async () => {
   const labels = [ids.acme, ids.globex, ids.initech, ids.umbrella];
-  // All documents are looked at for what they make of the organizations.
+  // Each pass over all documents calls this once.
   const looks = vi.spyOn(Catalog.prototype, 'afterPlan');
   try {
-    await inPlace({ profile: 'boruta' }, async ({ declare, writing, sandbox }) => {
+    await inWorkspace({ profile: 'boruta' }, async ({ declare, writing, sandbox }) => {
       declare(labels.map((id) => ({ kind: 'Organization' as const, id, label: 'New' })));
       await writing(async (it) => {
         const plan = await it.plan();

@@ -4,18 +4,18 @@ import { summarize } from '../../src/plan/plan.js';
 import { applyAll } from '../approving.js';
 import { often } from '../often.js';
 import { planned } from './converge.js';
-import { world } from './generating.js';
-import { inPlace } from './writing.js';
+import { scenario } from './scenario.js';
+import { inWorkspace } from './workspace.js';
 
 it('parallel shards send the whole plan once, under one run, and the next plan is empty', async () => {
   await fc.assert(
     fc.asyncProperty(
-      world,
+      scenario,
       fc.integer({ min: 2, max: 5 }),
       fc.constantFrom(1, 500),
-      async ({ seed, rounds }, count, pageSize) => {
-        await inPlace({ seed, pageSize }, async ({ sandbox, declare, session, writing }) => {
-          for (const [round, docs] of rounds.entries()) {
+      async ({ seed, manifests }, count, pageSize) => {
+        await inWorkspace({ seed, pageSize }, async ({ sandbox, declare, session, writing }) => {
+          for (const [round, docs] of manifests.entries()) {
             declare(docs);
             const whole = await session((it) => it.plan());
             const start = sandbox.requests.length;

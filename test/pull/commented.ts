@@ -1,38 +1,38 @@
 import fc from 'fast-check';
 import type { Json } from '../../src/base/values.js';
 
-/** An element of a list, or a member of a map, as it stands in a text, with comments that say what they belong to. */
+/** An element of a list, or a member of a map, whose comments contain its id. */
 export interface Member {
   readonly id: string;
-  /** Whether it has a comment of its own above it, one behind it, and one above it that is about nothing. */
-  readonly own: boolean;
-  readonly trail: boolean;
-  readonly free: boolean;
+  /** Whether it has a comment directly above, a comment at the end of its line, and a detached comment above. */
+  readonly hasOwnComment: boolean;
+  readonly hasTrailing: boolean;
+  readonly hasFree: boolean;
   readonly inner: Members | undefined;
-  /** What becomes of it. */
-  readonly goes: boolean;
+  /** Whether the edit removes it. */
+  readonly isRemoved: boolean;
 }
 
 export interface Members {
   readonly sort: 'list' | 'map';
   readonly members: readonly Member[];
-  /** Those that come, behind how many of the others. */
-  readonly come: readonly { readonly id: string; readonly behind: number }[];
+  /** Members that the edit adds, each behind the given number of present ones. */
+  readonly added: readonly { readonly id: string; readonly behind: number }[];
 }
 
-/** How a text is laid out. */
-export interface Look {
+/** The formatting of a text. */
+export interface TextStyle {
   readonly style: 'block' | 'line';
   readonly step: number;
-  readonly flat: boolean;
+  readonly isFlat: boolean;
   readonly quotes: '' | "'" | '"';
   readonly crlf: boolean;
 }
 
-export const look: fc.Arbitrary<Look> = fc.record({
+export const textStyle: fc.Arbitrary<TextStyle> = fc.record({
   style: fc.constantFrom('block', 'block', 'block', 'line'),
   step: fc.constantFrom(2, 4),
-  flat: fc.boolean(),
+  isFlat: fc.boolean(),
   quotes: fc.constantFrom('', "'", '"'),
   crlf: fc.boolean(),
 });
@@ -40,7 +40,7 @@ export const look: fc.Arbitrary<Look> = fc.record({
 interface Shape {
   readonly sort: 'list' | 'map';
   readonly members: readonly (Omit<Member, 'id' | 'inner'> & { readonly inner: Shape | null })[];
-  readonly come: readonly number[];
+  readonly added: readonly number[];
 }
 
 const { shape } = fc.letrec<{ shape: Shape }>((tie) => ({
@@ -48,48 +48,48 @@ const { shape } = fc.letrec<{ shape: Shape }>((tie) => ({
     sort: fc.constantFrom('list', 'map'),
     members: fc.array(
       fc.record({
-        own: fc.boolean(),
-        trail: fc.boolean(),
-        free: fc.boolean(),
-        goes: fc.boolean(),
+        hasOwnComment: fc.boolean(),
+        hasTrailing: fc.boolean(),
+        hasFree: fc.boolean(),
+        isRemoved: fc.boolean(),
         inner: fc.option(tie('shape'), { maxDepth: 2, depthIdentifier: 'members' }),
       }),
       { minLength: 1, maxLength: 4 },
     ),
-    come: fc.array(fc.nat({ max: 4 }), { maxLength: 2 }),
+    added: fc.array(fc.nat({ max: 4 }), { maxLength: 2 }),
   }),
 }));
 
-/** Maps and lists in each other, in which every member has a name of its own. */
+/** Nested maps and lists, in which every member has a unique name. */
 export const members: fc.Arbitrary<Members> = shape.map((made) => {
   let count = 0;
   const name = (): string => {
     count += 1;
     return `m${count}`;
   };
-  const named = ({ sort, members: list, come }: Shape): Members => ({
+  const named = ({ sort, members: list, added }: Shape): Members => ({
     sort,
     members: list.map(({ inner, ...rest }) => ({
       ...rest,
       id: name(),
       inner: inner === null ? undefined : named(inner),
     })),
-    come: come.map((behind) => ({ id: name(), behind })),
+    added: added.map((behind) => ({ id: name(), behind })),
   });
   return named(made);
 });
 
-/** What is said, before or after the changes. */
-export function said({ sort, members: list, come }: Members, when: 'before' | 'after'): Json {
+/** The value before or after the edit. */
+export function valueAt({ sort, members: list, added }: Members, when: 'before' | 'after'): Json {
   const all: [string, Json][] = [];
   const add = (isHere: (behind: number) => boolean): void => {
     if (when === 'before') return;
-    for (const { id, behind } of come) if (isHere(behind)) all.push([id, sort === 'list' ? { id } : id]);
+    for (const { id, behind } of added) if (isHere(behind)) all.push([id, sort === 'list' ? { id } : id]);
   };
-  for (const [index, { id, inner, goes }] of list.entries()) {
+  for (const [index, { id, inner, isRemoved }] of list.entries()) {
     add((behind) => behind === index);
-    if (when === 'after' && goes) continue;
-    const value = inner === undefined ? null : said(inner, when);
+    if (when === 'after' && isRemoved) continue;
+    const value = inner === undefined ? null : valueAt(inner, when);
     if (sort === 'map') all.push([id, value ?? id]);
     else all.push([id, { id, ...(value === null ? {} : { inner: value }) }]);
   }
@@ -97,8 +97,8 @@ export function said({ sort, members: list, come }: Members, when: 'before' | 'a
   return sort === 'map' ? Object.fromEntries(all) : all.map(([, value]) => value);
 }
 
-/** A document whose field `a` says what members are before the changes. */
-export function written(all: Members, { style, step, flat, quotes, crlf }: Look): string {
+/** A document whose field `a` has the value before the edit. */
+export function documentOf(all: Members, { style, step, isFlat, quotes, crlf }: TextStyle): string {
   const quoted = (text: string): string => quotes + text + quotes;
   const lines: string[] = [];
   const flow = ({ sort, members: list }: Members): string => {
@@ -113,11 +113,11 @@ export function written(all: Members, { style, step, flat, quotes, crlf }: Look)
   };
   const block = ({ sort, members: list }: Members, column: number): void => {
     const indent = ' '.repeat(column);
-    for (const { id, own, trail, free, inner } of list) {
-      if (free) lines.push(`${indent}# free-${id}`, '');
-      if (own) lines.push(`${indent}# own-${id}`);
-      const behind = trail ? ` # trail-${id}` : '';
-      const below = (from: number): number => (inner?.sort === 'list' && flat ? from : from + step);
+    for (const { id, hasOwnComment, hasTrailing, hasFree, inner } of list) {
+      if (hasFree) lines.push(`${indent}# free-${id}`, '');
+      if (hasOwnComment) lines.push(`${indent}# own-${id}`);
+      const behind = hasTrailing ? ` # trail-${id}` : '';
+      const below = (from: number): number => (inner?.sort === 'list' && isFlat ? from : from + step);
       if (sort === 'map') {
         lines.push(`${indent}${quoted(id)}:${inner === undefined ? ` ${quoted(id)}` : ''}${behind}`);
         if (inner !== undefined) block(inner, below(column));
@@ -130,7 +130,7 @@ export function written(all: Members, { style, step, flat, quotes, crlf }: Look)
   };
   if (style === 'block') {
     lines.push('a: # of a');
-    block(all, all.sort === 'list' && flat ? 0 : step);
+    block(all, all.sort === 'list' && isFlat ? 0 : step);
   } else {
     lines.push(`a: ${flow(all)} # of a`);
   }
@@ -139,25 +139,25 @@ export function written(all: Members, { style, step, flat, quotes, crlf }: Look)
   return crlf ? text.replaceAll('\n', '\r\n') : text;
 }
 
-/** The comments that have to be there after the changes, and those that must not. */
-export function comments(all: Members, isGone = false): { stay: string[]; go: string[] } {
-  const stay: string[] = [];
-  const go: string[] = [];
-  for (const { id, own, trail, free, inner, goes } of all.members) {
-    const mine = [...(own ? [`own-${id}`] : []), ...(trail ? [`trail-${id}`] : [])];
-    (isGone || goes ? go : stay).push(...mine);
-    if (free) (isGone ? go : stay).push(`free-${id}`);
+/** The comments that the edit must keep, and those that it must remove. */
+export function comments(all: Members, isGone = false): { kept: string[]; removed: string[] } {
+  const kept: string[] = [];
+  const removed: string[] = [];
+  for (const { id, hasOwnComment, hasTrailing, hasFree, inner, isRemoved } of all.members) {
+    const mine = [...(hasOwnComment ? [`own-${id}`] : []), ...(hasTrailing ? [`trail-${id}`] : [])];
+    (isGone || isRemoved ? removed : kept).push(...mine);
+    if (hasFree) (isGone ? removed : kept).push(`free-${id}`);
     if (inner === undefined) continue;
-    const within = comments(inner, isGone || goes);
-    stay.push(...within.stay);
-    go.push(...within.go);
+    const within = comments(inner, isGone || isRemoved);
+    kept.push(...within.kept);
+    removed.push(...within.removed);
   }
-  return { stay, go };
+  return { kept, removed };
 }
 
-/** The members that stay, wherever they are. */
-export function staying(all: Members): readonly Member[] {
+/** The members that the edit keeps, at any depth. */
+export function keptMembers(all: Members): readonly Member[] {
   return all.members
-    .filter(({ goes }) => !goes)
-    .flatMap((one) => [one, ...(one.inner ? staying(one.inner) : [])]);
+    .filter(({ isRemoved }) => !isRemoved)
+    .flatMap((one) => [one, ...(one.inner ? keptMembers(one.inner) : [])]);
 }

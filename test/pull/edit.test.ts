@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/base/values.js';
 import { editFields, writtenDocuments } from '../../src/pull/edit.js';
-import { comments, look, members, said, staying, written } from './commented.js';
+import { comments, documentOf, keptMembers, members, textStyle, valueAt } from './commented.js';
 
 function edited(text: string, fields: { [field: string]: Json }) {
   const edits = Object.entries(fields).map(([field, next]) => ({ document: 0, field, next }));
@@ -182,13 +182,13 @@ describe('the document of a changed field keeps its comments, order and quotes, 
     ['braces', '{a: "x", b: [1, 2]} # c\n', { b: [2, 3] }, '{a: "x", b: [2, 3]} # c\n'],
     ['nothing at all', 'a:\nb: 1\n', { a: 'x' }, 'a: x\nb: 1\n'],
     [
-      'a list, with what is said in it',
+      'a list and its comments',
       'a:\n# one\n- {id: 1, n: 1.50} # first\n# two\n- {id: 2}\nb: 1\n',
       { a: [{ id: 1, n: 'new' }, { id: 3 }] },
       'a:\n# one\n- {id: 1, n: new} # first\n- {id: 3}\nb: 1\n',
     ],
     [
-      'within maps and lists, the members that differ alone',
+      'only the members that differ, within maps and lists',
       "a:\n    x:   # why\n        value:  'old'   # v\n        status:   valid # s\n    y: {value: [1,   2], status: 'b'} # y\nb: 1\n",
       { a: { x: { value: 'new', status: 'valid' }, y: { value: [1, 2], status: 'c' } } },
       'a:\n    x: # why\n        value: new # v\n        status: valid # s\n    y: {value: [1, 2], status: c} # y\nb: 1\n',
@@ -239,24 +239,24 @@ describe('remaining members keep their text, their comments and their order', ()
 
 it('whatever is added or removed, remaining members keep their comments and order', () => {
   fc.assert(
-    fc.property(members, look, (all, layout) => {
-      const text = written(all, layout);
-      expect(writtenDocuments(text)).toEqual([{ a: said(all, 'before'), b: 1 }]);
-      const { made, refused } = edited(text, { a: said(all, 'after') });
+    fc.property(members, textStyle, (all, style) => {
+      const text = documentOf(all, style);
+      expect(writtenDocuments(text)).toEqual([{ a: valueAt(all, 'before'), b: 1 }]);
+      const { made, refused } = edited(text, { a: valueAt(all, 'after') });
       expect(refused).toEqual([]);
-      expect(writtenDocuments(made)).toEqual([{ a: said(all, 'after'), b: 1 }]);
+      expect(writtenDocuments(made)).toEqual([{ a: valueAt(all, 'after'), b: 1 }]);
       const named = (one: string) => [...one.matchAll(/# ([a-z]+-m?\w+)/g)].map(([, name = '']) => name);
-      const { stay, go } = comments(all);
-      if (layout.style !== 'block') return;
-      expect(named(text)).toHaveLength(stay.length + go.length + 1);
-      expect(named(made)).toEqual(named(text).filter((name) => !go.includes(name)));
-      for (const { id, own, trail } of staying(all)) {
+      const { kept, removed } = comments(all);
+      if (style.style !== 'block') return;
+      expect(named(text)).toHaveLength(kept.length + removed.length + 1);
+      expect(named(made)).toEqual(named(text).filter((name) => !removed.includes(name)));
+      for (const { id, hasOwnComment, hasTrailing } of keptMembers(all)) {
         const line = `(?:- )?(?:\\{?\\s*["']?id["']?: )?["']?${id}["']?[:,}]?[^\\n]*`;
-        if (own) expect(made).toMatch(new RegExp(`# own-${id}\\r?\\n *${line}`));
-        if (trail) expect(made).toMatch(new RegExp(`${line}# trail-${id}\\r?\\n`));
+        if (hasOwnComment) expect(made).toMatch(new RegExp(`# own-${id}\\r?\\n *${line}`));
+        if (hasTrailing) expect(made).toMatch(new RegExp(`${line}# trail-${id}\\r?\\n`));
       }
-      expect(made.includes('\r')).toBe(layout.crlf);
-      expect(/[^\r]\n/.test(made)).toBe(!layout.crlf);
+      expect(made.includes('\r')).toBe(style.crlf);
+      expect(/[^\r]\n/.test(made)).toBe(!style.crlf);
     }),
     { numRuns: 100 },
   );

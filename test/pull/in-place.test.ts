@@ -6,21 +6,21 @@ import { isCollection, isNode, isPair, parseAllDocuments, visit } from 'yaml';
 import { loadManifests } from '../../src/manifests/load.js';
 import { loadProject } from '../../src/project/index.js';
 import { pull } from '../../src/session/pull.js';
-import { cases } from '../kinds/conformance/worlds.js';
-import { layout } from '../properties/generating.js';
-import { inPlace } from '../properties/writing.js';
+import { cases } from '../kinds/conformance/cases.js';
+import { layout } from '../properties/scenario.js';
+import { inWorkspace } from '../properties/workspace.js';
 
 describe.each(cases.filter(({ kind, profile }) => kind.readable(profile)))(
   '$kind.name, $profile.name',
-  ({ kind, profile, worlds }) => {
+  ({ kind, profile, scenarios }) => {
     it("documents, however they are written, get the server's values, and no other field", async () => {
       await fc.assert(
-        fc.asyncProperty(worlds, layout, async ({ seed, known }, written) => {
-          await inPlace({ seed, profile: profile.name }, async (place) => {
-            place.declare(known, written);
-            if (written.style === 'block') comment(join(place.folder, 'manifests'));
-            const variables = { IDOPS_BASE_URL: place.sandbox.url, IDOPS_TOKEN: place.sandbox.token };
-            const load = () => loadProject({ cwd: place.folder, variables });
+        fc.asyncProperty(scenarios, layout, async ({ seed, first }, written) => {
+          await inWorkspace({ seed, profile: profile.name }, async (workspace) => {
+            workspace.declare(first, written);
+            if (written.style === 'block') comment(join(workspace.folder, 'manifests'));
+            const variables = { IDOPS_BASE_URL: workspace.sandbox.url, IDOPS_TOKEN: workspace.sandbox.token };
+            const load = () => loadProject({ cwd: workspace.folder, variables });
             const declared = async () => {
               const loaded = await loadManifests(await load(), { lenient: false, profile });
               expect(loaded.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
@@ -31,11 +31,11 @@ describe.each(cases.filter(({ kind, profile }) => kind.readable(profile)))(
             const pulling = await pull(await load(), {}, { kinds: [kind.name], asked: {}, force: true });
             await pulling.write();
             const after = await declared();
-            // Each document mentions what it mentioned; those about other objects come behind.
+            // Each document has the same fields as before, and new documents are at the end.
             for (const [path, fields] of before) {
               expect(after.get(path)?.slice(0, fields.length)).toEqual(fields);
             }
-            const plan = await place.session((session) => session.plan());
+            const plan = await workspace.session((session) => session.plan());
             const changes = plan.changes.filter(({ action }) => action !== 'unchanged' && action !== 'adopt');
             const why =
               /has only its built-in text|has no such email template|says "state: absent"|only white space|has a NUL character in it/;
@@ -43,7 +43,7 @@ describe.each(cases.filter(({ kind, profile }) => kind.readable(profile)))(
             expect(changes.length).toBeLessThanOrEqual(pulling.notPulled.length);
             const again = await pull(await load(), {}, { kinds: [kind.name], asked: {} });
             expect(again.files.filter(({ action }) => action !== 'unchanged')).toEqual([]);
-            expect(place.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+            expect(workspace.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
           });
         }),
         { numRuns: 5, endOnFailure: true },
@@ -52,7 +52,7 @@ describe.each(cases.filter(({ kind, profile }) => kind.readable(profile)))(
   },
 );
 
-/** Puts a comment above each member of the maps and lists of manifests that are no JSON. */
+/** Adds a comment above each member of maps and lists in manifests, except in JSON. */
 function comment(folder: string): void {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.yaml'))) {
     const text = readFileSync(join(folder, name), 'utf8');

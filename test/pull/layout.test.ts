@@ -68,6 +68,6 @@ it('an id becomes one safe path segment, different for each id on any file syste
     { numRuns: 100 },
   );
   expect(safeFileName('20000000-0000-4000-8000-000000000001')).toBe('20000000-0000-4000-8000-000000000001');
-  // What looks like the name of another id becomes another name.
+  // An id that looks like an escaped name is escaped again.
   expect(safeFileName(safeFileName('CON'))).not.toBe(safeFileName('CON'));
 });

@@ -15,9 +15,9 @@ import { profiles } from '../../src/server/profiles.js';
 import { withReader } from '../../src/session/connection.js';
 import { type PullRequest, wishesOf } from '../../src/session/pull.js';
 import { samples } from '../kinds/conformance/samples.js';
-import { inPlace, type Place } from '../properties/writing.js';
+import { inWorkspace, type Workspace } from '../properties/workspace.js';
 
-/** What a server may answer with to mislead what is written down, or whoever reads it. */
+/** Texts from a server that could break manifests or mislead their readers. */
 const hostile = fc.constantFrom(
   ...'${IDOPS_TOKEN}|$${a}$|$|{{ x }}|a: b # c|---\nkind: Client\n|\'"\n\t\\|\ufeffmark'.split('|'),
   ...'\u202e\u2028\u0085\u0007|no|1e3|~|../../x|💣\udc00|end\r\n|__proto__'.split('|'),
@@ -25,7 +25,7 @@ const hostile = fc.constantFrom(
 const texts = fc.oneof(hostile, fc.string({ unit: 'grapheme', maxLength: 12 }));
 const numbers = fc.constantFrom(1, -0.5, 1e21, 2 ** 53);
 
-/** A server with what the samples of all kinds have, and some texts of the hostile sort in its organizations and bodies. */
+/** A server with the sample objects of all kinds, and hostile texts in organizations and bodies. */
 function servers(profile: SandboxProfile): fc.Arbitrary<SandboxSeed> {
   const parts = kinds.map(({ name }) => samples[name].server(profile));
   return fc
@@ -49,10 +49,14 @@ function servers(profile: SandboxProfile): fc.Arbitrary<SandboxSeed> {
     });
 }
 
-async function pulled(place: Place, profile: SandboxProfile, request: PullRequest): Promise<NewFilesResult> {
+async function pulled(
+  workspace: Workspace,
+  profile: SandboxProfile,
+  request: PullRequest,
+): Promise<NewFilesResult> {
   const project = await loadProject({
-    cwd: place.folder,
-    variables: { IDOPS_BASE_URL: place.sandbox.url, IDOPS_TOKEN: place.sandbox.token },
+    cwd: workspace.folder,
+    variables: { IDOPS_BASE_URL: workspace.sandbox.url, IDOPS_TOKEN: workspace.sandbox.token },
   });
   const server = await project.server();
   const redactor = createRedactor();
@@ -70,9 +74,9 @@ describe.each(['documented', 'boruta'] as const)('%s', (profile) => {
   it('whatever a server has, a pull into an empty folder is valid, and the next plan is empty', async () => {
     await fc.assert(
       fc.asyncProperty(servers(profile), fc.boolean(), async (seed, builtIn) => {
-        await inPlace({ seed, profile }, async (place) => {
+        await inWorkspace({ seed, profile }, async (workspace) => {
           const backends = seed.backends.map(({ id }) => id);
-          const { files, toSet, documents } = await pulled(place, profile, {
+          const { files, toSet, documents } = await pulled(workspace, profile, {
             builtIn,
             asked: { backend: backends },
             kinds: kinds.map(({ name }) => name),
@@ -83,19 +87,19 @@ describe.each(['documented', 'boruta'] as const)('%s', (profile) => {
           expect(count('EmailTemplate')).toBeGreaterThanOrEqual(seed.templates.length);
           expect(new Set(files.map(({ path }) => path.toLowerCase())).size).toBe(files.length);
           for (const { path, text } of files) {
-            mkdirSync(dirname(join(place.folder, 'manifests', path)), { recursive: true });
-            writeFileSync(join(place.folder, 'manifests', path), text);
+            mkdirSync(dirname(join(workspace.folder, 'manifests', path)), { recursive: true });
+            writeFileSync(join(workspace.folder, 'manifests', path), text);
           }
           const secret = seed.users[0]?.metadata.api_token as { value: string } | undefined;
           const set = Object.fromEntries(
             toSet.map(({ name, path }) => [name, path.includes('.display') ? 'shown' : secret?.value]),
           );
-          const project = await loadProject({ cwd: place.folder, variables: set });
+          const project = await loadProject({ cwd: workspace.folder, variables: set });
           const { problems } = await loadManifests(project, { lenient: false });
           expect(problems.filter(({ code }) => code !== 'number-spelling')).toEqual([]);
-          const plan = await place.session((session) => session.plan(), set);
+          const plan = await workspace.session((session) => session.plan(), set);
           expect(plan.changes.filter(({ action }) => action !== 'unchanged')).toEqual([]);
-          expect(place.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+          expect(workspace.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
         });
       }),
       { numRuns: 8, endOnFailure: true },

@@ -102,7 +102,7 @@ it('secrets become variables, found by field name, by key or as known values', (
   });
   expect(made.toSet).toHaveLength(4);
   expect(JSON.stringify(made.toSet)).not.toContain('known');
-  // A variable gives a text, so that another secret is left out.
+  // Variables are strings, so a secret of another type is left out.
   expect(writeValue(['metadata'], map, { pin_token: { value: 1234, status: 'x' } }, made)?.raw).toEqual({});
   expect(made.unwritable.at(-1)).toBe(
     "metadata.pin_token.value is a secret that can't be stored in a variable",

@@ -71,7 +71,7 @@ describe('the width of the text', () => {
       fields: [fieldOf({ before: 'x'.repeat(20), after: 'y'.repeat(20) })],
     });
     const text = planText(planOf([change]), { color: false, debug: false });
-    // The line that closes it stays one line, whatever it has to name.
+    // The last line, which summarizes the rest, is never wrapped.
     const lines = text.trimEnd().split('\n').slice(0, -1);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
   });

@@ -31,7 +31,7 @@ function plan(html: string, samples: readonly NamedSample[] = []): string {
   return planHtml(planOf([change]), { samples: new Map([[change.address, samples]]), debug: false });
 }
 
-/** What the mails of a change are shown with, each as email and as text. */
+/** The labels of the variants of a change, which are the same for the email and its text. */
 function variantsIn(page: string): (string | undefined)[] {
   const labels = [...page.matchAll(/<details class="variant"[^>]*><summary>([^<]*)/g)].map(
     ([, label]) => label,
@@ -48,7 +48,7 @@ describe('a page of emails', () => {
     ['the preview', (body: string) => gallery([body])],
     ['the plan', (body: string) => plan(body)],
   ])("says how many mails it doesn't show: %s", (_, page) => {
-    // With every section, without any, and each of them there alone and away alone: 2 + 2 × 100, of which 24 are shown.
+    // All sections, none, and each section alone or missing: 2 + 2 × 100 variants, of which 24 are shown.
     expect(sentence.exec(page(sections(100)))?.[1]).toBe('178');
     expect(sentence.exec(page(sections(1000)))?.[1]).toBe('1,978');
     expect(sentence.exec(page(sections(12)))?.[1]).toBe('2');
@@ -58,7 +58,7 @@ describe('a page of emails', () => {
 
   it('stays within its limits, for what it leaves out too', () => {
     const page = narrow((at) => `<p>${at}</p><!--${'x'.repeat(50_000)}-->`);
-    // Each is cleaned once for its wide and its narrow frame, with 1,500,000 characters in all.
+    // Each email has a wide and a narrow frame; all frames together may have 1,500,000 characters.
     expect(emailsIn(page)).toHaveLength(58);
     expect(page.match(/200 emails at most/g)).toHaveLength(22);
   });

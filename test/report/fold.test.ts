@@ -12,7 +12,7 @@ function id(index: number): string {
   return `40000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 }
 
-/** Changes of so many users, from the first of these numbers on. */
+/** Changes of `count` users, numbered from `first`. */
 function users(count: number, parts: Partial<Change>, first = 0): Change[] {
   return [...Array(count).keys()].map((at) => {
     const index = first + at;
@@ -83,7 +83,7 @@ describe('equal changes of many objects', () => {
       expect(comment.text).toContain(`\`${address}\` (\`${label}\`)`);
     }
     expect(text).toContain('~ update 200 users: blocked false → true');
-    // Names that there is no room for are not left out in silence.
+    // If names don't fit, the comment says so.
     const short = planComment(plan, { ...plain, budget: 3000 });
     expect(short.isWhole).toBe(false);
     expect(short.text).toContain('> **0 of 200 differences are shown**');

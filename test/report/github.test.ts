@@ -38,8 +38,8 @@ describe('a plan as annotations', () => {
     const warning = { code: 'ignored-field' as const, message: 'no notice', place };
     const declaredAt = { file: 'manifests/a.yaml', line: 3 };
     const plan = planOf([changeOf({ declaredAt, warnings: [warning] })], { warnings: [warning] });
-    const told = planGithub(plan, { folder: 'infra' }).split('\n').slice(0, 2).map(commandOf);
-    expect(told.map((one) => one?.properties)).toEqual([
+    const commands = planGithub(plan, { folder: 'infra' }).split('\n').slice(0, 2).map(commandOf);
+    expect(commands.map((one) => one?.properties)).toEqual([
       { file: 'infra/manifests/a.yaml', line: '7', title: 'idops ignored-field' },
       { file: 'infra/manifests/a.yaml', line: '7', title: 'idops ignored-field' },
     ]);

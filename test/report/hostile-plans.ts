@@ -5,7 +5,7 @@ import type { Action, Change, FieldChange, Plan } from '../../src/plan/plan.js';
 import { hostileText } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 
-/** Texts that try to be something else in Markdown, in HTML or on GitHub. */
+/** Texts with markup of Markdown, HTML or GitHub. */
 const hostileMarkup = fc
   .array(
     fc.oneof(
@@ -98,7 +98,7 @@ const change: fc.Arbitrary<Change> = fc
     });
   });
 
-/** Plans in which everything that may come from a server or a manifest is hostile. */
+/** Plans with hostile text in everything that comes from a server or a manifest. */
 export const hostilePlan: fc.Arbitrary<Plan> = fc
   .record({
     changes: fc.array(change, { maxLength: 4 }),
@@ -113,8 +113,8 @@ export const hostilePlan: fc.Arbitrary<Plan> = fc
   })
   .map(({ changes, ...parts }) => planOf(changes, parts));
 
-/** What no report may hold as it is: control, bidirectional and invisible characters. */
+/** Characters that every report must escape: control, bidirectional and invisible ones. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** What a CI system takes for a command. */
+/** A line that a CI system interprets as a command. */
 export const workflowCommand = /^\s*::|##\[|##vso\[|##teamcity\[/im;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** Stands at the start of hostile lines and nowhere in idops's own words. */
+/** The start of hostile lines. idops itself never prints it. */
 export const marker = 'Ж';
 
-/** Texts that try to forge lines, colours, commands and JSON. */
+/** Texts that could forge lines, colours, commands or JSON. */
 export const hostileText = fc
   .array(
     fc.oneof(

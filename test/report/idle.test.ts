@@ -6,26 +6,26 @@ import { planMarkdown } from '../../src/report/markdown.js';
 import { planText } from '../../src/report/text.js';
 import { changeOf, planOf } from './plans.js';
 
-const owed = { warnings: [{ code: 'restores-left-out' as const, message: 'still owed' }] };
+const pendingRestore = { warnings: [{ code: 'restores-left-out' as const, message: 'still owed' }] };
 const unchanged = changeOf({ action: 'unchanged' });
 
-/** A plan in which nothing is to be done, and what each format says of it in its words. */
+/** Plans without changes, and the sentence that every format shows for each. */
 const plans: readonly [string, Plan, RegExp][] = [
   ['nothing is declared', planOf([]), /nothing is declared/i],
-  ['nothing of the selection is', planOf([], { leavesOut: true }), /no selected object is declared/i],
+  ['nothing selected is declared', planOf([], { leavesOut: true }), /no selected object is declared/i],
   [
-    'something is owed to what is left out',
-    planOf([], { ...owed, leavesOut: true }),
+    'a restore is pending outside the selection',
+    planOf([], { ...pendingRestore, leavesOut: true }),
     /nothing to change in the selection; outside it, something must still be restored/i,
   ],
   [
-    'the same beside what is as declared',
-    planOf([unchanged], owed),
+    'a restore is pending, and the selection is unchanged',
+    planOf([unchanged], pendingRestore),
     /nothing to change in the selection(, 1 unchanged)?; outside it, something must still be restored/i,
   ],
   ['no access has ended', planOf([], { leavesOut: 'ended' }), /no access has ended/i],
-  ['all is as declared', planOf([unchanged]), /nothing to change/i],
-  ['nothing is to be put back', planOf([], { undoes: 'r1' }), /nothing to put back/i],
+  ['everything is unchanged', planOf([unchanged]), /nothing to change/i],
+  ['nothing is to be undone', planOf([], { undoes: 'r1' }), /nothing to put back/i],
 ];
 
 describe('a plan with nothing to do', () => {

@@ -10,7 +10,7 @@ import { planSchema, resultSchema } from '../../src/report/schemas.js';
 import { hostileText } from './hostile.js';
 import { changeOf, fieldOf, planOf, resultOf } from './plans.js';
 
-/** Holds an output against both forms of its schema: zod's and the JSON Schema that is published. */
+/** Validates an output with the zod schema, and with the JSON Schema that it generates. */
 function expectValid(schema: z.ZodType, value: unknown): void {
   const parsed: unknown = JSON.parse(jsonText(value));
   expect(schema.parse(parsed)).toEqual(parsed);
@@ -116,8 +116,12 @@ describe('the JSON of a plan', () => {
 
 describe('the JSON of a result', () => {
   it('is the documented object', () => {
-    const told = { status: 'not_converged', unverified: ['group'], error: 'blocked is still false' } as const;
-    const results = [resultOf({ address: 'User/1', ...told })];
+    const failure = {
+      status: 'not_converged',
+      unverified: ['group'],
+      error: 'blocked is still false',
+    } as const;
+    const results = [resultOf({ address: 'User/1', ...failure })];
     const json = resultJson({ run: 'r1', interrupted: false, results });
     expect(JSON.stringify(json)).toBe(
       '{"format_version":1,"run":"r1","summary":{"applied":0,"failed":0,"not_converged":1,"unknown":0,"skipped":0},' +

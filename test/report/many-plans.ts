@@ -1,7 +1,7 @@
 import type { Change, Plan } from '../../src/plan/plan.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 
-/** The id of the object with this number. */
+/** The id of the object with the given number. */
 export function idOf(index: number): string {
   return `4${String(index).padStart(7, '0')}-2f5d-4a58-9a51-6b1f8a1d7c11`;
 }
@@ -10,7 +10,7 @@ const folder = 'infrastructure/identity/production-europe/manifests/people and m
 
 const unlisted = `the user has the role "auditor" (id ${idOf(9_999_999)}), which the server's list of roles doesn't show: it is sent along as it is`;
 
-/** Users as the profile `boruta` plans them: each with a name, several fields and a warning, one of them losing something. */
+/** Changes of users under the profile `boruta`: each has a name, several fields and a warning; the last is destructive. */
 export function manyUsers(count: number): Plan {
   const changes = Array.from({ length: count }, (_, index) =>
     changeOf({
@@ -40,11 +40,11 @@ export function manyUsers(count: number): Plan {
   return planOf(changes, { profile: 'boruta', environment: 'production' });
 }
 
-/** Texts that try to end what they are in, in lines enough that few of them fit into a comment. */
+/** Texts that could end the markup around them. */
 const hostileLines =
   '</details></summary>|``` ~~~ ````|<!-- @everyone #1 -->|[x](https://evil.example)|::error::x'.split('|');
 
-/** Templates with long bodies of hostile text, in a deep folder, each with two warnings at places of its own. */
+/** Changes of templates with long hostile bodies, of which few fit into a comment; each has two warnings. */
 export function manyTemplates(count: number): Plan {
   const types =
     'reset_password_instructions confirmation_instructions webauthn_verification_code tx_code'.split(' ');

@@ -13,7 +13,7 @@ import { changeOf, fieldOf, mixedPlan, planOf } from './plans.js';
 import { treeOf } from './trees.js';
 
 const plain = { debug: false };
-/** Where links lead in these tests. */
+/** The target of links. */
 const forge = { files: `https://forge.example/acme/id/blob/${'0'.repeat(40)}`, folder: 'infra' };
 const reader = new MarkdownIt({ html: true, linkify: true });
 
@@ -40,13 +40,13 @@ describe('the Markdown of a plan', () => {
   });
 
   it('counts destructive changes by object, as the text does, and gives the total of losses', () => {
-    const said = (destructions: readonly (readonly string[])[]) =>
+    const summary = (destructions: readonly (readonly string[])[]) =>
       planMarkdown(planOf(destructions.map((one) => changeOf({ destructions: one }))), plain).split('\n')[4];
-    expect(said([['blocks the user', 'removes the membership of acme']])).toBe(
+    expect(summary([['blocks the user', 'removes the membership of acme']])).toBe(
       '**1 destructive change** (2 things in all), first below.',
     );
-    expect(said([['a', 'b'], ['c']])).toBe('**2 destructive changes** (3 things in all), first below.');
-    expect(said([['a'], ['c']])).toBe('**2 destructive changes**, first below.');
+    expect(summary([['a', 'b'], ['c']])).toBe('**2 destructive changes** (3 things in all), first below.');
+    expect(summary([['a'], ['c']])).toBe('**2 destructive changes**, first below.');
   });
 
   it('reads as a whole', () => {
@@ -133,7 +133,7 @@ idops \`0.1.0\`, \`2026-01-31T12:00:00Z\`
   });
 });
 
-/** The most that GitHub takes of a comment. */
+/** The longest comment that GitHub accepts, in characters. */
 const commentLimit = 65_536;
 
 /** The lines that name changes, without the warnings after them. */
@@ -162,7 +162,7 @@ describe('the budget of the Markdown', () => {
             `> \\*\\*\\d+ of ${count} differences and \\d+ of \\d+ warnings? are shown\\*\\*.*no approval`,
           ),
         );
-        // Nothing stands before the last change but changes.
+        // All changes precede the warnings.
         expect(text.indexOf('### Warnings')).toBeGreaterThan(text.lastIndexOf('**update**'));
       }
     },

@@ -3,7 +3,7 @@ import type { Fields } from '../../src/base/values.js';
 import type { Change, FieldChange, Plan } from '../../src/plan/plan.js';
 import type { GalleryTemplate } from '../../src/report/gallery.js';
 
-/** A plan with nothing in it, and what a test says instead. */
+/** A plan with the given changes; `parts` replaces other members. */
 export function planOf(changes: readonly Change[], parts: Partial<Plan> = {}): Plan {
   return {
     toolVersion: '0.1.0',
@@ -19,7 +19,7 @@ export function planOf(changes: readonly Change[], parts: Partial<Plan> = {}): P
   };
 }
 
-/** An update of an organization, and what a test says instead. */
+/** An update of an organization; `parts` replaces members. */
 export function changeOf(parts: Partial<Change> = {}): Change {
   return {
     address: 'Organization/acme',
@@ -37,7 +37,7 @@ export function changeOf(parts: Partial<Change> = {}): Change {
       identity: { id: '1' },
       expected: {},
       before: {},
-      // Only who reads the server knows that there is one.
+      // Only a live observation shows that the object exists.
       existed: (parts.observed ?? 'live') === 'live' ? true : null,
       managed: [],
     },
@@ -45,7 +45,7 @@ export function changeOf(parts: Partial<Change> = {}): Change {
   };
 }
 
-/** An email template whose bodies become others, and what a test says instead. */
+/** A change of an email template's bodies; `parts` replaces members. */
 export function templateChange(before: Fields, after: Fields, parts: Partial<Change> = {}): Change {
   return changeOf({
     kind: 'EmailTemplate',
@@ -58,7 +58,7 @@ export function templateChange(before: Fields, after: Fields, parts: Partial<Cha
   });
 }
 
-/** A declared email template, and what a test says instead. */
+/** A declared email template; `parts` replaces members. */
 export function galleryTemplate(parts: Partial<GalleryTemplate> = {}): GalleryTemplate {
   return {
     address: 'EmailTemplate/8d0a/tx_code',
@@ -73,7 +73,7 @@ export function galleryTemplate(parts: Partial<GalleryTemplate> = {}): GalleryTe
   };
 }
 
-/** What became of an update that went well, and what a test says instead. */
+/** The result of a successful update; `parts` replaces members. */
 export function resultOf(parts: Partial<ChangeResult> = {}): ChangeResult {
   return {
     address: 'Organization/acme',
@@ -121,13 +121,13 @@ const mixed: readonly Change[] = [
   changeOf({ action: 'unchanged' }),
 ];
 
-/** A plan with them. */
+/** A plan with changes of several kinds and actions. */
 export const mixedPlan = planOf(mixed, {
   environment: 'production',
   warnings: [{ code: 'too-large', message: 'this is a large plan' }],
 });
 
-/** A changed label, and what a test says instead. */
+/** A changed label; `parts` replaces members. */
 export function fieldOf(parts: Partial<FieldChange> = {}): FieldChange {
   return { path: 'label', type: 'value', before: 'ACME', after: 'ACME Corp', sensitive: false, ...parts };
 }

@@ -37,7 +37,7 @@ describe.each([
       .replaceAll(/<[^>]+>/g, '')
       .replaceAll('&quot;', '"')
       .replaceAll(/\s+/g, ' ');
-    for (const told of ['moved', 'nobody knows', 'its name is lost']) expect(drift).toContain(told);
+    for (const text of ['moved', 'nobody knows', 'its name is lost']) expect(drift).toContain(text);
     expect(drift).toContain('(was "left")');
     expect(drift).toContain('Left out by --only drift: 1 to update.');
   });

@@ -337,8 +337,8 @@ describe('the text of a result', () => {
     error: not sent: the credentials were refused (401)
 Applied: 0 applied, 5 failed, 6 skipped.
 `);
-    const told = resultText({ run: null, interrupted: false, results }, { ...plain, debug: true });
-    for (const { address } of results) expect(told).toContain(address);
+    const text = resultText({ run: null, interrupted: false, results }, { ...plain, debug: true });
+    for (const { address } of results) expect(text).toContain(address);
   });
 
   it('groups objects whose results differ only in names and values', () => {

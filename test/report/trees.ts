@@ -7,12 +7,12 @@ export interface FoundElement {
 
 export interface Tree {
   readonly elements: readonly FoundElement[];
-  /** The text outside of code, where a reader of Markdown looks for mentions and links. */
+  /** The text outside code, in which Markdown recognizes mentions and links. */
   readonly prose: string;
   readonly comments: number;
 }
 
-/** The emails in the frames of a page, in their order. Fails if a frame may run a script. */
+/** The emails in the frames of a page, in order. Throws if a frame may run scripts. */
 export function emailsIn(html: string): string[] {
   return treeOf(html)
     .elements.filter(({ tag }) => tag === 'iframe')
@@ -22,7 +22,7 @@ export function emailsIn(html: string): string[] {
     });
 }
 
-/** What a browser makes of a document. */
+/** Parses a document as a browser does. */
 export function treeOf(html: string): Tree {
   const elements: FoundElement[] = [];
   let prose = '';

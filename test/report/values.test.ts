@@ -7,7 +7,7 @@ import { viewField } from '../../src/report/view.js';
 import { hostileText } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 
-/** What changes in brackets. */
+/** The text with the changed parts in brackets. */
 function marked(spans: readonly Span[]): string {
   return spans.map(({ text, change }) => (change === null ? text : `[${text}]`)).join('');
 }

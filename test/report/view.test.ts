@@ -13,9 +13,9 @@ function view(parts: Partial<FieldChange>, options: Partial<ViewOptions> = {}) {
   return viewField(fieldOf(parts), { whole: false, medium: 'comment', ...options });
 }
 
-/** What each report makes of one difference. */
-function drawn(parts: Partial<FieldChange>, debug = false) {
-  // A second one keeps it from being told in the line of the change.
+/** A difference in each report. */
+function reportsOf(parts: Partial<FieldChange>, debug = false) {
+  // A single difference would be shown in the line of the change.
   const plan = planOf([changeOf({ fields: [fieldOf(parts), fieldOf({ path: 'other' })] })]);
   return {
     text: planText(plan, { color: false, debug }),
@@ -44,21 +44,21 @@ describe('the view of a field', () => {
 
   it('shows drift since a run with the former value, unless it is a secret', () => {
     const drift = (recorded: Value) => ({ drift: { recorded, run: 'run-1' } });
-    const said = (parts: Partial<FieldChange>) => view(parts).drift;
+    const driftOf = (parts: Partial<FieldChange>) => view(parts).drift;
     const since = 'changed on the server since run run-1';
-    expect(said({})).toBeNull();
-    expect(said(drift('x\u001b[31m'))).toBe(`${since} (was "x\\u001b[31m")`);
-    expect(said(drift(null))).toBe(`${since} (was null)`);
+    expect(driftOf({})).toBeNull();
+    expect(driftOf(drift('x\u001b[31m'))).toBe(`${since} (was "x\\u001b[31m")`);
+    expect(driftOf(drift(null))).toBe(`${since} (was null)`);
     const both = { drift: { recorded: 'x', run: 'run-1', declared: 'changed' } } as const;
-    expect(said(both)).toBe(`${since} (was "x"), and in the manifest`);
-    expect(said({ ...drift('hush'), sensitive: true })).toBe(since);
-    expect(said(drift(new Sensitive('hush')))).toBe(since);
+    expect(driftOf(both)).toBe(`${since} (was "x"), and in the manifest`);
+    expect(driftOf({ ...drift('hush'), sensitive: true })).toBe(since);
+    expect(driftOf(drift(new Sensitive('hush')))).toBe(since);
     const set: Partial<FieldChange> = { type: 'set', before: [{ id: '2' }], after: [] };
-    expect(said({ ...set, ...drift([{ id: '1', name: 'one' }]) })).toBe(`${since} (was one (id 1))`);
-    expect(said({ ...set, ...drift([]) })).toBe(`${since} (was none)`);
+    expect(driftOf({ ...set, ...drift([{ id: '1', name: 'one' }]) })).toBe(`${since} (was one (id 1))`);
+    expect(driftOf({ ...set, ...drift([]) })).toBe(`${since} (was none)`);
     const body: Partial<FieldChange> = { type: 'body', before: 'a\nb\n', after: 'c\n' };
-    expect(said({ ...body, ...drift('a\n') })).toBe(`${since} (was 1 line)`);
-    expect(said({ ...body, before: null, ...drift('a\nb\n') })).toBe(`${since} (was 2 lines)`);
+    expect(driftOf({ ...body, ...drift('a\n') })).toBe(`${since} (was 1 line)`);
+    expect(driftOf({ ...body, before: null, ...drift('a\nb\n') })).toBe(`${since} (was 2 lines)`);
   });
 
   it('is a body if a text has several lines, in every medium', () => {
@@ -129,7 +129,7 @@ describe('the view of a field', () => {
 
 describe('an unknown present value', () => {
   it('is shown as unknown in every report, and nothing as added', () => {
-    const { text, markdown, html } = drawn({ before: undefined, after: 'ACME' });
+    const { text, markdown, html } = reportsOf({ before: undefined, after: 'ACME' });
     expect(text).toContain('label: (unknown) → "ACME"');
     expect(markdown).toContain('! label: (unknown) → "ACME"');
     expect(markdown).not.toContain('+ label');
@@ -137,7 +137,7 @@ describe('an unknown present value', () => {
   });
 
   it('gives no added lines, no changed line endings and no differences', () => {
-    const { text, markdown, html } = drawn(
+    const { text, markdown, html } = reportsOf(
       { type: 'body', before: undefined, after: '\ufeffa\r\nb \r\n' },
       true,
     );
@@ -146,7 +146,7 @@ describe('an unknown present value', () => {
       expect(report).toContain('the value before is unknown; 2 lines after');
       expect(report).not.toMatch(/added, \d|mark is added/);
     }
-    // What is in the text is the same to see everywhere.
+    // Invisible characters are escaped the same way in every report.
     for (const report of [text, markdown, html]) {
       expect(report).toContain('+\\ufeffa\\r');
       expect(report).toContain('+b \\r');
@@ -154,7 +154,7 @@ describe('an unknown present value', () => {
   });
 
   it('is shown for a removed text too', () => {
-    expect(drawn({ type: 'body', before: undefined, after: null }).html).toContain(
+    expect(reportsOf({ type: 'body', before: undefined, after: null }).html).toContain(
       'the value before is unknown; cleared (null)',
     );
   });

@@ -9,15 +9,15 @@ import { changeOf, fieldOf, planOf } from './plans.js';
 
 const plain = { color: false, debug: false };
 
-/** A text, and the same with words that take the place of others; each edit is a word that stands nowhere else. */
+/** A text before and after word replacements. Every removed and added word is unique. */
 interface Pair {
   readonly before: string;
   readonly after: string;
-  readonly goes: readonly string[];
-  readonly comes: readonly string[];
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
 }
 
-/** A line of so many characters, more or less, with so many edits at random places. */
+/** A line of about `length` characters with an edit at each spot, which is a fraction of the length. */
 function edited(length: number, spots: readonly number[], words: readonly string[]): Pair {
   const tokens = [...Array(Math.ceil(length / 6)).keys()].map(
     (index) => words[index % words.length] ?? 'word',
@@ -28,8 +28,8 @@ function edited(length: number, spots: readonly number[], words: readonly string
   return {
     before: side('old'),
     after: side('evil'),
-    goes: at.map((_, index) => `old${index}end`),
-    comes: at.map((_, index) => `evil${index}end`),
+    removed: at.map((_, index) => `old${index}end`),
+    added: at.map((_, index) => `evil${index}end`),
   };
 }
 
@@ -44,7 +44,7 @@ const pair = fc
   )
   .map((parts) => edited(...parts));
 
-/** Every place that a text can be a part of. */
+/** A changed field of each type that can contain the text. */
 const fieldsOf = ({ before, after }: Pair): { readonly [name: string]: FieldChange } => ({
   value: fieldOf({ path: 'label', before, after }),
   body: fieldOf({ path: 'html_content', type: 'body', before, after }),
@@ -63,8 +63,8 @@ const fieldsOf = ({ before, after }: Pair): { readonly [name: string]: FieldChan
   }),
 });
 
-function missing({ goes, comes }: Pair, text: string): string[] {
-  return [...goes, ...comes].filter((word) => !text.includes(word));
+function missing({ removed, added }: Pair, text: string): string[] {
+  return [...removed, ...added].filter((word) => !text.includes(word));
 }
 
 describe('a difference', () => {
@@ -78,7 +78,7 @@ describe('a difference', () => {
           expect(missing(made, planComment(plan, { ...plain, budget: 800_000 }).text), name).toEqual([]);
           const html = planHtml(plan, { ...plain, samples: new Map() });
           expect(missing(made, html.replaceAll(/<\/?(?:ins|del)>/g, '')), name).toEqual([]);
-          // A comment may be too short; then it says so, and approves nothing.
+          // If the comment is too short, it says so, and can't approve the plan.
           if (comment.isWhole) expect(missing(made, comment.text), name).toEqual([]);
           else expect(comment.text).toContain('> **0 of 1 difference are shown**');
         }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileRuns } from '../../src/state/file/runs.js';
 import { afterwards, temporaryFolder } from '../cleanups.js';
+import { ids } from '../demo-ids.js';
 import { config, project } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
-import { fillUp, full, manifest, readAll } from './full-disk.js';
+import { fillUp, manifest, onFullDisk, readAll } from './full-disk.js';
 
 const users = Array.from(
   { length: 6 },
@@ -22,7 +22,7 @@ describe('a disk that becomes full', () => {
   it("and has space again: lines after one that didn't fit can be read", async () => {
     for (const event of [6, 12, 18]) {
       const at = await project(manifest);
-      const { code } = await full(event, () => at.idops('apply --yes --concurrency 6'), 1);
+      const { code } = await onFullDisk(event, () => at.idops('apply --yes --concurrency 6'), 1);
       expect(code).toBe(1);
       await readAll(at);
       const next = await at.idops('apply --yes');

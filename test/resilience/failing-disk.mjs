@@ -24,7 +24,7 @@ export async function failing(folder, at, once, run) {
   const inside = new Map();
   let events = 0;
   let failed;
-  const meet = (name, path) => {
+  const failAt = (name, path) => {
     events += 1;
     if (once ? events !== at : events < at) return;
     failed ??= `${name} ${path}`;
@@ -38,7 +38,7 @@ export async function failing(folder, at, once, run) {
     originals[name] = fs.promises[name];
     fs.promises[name] = async (path, ...rest) => {
       const isInside = String(path).startsWith(folder);
-      if (isInside) meet(name, path);
+      if (isInside) failAt(name, path);
       const given = await originals[name](path, ...rest);
       if (name === 'open') {
         if (isInside) inside.set(given.fd, String(path));
@@ -51,13 +51,13 @@ export async function failing(folder, at, once, run) {
     handles[name] = prototype[name];
     prototype[name] = async function (...rest) {
       const path = inside.get(this.fd);
-      if (path !== undefined) meet(name, path);
+      if (path !== undefined) failAt(name, path);
       return await handles[name].apply(this, rest);
     };
   }
   fs.readFileSync = (file, ...rest) => {
     const path = inside.get(file);
-    if (path !== undefined) meet('read', path);
+    if (path !== undefined) failAt('read', path);
     return readFileSync(file, ...rest);
   };
   syncBuiltinESMExports();

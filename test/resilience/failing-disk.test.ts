@@ -1,8 +1,8 @@
 import { cp, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { project, type Ran, sure, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
+import { project, type Ran, type TestProject, trustedConfig } from '../e2e/running.js';
 import { failing } from './failing-disk.mjs';
 
 const client = (generation: number): string =>
@@ -11,7 +11,7 @@ const manifests = { 'manifests/user.yaml': `kind: User\nid: ${ids.ada}\ngroup: s
 
 /** A project after an apply. */
 const applied = async (): Promise<TestProject> => {
-  const at = await project({ 'idops.yaml': sure, ...manifests });
+  const at = await project({ 'idops.yaml': trustedConfig, ...manifests });
   expect((await at.idops('apply --yes')).code).toBe(0);
   return at;
 };
@@ -19,7 +19,7 @@ const applied = async (): Promise<TestProject> => {
 /** A project whose last run left a regeneration unsettled. */
 const unsettled = async (): Promise<TestProject> => {
   const at = await project(
-    { 'idops.yaml': sure, 'manifests/client.yaml': client(1) },
+    { 'idops.yaml': trustedConfig, 'manifests/client.yaml': client(1) },
     { intercept: async ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'before' } : undefined) },
   );
   expect((await at.idops('apply --yes')).code).toBe(0);
@@ -31,7 +31,7 @@ const unsettled = async (): Promise<TestProject> => {
 /** A project whose state is at another path than configured. */
 const moved = async (): Promise<TestProject> => {
   const at = await applied();
-  await at.write({ 'idops.yaml': `${sure}state: {path: .idops/other/state.json}\n` });
+  await at.write({ 'idops.yaml': `${trustedConfig}state: {path: .idops/other/state.json}\n` });
   return at;
 };
 
@@ -42,7 +42,7 @@ const commands: readonly [string, () => Promise<TestProject>, (at: TestProject) 
   [
     'apply',
     async () => {
-      const at = await project({ 'idops.yaml': sure, ...manifests });
+      const at = await project({ 'idops.yaml': trustedConfig, ...manifests });
       await mkdir(join(at.folder, '.idops'));
       return at;
     },

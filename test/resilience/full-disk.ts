@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { fileRuns } from '../../src/state/file/runs.js';
 import { stateSchema } from '../../src/state/state.js';
+import { ids } from '../demo-ids.js';
 import { project, type Ran, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 import { onFileEvents } from './file-events.mjs';
 
 export const manifest = {
@@ -31,7 +31,7 @@ export async function readAll({ folder }: TestProject): Promise<void> {
 }
 
 /** Runs a command on a disk that accepts only half of a write, from the nth event on. */
-export async function full(
+export async function onFullDisk(
   at: number,
   run: () => Promise<Ran>,
   count = Number.POSITIVE_INFINITY,
@@ -57,7 +57,7 @@ export async function fillUp(step: number): Promise<{ refused: number; midway: n
   let midway = 0;
   for (let event = 1; event < 40; event += step) {
     const at = await project(manifest);
-    const { code, stdout, stderr } = await full(event, () => at.idops('apply --yes --concurrency 2'));
+    const { code, stdout, stderr } = await onFullDisk(event, () => at.idops('apply --yes --concurrency 2'));
     if (code === 0) break;
     expect(code, stderr).toBe(1);
     expect(stderr).toContain('the disk is full (ENOSPC)');

@@ -6,7 +6,7 @@ import { copyOf, type Image, newFolder, run, type Stage } from './stages.js';
 
 /** Where a run is stopped: at a file event, or at a write on the server. */
 export interface Place {
-  /** A description, such as \`half writeFile, number 3\`. */
+  /** A description, such as `half writeFile, number 3`. */
   readonly words: string;
   /** The number of the file event, and how much of it is done; undefined for the server. */
   readonly file?: { readonly event: number; readonly how: How };
@@ -25,7 +25,7 @@ export function distinct(name: string): How {
 
 /**
  * Runs an apply to its end, and returns what it would leave if it was killed: at each file event, according to
- * \`how\`, and before and after each write on the server. At these moments nothing else is in flight.
+ * `how`, and before and after each write on the server. At these moments nothing else is in flight.
  */
 export async function stops(on: Stage, from: Image, how: (event: string) => How): Promise<Stopped[]> {
   const stopped: Stopped[] = [];

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { writesHeld } from '../e2e/gate.js';
+import { ids } from '../demo-ids.js';
+import { holdWrites } from '../e2e/gate.js';
 import { journals, project } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const labels = ['acme', 'globex', 'initech', 'umbrella'];
 const manifest = {
@@ -17,12 +17,12 @@ describe('an interrupted apply', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
     'by %s finishes and records what is in flight, and the next apply does the rest',
     async (signal) => {
-      const { came, open, intercept } = writesHeld(2);
+      const { arrived, open, intercept } = holdWrites(2);
       const at = await project(manifest, { intercept });
       const running = at.begin(['apply', '--yes', '--concurrency', '2']);
-      await came;
+      await arrived;
       running.child.kill(signal);
-      await running.said('Finishing 2 in flight');
+      await running.waitFor('Finishing 2 in flight');
       open();
       const { code, stdout } = await running.ended;
       expect(code).toBe(130);

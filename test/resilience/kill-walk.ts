@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { afterAll, expect, test } from 'vitest';
 import type { SandboxProfile } from '../../src/sandbox/index.js';
 import { distinct, type Stopped, stops } from './images.js';
-import { goOn, type Kill, killed, type Outcome, opened, shapeOf } from './killing.js';
+import { type Kill, killProcess, type Outcome, rerun, setUp, shapeOf } from './killing.js';
 import { cleanUp, type Stage, stage } from './stages.js';
 
 /** Every nth file place also kills a real process. */
@@ -11,26 +11,27 @@ const EACH = 12;
 /** As many processes as two processors can run. */
 const limit = pLimit(2);
 
-interface Walked extends Outcome {
+interface Rerun extends Outcome {
   readonly words: string;
 }
 
 /** Continues from each place where a run was stopped, as if each was killed. */
-async function walk(on: Stage, stopped: readonly Stopped[]): Promise<Walked[]> {
-  const walked: Walked[] = [];
+async function rerunAll(on: Stage, stopped: readonly Stopped[]): Promise<Rerun[]> {
+  const reruns: Rerun[] = [];
   for (const image of stopped) {
-    walked.push({ words: image.words, ...(await goOn(on, await opened(on, image))) });
+    reruns.push({ words: image.words, ...(await rerun(on, await setUp(on, image))) });
   }
-  return walked;
+  return reruns;
 }
 
 /** Kills a process at a place, checks that it leaves what the image predicted, and continues. */
-async function walkKilled(on: Stage, words: string, kill: Kill, image?: Stopped): Promise<Walked> {
-  const left = await killed(on, kill);
+async function rerunKilled(on: Stage, words: string, kill: Kill, image?: Stopped): Promise<Rerun> {
+  const left = await killProcess(on, kill);
   const shapes = [left, image ?? left].map(shapeOf);
-  const [found, said] = await Promise.all(shapes);
-  const { wrong, settled } = await goOn(on, left);
-  const other = JSON.stringify(found) === JSON.stringify(said) ? [] : [`it left ${found}, and not ${said}`];
+  const [found, expected] = await Promise.all(shapes);
+  const { wrong, settled } = await rerun(on, left);
+  const other =
+    JSON.stringify(found) === JSON.stringify(expected) ? [] : [`it left ${found}, and not ${expected}`];
   return { words: `${words}, killed`, wrong: [...other, ...wrong], settled };
 }
 
@@ -53,7 +54,7 @@ export function walkKills(profile: SandboxProfile): void {
       twice.push(...some.map((image) => ({ ...image, words: `${first.words}, and again ${image.words}` })));
     }
     expect(twice.length).toBeGreaterThanOrEqual(20);
-    const walked = await walk(on, [...once, ...twice]);
+    const reruns = await rerunAll(on, [...once, ...twice]);
 
     const files = once.flatMap((image) => (image.file === undefined ? [] : [{ ...image, file: image.file }]));
     const sampled = files.filter((_, index) => index % EACH === EACH - 1);
@@ -61,10 +62,10 @@ export function walkKills(profile: SandboxProfile): void {
       return { write: index + 1, work: index % 2 === 0 ? 'after' : 'before' };
     });
     const killedOnes = await Promise.all([
-      ...sampled.map((image) => limit(() => walkKilled(on, image.words, image.file, image))),
-      ...crowded.map((kill) => limit(() => walkKilled(on, `${JSON.stringify(kill)}, 10 at once`, kill))),
+      ...sampled.map((image) => limit(() => rerunKilled(on, image.words, image.file, image))),
+      ...crowded.map((kill) => limit(() => rerunKilled(on, `${JSON.stringify(kill)}, 10 at once`, kill))),
     ]);
-    const outcomes = [...walked, ...killedOnes];
+    const outcomes = [...reruns, ...killedOnes];
     expect(outcomes.flatMap(({ words, wrong }) => wrong.map((what) => `${words}: ${what}`))).toEqual([]);
     expect(sampled.length).toBeGreaterThanOrEqual(4);
     expect(outcomes.length).toBeGreaterThanOrEqual(110);

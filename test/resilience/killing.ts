@@ -18,13 +18,13 @@ import { fileRuns } from '../../src/state/file/runs.js';
 import type { SendingLine } from '../../src/state/journal.js';
 import { stateSchema } from '../../src/state/state.js';
 import { comparable } from '../boruta/site.js';
+import { ids } from '../demo-ids.js';
 import { filesIn, type Ran } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 import type { How } from './images.js';
 import { copyOf, type Image, run, type Stage, surroundings } from './stages.js';
 
 const cli = resolve('dist/cli/main.js');
-const preload = pathToFileURL(resolve('test/resilience/dying.mjs')).href;
+const preload = pathToFileURL(resolve('test/resilience/kill-at-event.mjs')).href;
 
 /** Where the process of a run is killed. */
 export type Kill = FileKill | ServerKill;
@@ -57,7 +57,7 @@ interface Left {
 }
 
 /** Sets up what a run left. */
-export async function opened(on: Stage, image: Image): Promise<Left> {
+export async function setUp(on: Stage, image: Image): Promise<Left> {
   const regenerated = new Map(image.regenerated);
   const intercept = async ({ method, path }: SandboxRequest) => {
     if (method === 'POST') regenerated.set(path, (regenerated.get(path) ?? 0) + 1);
@@ -68,7 +68,7 @@ export async function opened(on: Stage, image: Image): Promise<Left> {
 }
 
 /** Kills the process of a second run. Throws if the process ends otherwise. */
-export async function killed(on: Stage, kill: Kill): Promise<Left> {
+export async function killProcess(on: Stage, kill: Kill): Promise<Left> {
   let child: ChildProcess | undefined;
   let ended: Promise<unknown> | undefined;
   let writes = 0;
@@ -88,11 +88,11 @@ export async function killed(on: Stage, kill: Kill): Promise<Left> {
   const folder = await copyOf(on.first, sandbox.url);
   const { cwd, env } = surroundings(folder, sandbox);
   const byFile = 'event' in kill;
-  const dying = byFile ? { IDOPS_DIE_AT: String(kill.event), IDOPS_DIE_HOW: kill.how } : {};
+  const killAt = byFile ? { IDOPS_DIE_AT: String(kill.event), IDOPS_DIE_HOW: kill.how } : {};
   const args = ['apply', '--yes', '--concurrency', byFile ? '1' : '10'];
   const run = spawn(process.execPath, ['--import', preload, cli, ...args], {
     cwd,
-    env: { ...env, ...dying },
+    env: { ...env, ...killAt },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   child = run;
@@ -120,7 +120,7 @@ export async function shapeOf({ folder }: { readonly folder: string }): Promise<
 }
 
 /** Runs again after a killed run, and checks the result. */
-export async function goOn(on: Stage, left: Left): Promise<Outcome> {
+export async function rerun(on: Stage, left: Left): Promise<Outcome> {
   const { folder, sandbox, regenerated } = left;
   const wrong: string[] = [];
   const check = (what: string, good: boolean): void => {

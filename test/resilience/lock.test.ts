@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../src/state/file/lock.js';
 import { temporaryFolder } from '../cleanups.js';
-import { gate, writesHeld } from '../e2e/gate.js';
+import { gate, holdWrites } from '../e2e/gate.js';
 import { project } from '../e2e/running.js';
 import { often } from '../often.js';
 import { deadPid, holder } from './holder.js';
@@ -16,10 +16,10 @@ const manifest = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel:
 
 describe('two runs at the same time', () => {
   it('the second is refused, names the first, and sends nothing', async () => {
-    const { came, open, intercept } = writesHeld();
+    const { arrived, open, intercept } = holdWrites();
     const { begin, idops, refused, sandbox, writes } = await project(manifest, { intercept });
     const first = begin(['apply', '--yes']);
-    await came;
+    await arrived;
     const before = sandbox.requests.length;
     const who = `on ${hostname()}, process ${first.child.pid}, since 20`;
     await refused('apply --yes', ['error[locked]', who, 'apply by ', 'runs unlock']);
@@ -33,10 +33,10 @@ describe('two runs at the same time', () => {
   });
 
   it('a plan during an apply reports it, and keeps its journal', async () => {
-    const { came, open, intercept } = writesHeld();
+    const { arrived, open, intercept } = holdWrites();
     const { begin, idops, files } = await project(manifest, { intercept });
     const first = begin(['apply', '--yes']);
-    await came;
+    await arrived;
     const before = await files();
     const plan = await idops('plan');
     expect(plan.code).toBe(0);
@@ -102,7 +102,7 @@ describe('a lock that a run left', () => {
 describe('a lock that was taken over during a run', () => {
   it('is reported with the run that took it over, even if that has ended', async () => {
     let patches = 0;
-    const { came, open, intercept } = gate();
+    const { arrived, open, intercept } = gate();
     const at = await project(
       {
         'manifests/all.yaml': `${manifest['manifests/all.yaml']}---\nkind: Organization\nname: globex\nlabel: New\n`,
@@ -110,7 +110,7 @@ describe('a lock that was taken over during a run', () => {
       { intercept: ({ method }) => (method === 'PATCH' && ++patches === 1 ? intercept() : undefined) },
     );
     const first = at.begin(['apply', '--yes', '--concurrency', '1']);
-    await came;
+    await arrived;
     // As if it runs in another container.
     for (const [path, text] of Object.entries(await at.files())) {
       if (path.startsWith('.idops/'))

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { journals, project, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const acme = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
 const nameOf = (path: string): string => path.replace(/^.*\//, '').replace('.jsonl', '');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { writesHeld } from '../e2e/gate.js';
+import { ids } from '../demo-ids.js';
+import { holdWrites } from '../e2e/gate.js';
 import { journals, project, succeeded, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const acme = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
 
@@ -312,12 +312,12 @@ describe('idops runs settle', () => {
     ['done', 0],
     ['not-done', 2],
   ])('with --%s settles a killed run, before any apply', async (answer, changes) => {
-    const held = writesHeld();
+    const held = holdWrites();
     const at = await project({ 'manifests/all.yaml': client(1) }, { intercept: held.intercept });
     await succeeded(at.idops('apply --yes'));
     await at.write({ 'manifests/all.yaml': client(2) });
     const running = at.begin(['apply', '--yes']);
-    await held.came;
+    await held.arrived;
     running.child.kill('SIGKILL');
     await running.ended;
     held.open();

@@ -9,9 +9,9 @@ import {
   type SandboxSeed,
   startSandbox,
 } from '../../src/sandbox/index.js';
+import { ids } from '../demo-ids.js';
 import { runInProcess } from '../e2e/in-process.js';
 import type { Ran } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 /** What a process leaves if it ends at some moment: disk and server, with nothing in flight. */
 export interface Image {
@@ -75,7 +75,7 @@ export async function cleanUp(): Promise<void> {
   for (const folder of temporary.splice(0)) await rm(folder, { recursive: true, force: true });
 }
 
-/** A folder that \`cleanUp\` removes. */
+/** A folder that `cleanUp` removes. */
 export async function newFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-kill-')));
   temporary.push(folder);

@@ -4,8 +4,8 @@ import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../cleanups.js';
-import { project, sure, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
+import { ids } from '../demo-ids.js';
+import { project, type TestProject, trustedConfig } from '../e2e/running.js';
 import { elsewhere } from '../state/backend-place.js';
 import { who } from '../state/git/place.js';
 import { noPostgres, sharedPostgres } from '../state/postgres/server.js';
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32').each([
   const stopped = async () => {
     const { config, env = {}, takeOver, giveBack } = await place();
     const at = await project({
-      'idops.yaml': `${sure.replace(/token: .*/, 'token_command: [cat, token]')}${config}`,
+      'idops.yaml': `${trustedConfig.replace(/token: .*/, 'token_command: [cat, token]')}${config}`,
       ...client(1),
     });
     execFileSync('git', ['init', '--quiet', '--template='], { cwd: at.folder });

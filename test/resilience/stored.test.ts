@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { config, project, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const acme = 'kind: Organization\nname: acme\nlabel: New\n';
 const ada = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;

@@ -130,7 +130,7 @@ describe('idops undo', () => {
   });
 
   it.each(['interrupted', 'killed'])('that was %s is finished by --last', async (how) => {
-    const { came, open, intercept } = gate();
+    const { arrived, open, intercept } = gate();
     let holds = false;
     const at = await project(
       {},
@@ -150,7 +150,7 @@ describe('idops undo', () => {
     const after = labels();
     holds = true;
     const undoing = at.idops('undo --last --yes --concurrency 1');
-    await came;
+    await arrived;
     signal('SIGINT');
     holds = false;
     open();

@@ -1,37 +1,39 @@
 import { describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import { type Asking, boruta, ids, type Told } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { type Answer, boruta, type SandboxApi } from './api.js';
 
 const second = 'aaaaaaaa-0000-4000-8000-000000000001';
 const third = 'aaaaaaaa-0000-4000-8000-000000000002';
 const ldap = 'Elixir.BorutaIdentity.Accounts.Ldap';
 
-const post = ({ ask }: Asking, backend: object): Promise<Told> => ask('POST', '/api/backends', { backend });
-const patch = ({ ask }: Asking, id: string, backend: object): Promise<Told> =>
+const post = ({ ask }: SandboxApi, backend: object): Promise<Answer> =>
+  ask('POST', '/api/backends', { backend });
+const patch = ({ ask }: SandboxApi, id: string, backend: object): Promise<Answer> =>
   ask('PATCH', `/api/backends/${id}`, { backend });
-const get = async ({ ask }: Asking, id: string) => (await ask('GET', `/api/backends/${id}`)).body.data;
+const get = async ({ ask }: SandboxApi, id: string) => (await ask('GET', `/api/backends/${id}`)).body.data;
 
-/** A sandbox with a second backend; the demo's first one is the default. */
-async function started(options: SandboxOptions = {}): Promise<Asking> {
+/** A sandbox with a second backend; the backend of the demo data stays the default. */
+async function started(options: SandboxOptions = {}): Promise<SandboxApi> {
   let isReady = false;
   const { intercept } = options;
-  const asking = await boruta({
+  const api = await boruta({
     ...options,
     intercept: (request) => (isReady ? intercept?.(request) : undefined),
   });
-  await post(asking, { id: second, name: 'second', roles: [{ id: ids.member }] });
+  await post(api, { id: second, name: 'second', roles: [{ id: ids.member }] });
   isReady = true;
-  return asking;
+  return api;
 }
 
-const defaults = ({ sandbox }: Asking): string[] =>
+const defaults = ({ sandbox }: SandboxApi): string[] =>
   sandbox.data.backends.filter(({ is_default }) => is_default === true).map(({ id }) => id);
 
 test('POST needs a name, takes an id once, and fills in the rest', async () => {
-  const asking = await boruta();
-  const told = await post(asking, { id: second, name: 'second', smtp_port: '25', smtp_tls: 'always' });
-  expect([told.status, told.headers.get('location')]).toEqual([201, `/api/backends/${second}`]);
-  expect(told.body.data).toEqual({
+  const api = await boruta();
+  const answer = await post(api, { id: second, name: 'second', smtp_port: '25', smtp_tls: 'always' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([201, `/api/backends/${second}`]);
+  expect(answer.body.data).toEqual({
     id: second,
     name: 'second',
     type: 'Elixir.BorutaIdentity.Accounts.Internal',
@@ -60,10 +62,10 @@ test('POST needs a name, takes an id once, and fills in the rest', async () => {
     smtp_port: 25,
     features: expect.arrayContaining(['registrable']),
   });
-  expect((await post(asking, { id: second, name: 'a' })).body.errors).toEqual({
+  expect((await post(api, { id: second, name: 'a' })).body.errors).toEqual({
     id: ['has already been taken'],
   });
-  expect((await post(asking, { name: 'second' })).status).toBe(201);
+  expect((await post(api, { name: 'second' })).status).toBe(201);
 });
 
 const identified = { credential_identifier: 'c', version: '13' };
@@ -112,21 +114,21 @@ test.each([
   [directory, 200, undefined],
   [{ ...directory, ldap_pool_size: 51 }, 422, 'ldap_pool_size'],
 ])('PATCH of %j gives %s', async (body, status, field) => {
-  const asking = await started();
-  const before = await get(asking, second);
-  const told = await patch(asking, second, { roles: [{ id: ids.member }], ...body });
-  expect(told.status).toBe(status);
-  if (field !== undefined) expect(told.body.errors).toHaveProperty(field);
-  const after = await get(asking, second);
+  const api = await started();
+  const before = await get(api, second);
+  const answer = await patch(api, second, { roles: [{ id: ids.member }], ...body });
+  expect(answer.status).toBe(status);
+  if (field !== undefined) expect(answer.body.errors).toHaveProperty(field);
+  const after = await get(api, second);
   if (status === 200) expect(after).toMatchObject({ name: 'second', roles: [{ name: 'member' }] });
   else expect(after).toEqual(before);
 });
 
 test('a password that is changed later must fit the present hash', async () => {
-  const asking = await started();
-  await patch(asking, second, { password_hashing_opts: { t_cost: 8 } });
-  const told = await patch(asking, second, { password_hashing_alg: 'bcrypt' });
-  expect([told.status, told.body.errors]).toEqual([422, { password_hashing_opts: [expect.any(String)] }]);
+  const api = await started();
+  await patch(api, second, { password_hashing_opts: { t_cost: 8 } });
+  const answer = await patch(api, second, { password_hashing_alg: 'bcrypt' });
+  expect([answer.status, answer.body.errors]).toEqual([422, { password_hashing_opts: [expect.any(String)] }]);
 });
 
 test.each([
@@ -138,12 +140,12 @@ test.each([
   ['no id', [{ name: 'member' }], 422],
   ['a text', 'text', 500],
 ])('roles are written last, separately: %s empties them', async (_, roles, status) => {
-  const asking = await started();
-  expect((await patch(asking, second, { name: 'changed', roles })).status).toBe(status);
-  expect(await get(asking, second)).toMatchObject({ name: 'changed', roles: [] });
-  const told = await post(asking, { id: third, name: 'third', roles });
-  expect(told.status).toBe(status === 200 ? 201 : status);
-  expect(await get(asking, third)).toMatchObject({ name: 'third', roles: [] });
+  const api = await started();
+  expect((await patch(api, second, { name: 'changed', roles })).status).toBe(status);
+  expect(await get(api, second)).toMatchObject({ name: 'changed', roles: [] });
+  const answer = await post(api, { id: third, name: 'third', roles });
+  expect(answer.status).toBe(status === 200 ? 201 : status);
+  expect(await get(api, third)).toMatchObject({ name: 'third', roles: [] });
 });
 
 test.each([
@@ -153,24 +155,24 @@ test.each([
   [3, [second], 'changed', 0],
   [4, [second], 'changed', 1],
 ])('a PATCH that is cut off after write %s', async (step, wanted, name, roles) => {
-  const asking = await started({ intercept: () => ({ kind: 'cut', step }) });
+  const api = await started({ intercept: () => ({ kind: 'cut', step }) });
   const body = { name: 'changed', is_default: true, roles: [{ id: ids.accountant }] };
-  await expect(patch(asking, second, body)).rejects.toThrow();
-  const found = asking.sandbox.data.backends.find(({ id }) => id === second);
-  expect([defaults(asking), found?.name, found?.roles.length]).toEqual([wanted, name, roles]);
+  await expect(patch(api, second, body)).rejects.toThrow();
+  const found = api.sandbox.data.backends.find(({ id }) => id === second);
+  expect([defaults(api), found?.name, found?.roles.length]).toEqual([wanted, name, roles]);
 });
 
 test('a POST that is cut off may leave the backend without its roles', async () => {
-  const asking = await started({ intercept: () => ({ kind: 'cut', step: 2 }) });
-  await expect(post(asking, { id: third, name: 'third', roles: [{ id: ids.member }] })).rejects.toThrow();
-  expect(asking.sandbox.data.backends.at(-1)).toMatchObject({ id: third, roles: [] });
+  const api = await started({ intercept: () => ({ kind: 'cut', step: 2 }) });
+  await expect(post(api, { id: third, name: 'third', roles: [{ id: ids.member }] })).rejects.toThrow();
+  expect(api.sandbox.data.backends.at(-1)).toMatchObject({ id: third, roles: [] });
 });
 
 describe('the default', () => {
   test('moves to another', async () => {
-    const asking = await started();
-    expect((await patch(asking, second, { is_default: 'true' })).body.data?.is_default).toBe(true);
-    expect(defaults(asking)).toEqual([second]);
+    const api = await started();
+    expect((await patch(api, second, { is_default: 'true' })).body.data?.is_default).toBe(true);
+    expect(defaults(api)).toEqual([second]);
   });
 
   test.each([
@@ -178,61 +180,61 @@ describe('the default', () => {
     ['a POST that is refused', 'POST', { is_default: true }, 422],
     ['null', 'PATCH', { is_default: null }, 500],
   ])('is lost with %s, and the next true repairs it', async (_, method, body, status) => {
-    const asking = await started();
-    const told = await (method === 'POST' ? post(asking, body) : patch(asking, second, body));
-    expect([told.status, defaults(asking)]).toEqual([status, []]);
-    await patch(asking, ids.backend, { is_default: true });
-    expect(defaults(asking)).toEqual([ids.backend]);
+    const api = await started();
+    const answer = await (method === 'POST' ? post(api, body) : patch(api, second, body));
+    expect([answer.status, defaults(api)]).toEqual([status, []]);
+    await patch(api, ids.backend, { is_default: true });
+    expect(defaults(api)).toEqual([ids.backend]);
   });
 
   test('can be neither given up nor deleted', async () => {
-    const asking = await started();
-    const deleted = await asking.ask('DELETE', `/api/backends/${ids.backend}`);
-    for (const { body } of [await patch(asking, ids.backend, { is_default: false }), deleted])
+    const api = await started();
+    const deleted = await api.ask('DELETE', `/api/backends/${ids.backend}`);
+    for (const { body } of [await patch(api, ids.backend, { is_default: false }), deleted])
       expect(body.errors).toHaveProperty('is_default');
-    expect(defaults(asking)).toEqual([ids.backend]);
+    expect(defaults(api)).toEqual([ids.backend]);
   });
 
   test('shared by several backends fails every other true, and DELETE', async () => {
-    const asking = await started();
-    for (const backend of asking.sandbox.data.backends) backend.is_default = true;
-    await post(asking, { id: third, name: 'third' });
-    expect((await patch(asking, third, { is_default: true })).status).toBe(500);
-    expect((await asking.ask('DELETE', `/api/backends/${third}`)).status).toBe(500);
+    const api = await started();
+    for (const backend of api.sandbox.data.backends) backend.is_default = true;
+    await post(api, { id: third, name: 'third' });
+    expect((await patch(api, third, { is_default: true })).status).toBe(500);
+    expect((await api.ask('DELETE', `/api/backends/${third}`)).status).toBe(500);
   });
 
   test('is cached by a GET: after another backend took it, the first PATCH changes nothing', async () => {
-    const asking = await started();
-    await get(asking, ids.backend);
-    await patch(asking, second, { is_default: true });
-    expect((await get(asking, ids.backend))?.is_default).toBe(true);
-    const { body } = await asking.ask('GET', '/api/backends');
+    const api = await started();
+    await get(api, ids.backend);
+    await patch(api, second, { is_default: true });
+    expect((await get(api, ids.backend))?.is_default).toBe(true);
+    const { body } = await api.ask('GET', '/api/backends');
     expect(body.data).toContainEqual(expect.objectContaining({ id: ids.backend, is_default: false }));
-    const told = await patch(asking, ids.backend, { is_default: true });
-    expect([told.status, told.body.data?.is_default, defaults(asking)]).toEqual([200, false, [second]]);
-    await patch(asking, ids.backend, { is_default: true });
-    expect(defaults(asking)).toEqual([ids.backend]);
+    const answer = await patch(api, ids.backend, { is_default: true });
+    expect([answer.status, answer.body.data?.is_default, defaults(api)]).toEqual([200, false, [second]]);
+    await patch(api, ids.backend, { is_default: true });
+    expect(defaults(api)).toEqual([ids.backend]);
   });
 });
 
 describe('DELETE', () => {
   test('deletes email templates too', async () => {
-    const asking = await started();
-    await asking.ask('PATCH', `/api/backends/${second}/email-templates/tx_code`, {
+    const api = await started();
+    await api.ask('PATCH', `/api/backends/${second}/email-templates/tx_code`, {
       template: { txt_content: 'a' },
     });
-    expect((await asking.ask('DELETE', `/api/backends/${second}`)).status).toBe(204);
-    expect((await asking.ask('DELETE', `/api/backends/${second}`)).status).toBe(404);
-    expect(asking.sandbox.data.templates.every(({ backend_id }) => backend_id === ids.backend)).toBe(true);
+    expect((await api.ask('DELETE', `/api/backends/${second}`)).status).toBe(204);
+    expect((await api.ask('DELETE', `/api/backends/${second}`)).status).toBe(404);
+    expect(api.sandbox.data.templates.every(({ backend_id }) => backend_id === ids.backend)).toBe(true);
   });
 
   test.each(['identity_provider', 'user'])('is refused if there is a %s', async (field) => {
-    const asking = await started();
-    const { identityProviders, users } = asking.sandbox.data;
+    const api = await started();
+    const { identityProviders, users } = api.sandbox.data;
     for (const row of field === 'user' ? users : identityProviders) row.backend_id = second;
-    const told = await asking.ask('DELETE', `/api/backends/${second}`);
-    expect([told.status, told.body.errors]).toEqual([422, { [field]: [expect.any(String)] }]);
-    expect((await patch(asking, second, { id: third })).status).toBe(500);
+    const answer = await api.ask('DELETE', `/api/backends/${second}`);
+    expect([answer.status, answer.body.errors]).toEqual([422, { [field]: [expect.any(String)] }]);
+    expect((await patch(api, second, { id: third })).status).toBe(500);
   });
 });
 

@@ -1,20 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { type Asking, boruta, ids, type Told } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { type Answer, boruta, type SandboxApi } from './api.js';
 
 const chosen = 'aaaaaaaa-0000-4000-8000-000000000001';
 const provider = '90000000-0000-4000-8000-000000000001';
 const identity_provider = { id: provider };
 const path = `/api/clients/${ids.portal}`;
 
-const post = ({ ask }: Asking, client: object): Promise<Told> => ask('POST', '/api/clients', { client });
-const patch = ({ ask }: Asking, client: object): Promise<Told> => ask('PATCH', path, { client });
-const get = async ({ ask }: Asking, at = path) => (await ask('GET', at)).body.data;
+const post = ({ ask }: SandboxApi, client: object): Promise<Answer> =>
+  ask('POST', '/api/clients', { client });
+const patch = ({ ask }: SandboxApi, client: object): Promise<Answer> => ask('PATCH', path, { client });
+const get = async ({ ask }: SandboxApi, at = path) => (await ask('GET', at)).body.data;
 
 test('POST needs an identity provider, takes an id once, and fills in the rest', async () => {
-  const asking = await boruta();
-  const told = await post(asking, { id: chosen, identity_provider });
-  expect([told.status, told.headers.get('location')]).toEqual([201, `/api/clients/${chosen}`]);
-  expect(told.body.data).toEqual({
+  const api = await boruta();
+  const answer = await post(api, { id: chosen, identity_provider });
+  expect([answer.status, answer.headers.get('location')]).toEqual([201, `/api/clients/${chosen}`]);
+  expect(answer.body.data).toEqual({
     id: chosen,
     name: null,
     public_client_id: null,
@@ -49,8 +51,8 @@ test('POST needs an identity provider, takes an id once, and fills in the rest',
     trusted_authorities: '',
     trusted_hosts: [],
   });
-  expect((await get(asking, `/api/clients/${chosen}`))?.secret).toBe(told.body.data?.secret);
-  const again = await post(asking, { id: chosen, identity_provider });
+  expect((await get(api, `/api/clients/${chosen}`))?.secret).toBe(answer.body.data?.secret);
+  const again = await post(api, { id: chosen, identity_provider });
   expect([again.status, again.body.errors]).toEqual([422, { id: ['has already been taken'] }]);
 });
 
@@ -70,11 +72,11 @@ test.each([
   ['null as URIs', { identity_provider, redirect_uris: null }, 422, 'redirect_uris'],
   ['the curve P-512', { identity_provider, key_pair_type: { type: 'ec', curve: 'P-512' } }, 500, undefined],
 ])('POST with %s keeps nothing, not even a new scope', async (_, client, status, field) => {
-  const asking = await boruta();
-  const told = await post(asking, { ...client, authorized_scopes: [{ name: 'new' }] });
-  expect(told.status).toBe(status);
-  if (field !== undefined) expect(told.body.errors).toHaveProperty(field);
-  expect([asking.sandbox.data.clients.length, asking.sandbox.data.scopes.length]).toEqual([2, 3]);
+  const api = await boruta();
+  const answer = await post(api, { ...client, authorized_scopes: [{ name: 'new' }] });
+  expect(answer.status).toBe(status);
+  if (field !== undefined) expect(answer.body.errors).toHaveProperty(field);
+  expect([api.sandbox.data.clients.length, api.sandbox.data.scopes.length]).toEqual([2, 3]);
 });
 
 test('null as a lifetime or the secret is the default in POST', async () => {
@@ -132,7 +134,7 @@ test.each([
   [{ id_token_signature_alg: null }, 200, { id_token_signature_alg: null }],
   [{ userinfo_signed_response_alg: 'ES384' }, 200, { userinfo_signed_response_alg: 'ES384' }],
   [{ access_token_ttl: 300 }, 200, { access_token_ttl: 300 }],
-  // Checked against the limit of authorization_request_ttl.
+  // The limit is that of authorization_request_ttl.
   [{ access_token_ttl: 301 }, 422, null],
   [{ token_endpoint_auth_methods: ['other'] }, 422, null],
   [{ token_endpoint_auth_methods: null }, 500, null],
@@ -147,11 +149,11 @@ test.each([
   [unset, 200, unset],
   [{ id: chosen, did: 'd', public_key: 'k' }, 200, { id: ids.portal }],
 ])('PATCH of %j gives %s', async (client, status, wanted) => {
-  const asking = await boruta();
-  const before = await get(asking);
+  const api = await boruta();
+  const before = await get(api);
   const authorized_scopes = [{ id: ids.reportsRead }];
-  expect((await patch(asking, { authorized_scopes, ...client })).status).toBe(status);
-  expect(await get(asking)).toEqual({ ...before, ...wanted });
+  expect((await patch(api, { authorized_scopes, ...client })).status).toBe(status);
+  expect(await get(api)).toEqual({ ...before, ...wanted });
 });
 
 describe('authorized_scopes', () => {
@@ -167,10 +169,10 @@ describe('authorized_scopes', () => {
     ['a name with a space, an unknown id', [{ name: 'a b' }, { id: ids.nobody }, { id: 'x' }], []],
     ['an unknown id with a name', [{ id: ids.nobody, name: 'new' }], []],
   ])('%s', async (_, authorized_scopes, names) => {
-    const asking = await boruta();
-    expect((await patch(asking, { authorized_scopes })).status).toBe(200);
-    expect((await get(asking))?.authorized_scopes).toMatchObject(names.map((name) => ({ name })));
-    const made = asking.sandbox.data.scopes.slice(3);
+    const api = await boruta();
+    expect((await patch(api, { authorized_scopes })).status).toBe(200);
+    expect((await get(api))?.authorized_scopes).toMatchObject(names.map((name) => ({ name })));
+    const made = api.sandbox.data.scopes.slice(3);
     expect(made).toMatchObject(names.includes('new') ? [{ name: 'new', label: null, public: false }] : []);
   });
 
@@ -178,9 +180,9 @@ describe('authorized_scopes', () => {
     ['a list of texts', ['reports:read'], 400],
     ['a text', 'reports:read', 500],
   ])('%s changes nothing', async (_, authorized_scopes, status) => {
-    const asking = await boruta();
-    expect((await patch(asking, { name: 'new', authorized_scopes })).status).toBe(status);
-    expect(await get(asking)).toMatchObject({
+    const api = await boruta();
+    expect((await patch(api, { name: 'new', authorized_scopes })).status).toBe(status);
+    expect(await get(api)).toMatchObject({
       name: 'Customer portal',
       authorized_scopes: [{ name: 'reports:read' }],
     });
@@ -191,9 +193,9 @@ test.each([
   ['an unknown identity provider', { identity_provider: { id: ids.nobody } }, 422],
   ['an unknown key pair', { key_pair_id: ids.nobody }, 404],
 ])('%s is refused after everything else was written', async (_, reference, status) => {
-  const asking = await boruta();
-  expect((await patch(asking, { name: 'new', ...reference })).status).toBe(status);
-  expect(await get(asking)).toMatchObject({
+  const api = await boruta();
+  expect((await patch(api, { name: 'new', ...reference })).status).toBe(status);
+  expect(await get(api)).toMatchObject({
     name: 'new',
     authorized_scopes: [],
     identity_provider: { id: provider },
@@ -203,67 +205,67 @@ test.each([
 test.each([null, undefined, {}])(
   '%j as identity_provider keeps it, and its id shows its present name',
   async (none) => {
-    const asking = await boruta();
+    const api = await boruta();
     const renamed = { identity_provider: { name: 'renamed' } };
-    await asking.ask('PATCH', `/api/identity-providers/${provider}`, renamed);
-    await patch(asking, { identity_provider: none });
-    expect((await get(asking))?.identity_provider).toEqual({ id: provider, name: 'Company accounts' });
-    await patch(asking, { identity_provider });
-    expect((await get(asking))?.identity_provider).toEqual({ id: provider, name: 'renamed' });
+    await api.ask('PATCH', `/api/identity-providers/${provider}`, renamed);
+    await patch(api, { identity_provider: none });
+    expect((await get(api))?.identity_provider).toEqual({ id: provider, name: 'Company accounts' });
+    await patch(api, { identity_provider });
+    expect((await get(api))?.identity_provider).toEqual({ id: provider, name: 'renamed' });
   },
 );
 
 test('a PATCH that is cut off before its last write keeps the old identity provider', async () => {
   const cut = { kind: 'cut', step: 1 } as const;
-  const asking = await boruta({ intercept: ({ method }) => (method === 'PATCH' ? cut : undefined) });
-  await expect(patch(asking, { name: 'new', identity_provider: { id: ids.nobody } })).rejects.toThrow();
-  expect(await get(asking)).toMatchObject({ name: 'new', identity_provider: { id: provider } });
+  const api = await boruta({ intercept: ({ method }) => (method === 'PATCH' ? cut : undefined) });
+  await expect(patch(api, { name: 'new', identity_provider: { id: ids.nobody } })).rejects.toThrow();
+  expect(await get(api)).toMatchObject({ name: 'new', identity_provider: { id: provider } });
 });
 
 test('a new type of key keeps the key, a new key keeps the DID, and the DID can be regenerated', async () => {
-  const asking = await boruta();
-  const before = await get(asking);
-  await patch(asking, { key_pair_type: rsa });
-  expect((await get(asking))?.public_key).toBe(before?.public_key);
-  const told = await asking.ask('POST', `${path}/regenerate_key_pair`);
-  expect([told.status, told.body.data?.did]).toEqual([200, before?.did]);
-  expect(told.body.data?.public_key).toContain('BEGIN RSA PUBLIC KEY');
-  expect((await asking.ask('POST', `${path}/regenerate_did`)).body.data?.did).not.toBe(before?.did);
+  const api = await boruta();
+  const before = await get(api);
+  await patch(api, { key_pair_type: rsa });
+  expect((await get(api))?.public_key).toBe(before?.public_key);
+  const answer = await api.ask('POST', `${path}/regenerate_key_pair`);
+  expect([answer.status, answer.body.data?.did]).toEqual([200, before?.did]);
+  expect(answer.body.data?.public_key).toContain('BEGIN RSA PUBLIC KEY');
+  expect((await api.ask('POST', `${path}/regenerate_did`)).body.data?.did).not.toBe(before?.did);
 });
 
 test('jwt_public_key is filled from jwk', async () => {
-  const asking = await boruta();
+  const api = await boruta();
   const jwk = {
     kty: 'EC',
     crv: 'P-256',
     x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
     y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
   };
-  expect((await patch(asking, { jwk })).body.data?.jwt_public_key).toContain('BEGIN PUBLIC KEY');
-  expect((await patch(asking, { jwk: { kty: 'x' } })).status).toBe(500);
+  expect((await patch(api, { jwk })).body.data?.jwt_public_key).toContain('BEGIN PUBLIC KEY');
+  expect((await patch(api, { jwk: { kty: 'x' } })).status).toBe(500);
 });
 
 test("the admin panel's client is write-protected, except its DID, and except in upper case", async () => {
   const admin = ids.portal.replace('6', 'a');
-  const asking = await boruta({ adminClient: admin });
-  for (const client of asking.sandbox.data.clients) if (client.id === ids.portal) client.id = admin;
+  const api = await boruta({ adminClient: admin });
+  for (const client of api.sandbox.data.clients) if (client.id === ids.portal) client.id = admin;
   const at = `/api/clients/${admin}`;
   const client = { name: 'new' };
-  expect((await asking.ask('PATCH', at, { client })).status).toBe(403);
-  expect((await asking.ask('DELETE', at)).status).toBe(403);
-  expect((await asking.ask('POST', `${at}/regenerate_key_pair`)).status).toBe(403);
-  expect((await asking.ask('POST', `${at}/regenerate_did`)).status).toBe(200);
-  expect((await asking.ask('PATCH', at.replace(admin, admin.toUpperCase()), { client })).status).toBe(200);
+  expect((await api.ask('PATCH', at, { client })).status).toBe(403);
+  expect((await api.ask('DELETE', at)).status).toBe(403);
+  expect((await api.ask('POST', `${at}/regenerate_key_pair`)).status).toBe(403);
+  expect((await api.ask('POST', `${at}/regenerate_did`)).status).toBe(200);
+  expect((await api.ask('PATCH', at.replace(admin, admin.toUpperCase()), { client })).status).toBe(200);
 });
 
 test('DELETE, and bodies without an object', async () => {
-  const asking = await boruta();
-  expect((await asking.ask('DELETE', path)).status).toBe(204);
-  expect((await asking.ask('DELETE', path)).status).toBe(404);
-  expect((await asking.ask('DELETE', '/api/clients/x')).status).toBe(400);
-  const told = await asking.ask('POST', '/api/clients', {});
-  expect(told.status).toBe(400);
-  expect(told.body.message).toContain(asking.sandbox.token);
+  const api = await boruta();
+  expect((await api.ask('DELETE', path)).status).toBe(204);
+  expect((await api.ask('DELETE', path)).status).toBe(404);
+  expect((await api.ask('DELETE', '/api/clients/x')).status).toBe(400);
+  const answer = await api.ask('POST', '/api/clients', {});
+  expect(answer.status).toBe(400);
+  expect(answer.body.message).toContain(api.sandbox.token);
   for (const client of [null, [], 'text'])
-    expect((await asking.ask('POST', '/api/clients', { client })).status).toBe(400);
+    expect((await api.ask('POST', '/api/clients', { client })).status).toBe(400);
 });

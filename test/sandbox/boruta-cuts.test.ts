@@ -2,33 +2,34 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
 import { Work } from '../../src/sandbox/work.js';
-import { type Asking, boruta, ids, start, type Told } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { type Answer, boruta, type SandboxApi, start } from './api.js';
 import { changed, path, state, steps } from './cuts.js';
 
-const patch = ({ ask }: Asking): Promise<Told> => ask('PATCH', path, { user: changed });
+const patch = ({ ask }: SandboxApi): Promise<Answer> => ask('PATCH', path, { user: changed });
 
-/** A sandbox whose first PATCH meets a fault. */
-const faulty = (fault: Intercept): Promise<Asking> =>
+/** A sandbox with a fault in the first PATCH. */
+const faulty = (fault: Intercept): Promise<SandboxApi> =>
   boruta({ intercept: ({ method, number }) => (method === 'PATCH' && number === 1 ? fault : undefined) });
 
-/** Whether a PATCH got as far as that step. */
-function isDone(asking: Asking, step: number): boolean {
-  return JSON.stringify(state(asking)) === JSON.stringify(steps[step]?.expected);
+/** Whether the data is as after the given step of the PATCH. */
+function isDone(api: SandboxApi, step: number): boolean {
+  return JSON.stringify(state(api)) === JSON.stringify(steps[step]?.expected);
 }
 
-/** Resolves when a test's condition holds. */
+/** Resolves when a condition is true. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await turn();
 }
 
 describe('PATCH of a user is cut off', () => {
   test.each(steps)('after step $step: what was emptied stays empty', async ({ step, expected }) => {
-    const asking = await faulty({ kind: 'cut', step });
-    await expect(patch(asking)).rejects.toThrow();
-    expect(state(asking)).toEqual(expected);
-    expect(asking.sandbox.requests).toMatchObject([{ status: null }]);
-    expect((await patch(asking)).status).toBe(200);
-    expect(state(asking)).toEqual(steps[7]?.expected);
+    const api = await faulty({ kind: 'cut', step });
+    await expect(patch(api)).rejects.toThrow();
+    expect(state(api)).toEqual(expected);
+    expect(api.sandbox.requests).toMatchObject([{ status: null }]);
+    expect((await patch(api)).status).toBe(200);
+    expect(state(api)).toEqual(steps[7]?.expected);
   });
 
   test('the work ends with the step in which the client goes away', async () => {
@@ -48,19 +49,19 @@ describe('PATCH of a user is cut off', () => {
     ['in the latency of a step: it is not done', { latency: 2 ** 30 }, 0],
     ['in the pause before a list is filled: it stays empty', { faults: { pause: 2 ** 30 } }, 2],
   ])('a client goes away %s', async (_, slow, step) => {
-    const asking = await boruta({ ...slow });
+    const api = await boruta({ ...slow });
     const controller = new AbortController();
-    const { sandbox } = asking;
+    const { sandbox } = api;
     const asked = fetch(sandbox.url + path, {
       method: 'PATCH',
       headers: { authorization: `Bearer ${sandbox.token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ user: changed }),
       signal: controller.signal,
     });
-    await until(() => sandbox.requests[0]?.body !== undefined && isDone(asking, step));
+    await until(() => sandbox.requests[0]?.body !== undefined && isDone(api, step));
     controller.abort();
     await expect(asked).rejects.toThrow();
-    expect(state(asking)).toEqual(steps[step]?.expected);
+    expect(state(api)).toEqual(steps[step]?.expected);
   });
 });
 
@@ -71,28 +72,28 @@ test.each([
   ['DELETE', `/api/backends/${ids.backend}/email-templates/tx_code`, undefined],
 ])('other work is one step: %s %s is cut off before it or after it', async (method, target, body) => {
   for (const step of [0, 1, 7]) {
-    const asking = await boruta({ intercept: () => ({ kind: 'cut', step }) });
-    const before = asking.sandbox.snapshot();
-    await expect(asking.ask(method, target, body)).rejects.toThrow();
-    if (step === 0) expect(asking.sandbox.snapshot()).toEqual(before);
-    else expect(asking.sandbox.snapshot()).not.toEqual(before);
+    const api = await boruta({ intercept: () => ({ kind: 'cut', step }) });
+    const before = api.sandbox.snapshot();
+    await expect(api.ask(method, target, body)).rejects.toThrow();
+    if (step === 0) expect(api.sandbox.snapshot()).toEqual(before);
+    else expect(api.sandbox.snapshot()).not.toEqual(before);
   }
 });
 
 test.each([0, 1])('the documented profile does all of its work at once: cut after step %s', async (step) => {
-  const asking = await start({ intercept: () => ({ kind: 'cut', step }) });
+  const api = await start({ intercept: () => ({ kind: 'cut', step }) });
   const user = { group: 'audit', authorized_scopes: [], organizations: [] };
-  await expect(asking.ask('PATCH', path, { user })).rejects.toThrow();
-  expect(asking.user(ids.ada)).toMatchObject(step === 0 ? { group: 'staff finance' } : user);
+  await expect(api.ask('PATCH', path, { user })).rejects.toThrow();
+  expect(api.user(ids.ada)).toMatchObject(step === 0 ? { group: 'staff finance' } : user);
 });
 
 test.each(steps)('a pool that runs out after step $step of a PATCH gives 500', async ({ step, expected }) => {
-  const asking = await faulty({ kind: 'drop', step });
-  const told = await patch(asking);
-  expect(told.status).toBe(500);
-  expect(told.body).toEqual({
+  const api = await faulty({ kind: 'drop', step });
+  const answer = await patch(api);
+  expect(answer.status).toBe(500);
+  expect(answer.body).toEqual({
     code: expect.any(String),
     message: expect.stringMatching(/connection not available and request was dropped from queue after \d+ms/),
   });
-  expect(state(asking)).toEqual(expected);
+  expect(state(api)).toEqual(expected);
 });

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { allScopes } from '../../src/sandbox/options.js';
-import { boruta, ids, templatePath } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { boruta, templatePath } from './api.js';
 
 const [code, message] = [expect.any(String), expect.any(String)];
 const bare = { code, message };
 const ofResource = { ...bare, errors: { resource: [expect.any(String)] } };
-/** What the database layer says: raw internals. */
+/** An error of the database layer, which reveals internals. */
 const raw = { code, message: expect.stringMatching(/^\*\* \(\w+/) };
-/** What leaks the token of the request. */
+/** An error that reveals the token of the request. */
 const leaking = { code: 'BAD_REQUEST', message: expect.stringContaining('Bearer') };
 
 const organization = `/api/organizations/${ids.acme}`;
@@ -26,32 +27,32 @@ test.each([
   ['DELETE of a list', 'DELETE', '/api/organizations', {}, 404, { ...bare, code: 'NOT_FOUND' }],
   ['OPTIONS', 'OPTIONS', '/api/users', {}, 404, { ...bare, code: 'NOT_FOUND' }],
   ['PUT of a template', 'PUT', template, {}, 404, { ...bare, code: 'NOT_FOUND' }],
-])('an error over %s: %s %s', async (_, method, path, body, status, answer) => {
+])('an error over %s: %s %s', async (_, method, path, body, status, expected) => {
   const { ask } = await boruta();
-  const told = await ask(method, path, body);
-  expect([told.status, told.body]).toEqual([status, answer]);
+  const answer = await ask(method, path, body);
+  expect([answer.status, answer.body]).toEqual([status, expected]);
 });
 
 test('Accept: text/html gives 406', async () => {
   const { ask } = await boruta();
-  const told = await ask('GET', '/api/organizations', undefined, { headers: { accept: 'text/html' } });
-  expect([told.status, told.body]).toEqual([406, bare]);
+  const answer = await ask('GET', '/api/organizations', undefined, { headers: { accept: 'text/html' } });
+  expect([answer.status, answer.body]).toEqual([406, bare]);
 });
 
 test('413 is a bare JSON string, for bodies over about 8 MB, before authentication', async () => {
   const { ask } = await boruta();
   const body = (length: number) => ({ template: { txt_content: 'x'.repeat(length) } });
   for (const manner of [{ token: null }, { token: 'wrong' }, {}]) {
-    const told = await ask('PATCH', template, body(8_000_000), manner);
-    expect([told.status, JSON.parse(told.text)]).toEqual([413, expect.any(String)]);
+    const answer = await ask('PATCH', template, body(8_000_000), manner);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([413, expect.any(String)]);
   }
   expect((await ask('PATCH', template, body(7_900_000))).status).toBe(200);
 });
 
 test('414 is empty', async () => {
   const { ask } = await boruta();
-  const told = await ask('GET', `/api/users?q=${'x'.repeat(20_000)}`);
-  expect([told.status, told.text]).toEqual([414, '']);
+  const answer = await ask('GET', `/api/users?q=${'x'.repeat(20_000)}`);
+  expect([answer.status, answer.text]).toEqual([414, '']);
 });
 
 test("an error message can contain the request's bearer token", async () => {
@@ -70,7 +71,7 @@ test.each([
   ['GET', '/', 406],
   ['GET', '/api/nothing', 406],
   ['GET', '/api/roles/none/scopes', 406],
-  // Empty segments of a path do not count.
+  // Empty segments of a path are ignored.
   ['GET', '/api/users/', 200],
   ['GET', '//api//users', 200],
   ['GET', `${ada}//`, 200],
@@ -79,9 +80,9 @@ test.each([
   ['HEAD', '/api/no', 406],
 ])('%s %s gives %i', async (method, path, status) => {
   const { ask } = await boruta();
-  const told = await ask(method, path);
-  expect(told.status).toBe(status);
-  expect(told.text === '').toBe(method === 'HEAD');
+  const answer = await ask(method, path);
+  expect(answer.status).toBe(status);
+  expect(answer.text === '').toBe(method === 'HEAD');
 });
 
 test('PUT does what PATCH does', async () => {
@@ -98,8 +99,8 @@ test('PUT does what PATCH does', async () => {
 test('malformed JSON gives 400 even without a token', async () => {
   const { ask } = await boruta();
   for (const manner of [{}, { token: null }]) {
-    const told = await ask('PATCH', organization, undefined, { raw: '{"organization":', ...manner });
-    expect([told.status, told.body]).toEqual([400, ofResource]);
+    const answer = await ask('PATCH', organization, undefined, { raw: '{"organization":', ...manner });
+    expect([answer.status, answer.body]).toEqual([400, ofResource]);
   }
 });
 
@@ -111,8 +112,8 @@ test.each([
 ])('a body without its wrapper gives 400: %s', async (path, error) => {
   const { ask } = await boruta();
   for (const body of [undefined, {}, [], null, { organisation: {} }]) {
-    const told = await ask('PATCH', path, body);
-    expect([told.status, told.body]).toEqual([400, error]);
+    const answer = await ask('PATCH', path, body);
+    expect([answer.status, answer.body]).toEqual([400, error]);
   }
 });
 
@@ -137,8 +138,8 @@ test.each([
   ['`bearer` in lower case', null, { authorization: 'bearer known' }],
 ])('401: a token that is %s', async (_, token, headers) => {
   const { ask } = await boruta({ tokens: { known: allScopes }, expiredTokens: ['expired-token'] });
-  const told = await ask('GET', '/api/organizations', undefined, { token, headers });
-  expect([told.status, told.body]).toEqual([401, ofResource]);
+  const answer = await ask('GET', '/api/organizations', undefined, { token, headers });
+  expect([answer.status, answer.body]).toEqual([401, ofResource]);
 });
 
 test.each([
@@ -153,8 +154,8 @@ test.each([
   ['DELETE', templatePath('tx_code', 'ID'), undefined],
 ])("an id that isn't a UUID gives 400, an unknown one 404: %s %s", async (method, path, body) => {
   const { ask } = await boruta();
-  const told = await ask(method, path.replace('ID', 'no-uuid'), body);
-  expect([told.status, told.body]).toEqual([400, raw]);
+  const answer = await ask(method, path.replace('ID', 'no-uuid'), body);
+  expect([answer.status, answer.body]).toEqual([400, raw]);
   const unknown = await ask(method, path.replace('ID', ids.nobody), body);
   expect([unknown.status, unknown.body]).toEqual([404, path.includes('users') ? ofResource : raw]);
 });
@@ -173,6 +174,6 @@ test.each([
   template,
 ])('each operation needs its scope: 403 without it: %s', async (path) => {
   const { ask } = await boruta({ tokens: { none: [] } });
-  const told = await ask('GET', path);
-  expect([told.status, told.body]).toEqual([403, ofResource]);
+  const answer = await ask('GET', path);
+  expect([answer.status, answer.body]).toEqual([403, ofResource]);
 });

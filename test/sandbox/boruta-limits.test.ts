@@ -1,49 +1,50 @@
 import { describe, expect, test } from 'vitest';
 import { allScopes } from '../../src/sandbox/options.js';
-import { type Asking, boruta, ids, type Told, templatePath } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { type Answer, boruta, type SandboxApi, templatePath } from './api.js';
 
 const spaces = ['', ' ', '\t\n', '\u00a0', '\u2003\u2028', '\u3000\u0085'];
 
-const patch = ({ ask }: Asking, user: unknown): Promise<Told> =>
+const patch = ({ ask }: SandboxApi, user: unknown): Promise<Answer> =>
   ask('PATCH', `/api/users/${ids.ada}`, { user });
 
-/** What changes nothing of Ada but the metadata and the group. */
+/** The present lists of Ada, so that a PATCH with them keeps the lists. */
 const whole = {
   authorized_scopes: [{ id: ids.billingRead }, { id: ids.billingWrite }],
   organizations: [{ id: ids.acme }, { id: ids.globex }],
   roles: [{ id: ids.member }],
 };
 
-/** A PATCH with those fields keeps nothing. */
-async function refusedWith(status: number, fields: object): Promise<Told> {
+/** Expects that a PATCH with the given fields is refused and changes nothing. */
+async function refusedWith(status: number, fields: object): Promise<Answer> {
   const { withoutEffect } = await boruta();
   return await withoutEffect(status, 'PATCH', `/api/users/${ids.ada}`, { user: { ...whole, ...fields } });
 }
 
-/** The code points of a text, to be seen in a test's name. */
+/** A text with its escaped form, for the title of a test. */
 const shown = (text: string): [string, string] => [JSON.stringify(text), text];
 
 describe('texts of only white space count as empty', () => {
   test.each(spaces.map(shown))('null as a label: %s', async (_, text) => {
     const { ask } = await boruta();
     const organization = { name: 'acme', label: text };
-    const told = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
-    expect(told.body.data?.label).toBeNull();
+    const answer = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
+    expect(answer.body.data?.label).toBeNull();
   });
 
   test.each(spaces.map(shown))('422 as a name: %s', async (_, name) => {
     const { withoutEffect } = await boruta();
-    const told = await withoutEffect(422, 'PATCH', `/api/organizations/${ids.acme}`, {
+    const answer = await withoutEffect(422, 'PATCH', `/api/organizations/${ids.acme}`, {
       organization: { name },
     });
-    expect(told.body.errors).toHaveProperty('name');
+    expect(answer.body.errors).toHaveProperty('name');
   });
 
   test('white space around a text stays', async () => {
     const { ask } = await boruta();
     const organization = { name: '\u00a0acme ', label: ' a\n' };
-    const told = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
-    expect(told.body.data).toMatchObject(organization);
+    const answer = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
+    expect(answer.body.data).toMatchObject(organization);
   });
 });
 
@@ -83,9 +84,9 @@ describe('only a list with an invalid member is emptied', () => {
     ['a role twice', { roles: [member, { id: ids.accountant }, member] }, 422],
     ['an unknown role', { roles: [{ id: ids.nobody }] }, 500],
   ])('%s: %j gives %i', async (_, sent, status) => {
-    const asking = await boruta();
-    expect((await patch(asking, { ...whole, ...sent })).status).toBe(status);
-    const left = lists.filter((list) => asking.user(ids.ada)[list].length > 0);
+    const api = await boruta();
+    expect((await patch(api, { ...whole, ...sent })).status).toBe(status);
+    const left = lists.filter((list) => api.user(ids.ada)[list].length > 0);
     expect(left).toEqual(lists.filter((list) => !(list in sent)));
   });
 });
@@ -105,10 +106,10 @@ describe('ids', () => {
     ['text', 500, 500, 500],
   ])('%j as authorized_scopes, organizations and roles gives %i, %i, %i', async (list, ...statuses) => {
     for (const [at, name] of (['authorized_scopes', 'organizations', 'roles'] as const).entries()) {
-      const asking = await boruta();
-      const told = await patch(asking, { ...whole, [name]: list });
-      expect(told.status).toBe(statuses[at]);
-      const shown = await asking.ask('GET', `/api/users/${ids.ada}`);
+      const api = await boruta();
+      const answer = await patch(api, { ...whole, [name]: list });
+      expect(answer.status).toBe(statuses[at]);
+      const shown = await api.ask('GET', `/api/users/${ids.ada}`);
       expect(shown.body.data?.[name]).toEqual([]);
     }
   });
@@ -119,13 +120,13 @@ describe('ids', () => {
   });
 
   test('the server uses only ids: a name sent beside an id is ignored', async () => {
-    const asking = await boruta();
-    const told = await patch(asking, {
+    const api = await boruta();
+    const answer = await patch(api, {
       authorized_scopes: [{ id: ids.billingWrite, name: 'openid', label: 'Harmless', public: true }],
       organizations: [{ id: ids.umbrella, name: 'acme', label: 'ACME Corp' }],
       roles: [{ id: ids.accountant, name: 'member', scopes: [] }],
     });
-    expect(told.body.data).toMatchObject({
+    expect(answer.body.data).toMatchObject({
       authorized_scopes: [{ id: ids.billingWrite, name: 'billing:write', public: null }],
       organizations: [{ id: ids.umbrella, name: 'umbrella', label: null }],
       roles: [{ id: ids.accountant, name: 'accountant', scopes: [{}, {}] }],
@@ -161,17 +162,17 @@ describe('group', () => {
   test.each(['a\tb a', 'a\t\ta', 'a a\u00a0', 'a  b', ' a', 'a '])(
     'a tab is part of a word, an empty one is one: %j is kept',
     async (group) => {
-      const asking = await boruta();
-      expect((await patch(asking, { ...whole, group })).body.data?.group).toBe(group);
+      const api = await boruta();
+      expect((await patch(api, { ...whole, group })).body.data?.group).toBe(group);
     },
   );
 });
 
 describe('metadata', () => {
   test('display as a list of texts is kept', async () => {
-    const asking = await boruta();
+    const api = await boruta();
     const metadata = { department: { value: { any: [1] }, status: '', display: ['web', ''] } };
-    expect((await patch(asking, { ...whole, metadata })).body.data?.metadata).toEqual(metadata);
+    expect((await patch(api, { ...whole, metadata })).body.data?.metadata).toEqual(metadata);
   });
 
   test('integers beyond 2^53 and 10.0 are kept exactly as sent', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { boruta, ids, start } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { boruta, start } from './api.js';
 
 const usersOnly = { tokens: { some: ['users:manage:all'] } } as const;
 
@@ -82,8 +83,8 @@ test('each list needs its scope', async () => {
 
 test('GET /api/organizations/:id exists', async () => {
   const { ask } = await boruta();
-  const told = await ask('GET', `/api/organizations/${ids.acme}`);
-  expect(told.body).toEqual({ data: { id: ids.acme, name: 'acme', label: 'ACME Corp' } });
+  const answer = await ask('GET', `/api/organizations/${ids.acme}`);
+  expect(answer.body).toEqual({ data: { id: ids.acme, name: 'acme', label: 'ACME Corp' } });
   expect((await ask('GET', `/api/organizations/${ids.nobody}`)).status).toBe(404);
   expect((await ask('GET', '/api/organizations/acme')).status).toBe(404);
 });
@@ -95,13 +96,13 @@ test('the documented profile has none of them', async () => {
   }
 });
 
-/** A sandbox in which a user has a scope that came later; what a GET shows of the user. */
+/** A sandbox in which a user has a scope that was added after the start, and the user's GET. */
 async function withLateScope(staleScopes: boolean) {
-  const asking = await boruta({ faults: { staleScopes } });
+  const api = await boruta({ faults: { staleScopes } });
   const late = { id: 'late', name: 'late', label: 'Made on another node', public: false };
-  asking.sandbox.data.scopes.push(late);
-  asking.user(ids.grace).authorized_scopes.push(late);
-  return { ...asking, read: await asking.ask('GET', `/api/users/${ids.grace}`) };
+  api.sandbox.data.scopes.push(late);
+  api.user(ids.grace).authorized_scopes.push(late);
+  return { ...api, read: await api.ask('GET', `/api/users/${ids.grace}`) };
 }
 
 test("nodes that aren't clustered hide a later scope in users, and a PATCH of what was read drops it", async () => {

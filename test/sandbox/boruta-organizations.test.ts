@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
-import { type Asking, boruta, ids, type Told } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { type Answer, boruta, type SandboxApi } from './api.js';
 
-const patch = ({ ask }: Asking, organization: unknown): Promise<Told> =>
+const patch = ({ ask }: SandboxApi, organization: unknown): Promise<Answer> =>
   ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
 
 test('the page size is 500 whatever is asked', async () => {
   const { ask } = await boruta();
-  const told = await ask('GET', '/api/organizations?page_size=2&per_page=2&limit=2');
-  expect(told.body).toMatchObject({ page_size: 500, total_entries: 4, total_pages: 1 });
-  expect(told.body.data).toHaveLength(4);
+  const answer = await ask('GET', '/api/organizations?page_size=2&per_page=2&limit=2');
+  expect(answer.body).toMatchObject({ page_size: 500, total_entries: 4, total_pages: 1 });
+  expect(answer.body.data).toHaveLength(4);
 });
 
 test('a page beyond the last returns the last one again, with its own page_number', async () => {
@@ -21,9 +22,9 @@ test('a page beyond the last returns the last one again, with its own page_numbe
 
 test.each(['0', '-1', 'two', ''])('page 0, -1 or text is page 1: %j', async (page) => {
   const { ask } = await boruta({ pageSize: 3 });
-  const told = await ask('GET', `/api/organizations?page=${page}`);
-  expect(told.body.page_number).toBe(1);
-  expect(told.body.data).toHaveLength(3);
+  const answer = await ask('GET', `/api/organizations?page=${page}`);
+  expect(answer.body.page_number).toBe(1);
+  expect(answer.body.data).toHaveLength(3);
 });
 
 test('an empty server has one empty page', async () => {
@@ -38,10 +39,10 @@ test('an empty server has one empty page', async () => {
 });
 
 test('rows have no order: a PATCH moves its row', async () => {
-  const asking = await boruta();
-  await patch(asking, { name: 'acme', label: 'ACME' });
-  const told = await asking.ask('GET', '/api/organizations');
-  expect(told.body.data).toMatchObject([
+  const api = await boruta();
+  await patch(api, { name: 'acme', label: 'ACME' });
+  const answer = await api.ask('GET', '/api/organizations');
+  expect(answer.body.data).toMatchObject([
     { name: 'globex' },
     { name: 'initech' },
     { name: 'umbrella' },
@@ -50,10 +51,10 @@ test('rows have no order: a PATCH moves its row', async () => {
 });
 
 test('a row that moves between two page requests is seen twice, and another one never', async () => {
-  const asking = await boruta({ pageSize: 2 });
-  const first = await asking.ask('GET', '/api/organizations?page=1');
-  await patch(asking, { name: 'acme' });
-  const second = await asking.ask('GET', '/api/organizations?page=2');
+  const api = await boruta({ pageSize: 2 });
+  const first = await api.ask('GET', '/api/organizations?page=1');
+  await patch(api, { name: 'acme' });
+  const second = await api.ask('GET', '/api/organizations?page=2');
   expect(first.body.data).toMatchObject([{ name: 'acme' }, { name: 'globex' }]);
   expect(second.body.data).toMatchObject([{ name: 'umbrella' }, { name: 'acme' }]);
 });
@@ -72,22 +73,22 @@ test.each([
     { name: 'a', label: 'A' },
   ],
 ])('PATCH %s', async (_, organization, wanted) => {
-  const asking = await boruta();
-  const told = await patch(asking, organization);
-  expect(told.body.data).toEqual({ id: ids.acme, ...wanted });
-  expect(asking.sandbox.data.organizations.at(-1)).toEqual(told.body.data);
+  const api = await boruta();
+  const answer = await patch(api, organization);
+  expect(answer.body.data).toEqual({ id: ids.acme, ...wanted });
+  expect(api.sandbox.data.organizations.at(-1)).toEqual(answer.body.data);
 });
 
 test.each([[{ label: 'ACME' }], [{ name: null }]])('a body without name is 422: %j', async (organization) => {
   const { withoutEffect } = await boruta();
-  const told = await withoutEffect(422, 'PATCH', `/api/organizations/${ids.acme}`, { organization });
-  expect(told.body.errors).toEqual({ name: [expect.any(String)] });
+  const answer = await withoutEffect(422, 'PATCH', `/api/organizations/${ids.acme}`, { organization });
+  expect(answer.body.errors).toEqual({ name: [expect.any(String)] });
 });
 
 test.each(['name', 'label'])('a %s of 256 characters or more gives 500', async (field) => {
-  const asking = await boruta();
+  const api = await boruta();
   const organization = { name: 'acme', [field]: 'é'.repeat(256) };
-  await asking.withoutEffect(500, 'PATCH', `/api/organizations/${ids.acme}`, { organization });
+  await api.withoutEffect(500, 'PATCH', `/api/organizations/${ids.acme}`, { organization });
   const fits = '😀'.repeat(255);
-  expect((await patch(asking, { name: 'acme', [field]: fits })).body.data?.[field]).toBe(fits);
+  expect((await patch(api, { name: 'acme', [field]: fits })).body.data?.[field]).toBe(fits);
 });

@@ -1,18 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { type Asking, boruta, ids, type Told } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { type Answer, boruta, type SandboxApi } from './api.js';
 
 const chosen = 'aaaaaaaa-0000-4000-8000-000000000001';
 const provider = '90000000-0000-4000-8000-000000000001';
 const path = `/api/identity-providers/${provider}`;
 
-const post = (asking: Asking, body: object): Promise<Told> =>
-  asking.ask('POST', '/api/identity-providers', { identity_provider: body });
-const patch = (asking: Asking, body: object): Promise<Told> =>
-  asking.ask('PATCH', path, { identity_provider: body });
-const page = (asking: Asking, type: string, content?: object): Promise<Told> =>
+const post = (api: SandboxApi, body: object): Promise<Answer> =>
+  api.ask('POST', '/api/identity-providers', { identity_provider: body });
+const patch = (api: SandboxApi, body: object): Promise<Answer> =>
+  api.ask('PATCH', path, { identity_provider: body });
+const page = (api: SandboxApi, type: string, content?: object): Promise<Answer> =>
   content === undefined
-    ? asking.ask('GET', `${path}/templates/${type}`)
-    : asking.ask('PATCH', `${path}/templates/${type}`, { template: content });
+    ? api.ask('GET', `${path}/templates/${type}`)
+    : api.ask('PATCH', `${path}/templates/${type}`, { template: content });
 
 describe('an identity provider', () => {
   const blank = ["can't be blank"];
@@ -34,18 +35,18 @@ describe('an identity provider', () => {
     ['null as templates', { templates: null }, 422, { templates: ['is invalid'] }],
     ['an id that is taken', { id: provider }, 422, { id: ['has already been taken'] }],
   ])('is created: %s', async (_, body, status, wanted) => {
-    const asking = await boruta();
-    const told = await post(asking, { name: 'new', backend_id: ids.backend, ...body });
-    expect(told.status).toBe(status);
+    const api = await boruta();
+    const answer = await post(api, { name: 'new', backend_id: ids.backend, ...body });
+    expect(answer.status).toBe(status);
     if (wanted !== undefined)
-      expect(status === 201 ? told.body.data : told.body.errors).toMatchObject(wanted);
-    expect(asking.sandbox.data.identityProviders).toHaveLength(status === 201 ? 2 : 1);
+      expect(status === 201 ? answer.body.data : answer.body.errors).toMatchObject(wanted);
+    expect(api.sandbox.data.identityProviders).toHaveLength(status === 201 ? 2 : 1);
   });
 
   test('shows its whole backend, with secrets, and keeps what a PATCH leaves out', async () => {
-    const asking = await boruta();
-    const told = await patch(asking, { registrable: true, name: 'renamed' });
-    expect(told.body.data).toMatchObject({
+    const api = await boruta();
+    const answer = await patch(api, { registrable: true, name: 'renamed' });
+    expect(answer.body.data).toMatchObject({
       name: 'renamed',
       registrable: true,
       check_password: true,
@@ -56,37 +57,37 @@ describe('an identity provider', () => {
         roles: [{ name: 'member' }],
       },
     });
-    expect(told.body.data).not.toHaveProperty('templates');
+    expect(answer.body.data).not.toHaveProperty('templates');
   });
 
   test('whose backend changes answers 500, although the change is written', async () => {
-    const asking = await boruta();
-    const [backend] = asking.sandbox.data.backends;
-    if (backend !== undefined) asking.sandbox.data.backends.push({ ...backend, id: chosen, name: 'other' });
-    expect((await patch(asking, { backend_id: chosen, registrable: true })).status).toBe(500);
-    const { body } = await asking.ask('GET', path);
+    const api = await boruta();
+    const [backend] = api.sandbox.data.backends;
+    if (backend !== undefined) api.sandbox.data.backends.push({ ...backend, id: chosen, name: 'other' });
+    expect((await patch(api, { backend_id: chosen, registrable: true })).status).toBe(500);
+    const { body } = await api.ask('GET', path);
     expect(body.data).toMatchObject({ backend_id: chosen, registrable: true, backend: { name: 'other' } });
-    expect((await patch(asking, { backend_id: chosen })).status).toBe(200);
+    expect((await patch(api, { backend_id: chosen })).status).toBe(200);
   });
 
   test('stays if clients use it', async () => {
-    const asking = await boruta();
-    const told = await asking.ask('DELETE', path);
+    const api = await boruta();
+    const answer = await api.ask('DELETE', path);
     const users = [expect.stringContaining(ids.portal)];
-    expect([told.status, told.body.errors?.client_identity_providers]).toEqual([422, users]);
-    expect((await patch(asking, { id: chosen })).status).toBe(500);
-    await post(asking, { id: chosen, name: 'new', backend_id: ids.backend });
+    expect([answer.status, answer.body.errors?.client_identity_providers]).toEqual([422, users]);
+    expect((await patch(api, { id: chosen })).status).toBe(500);
+    await post(api, { id: chosen, name: 'new', backend_id: ids.backend });
     const other = `/api/identity-providers/${chosen}`;
-    await asking.ask('PATCH', `${other}/templates/layout`, { template: { content: 'L' } });
-    expect((await asking.ask('DELETE', other)).status).toBe(204);
-    expect(asking.sandbox.data.pageTemplates).toEqual([]);
-    expect((await asking.ask('DELETE', '/api/identity-providers/x')).status).toBe(404);
+    await api.ask('PATCH', `${other}/templates/layout`, { template: { content: 'L' } });
+    expect((await api.ask('DELETE', other)).status).toBe(204);
+    expect(api.sandbox.data.pageTemplates).toEqual([]);
+    expect((await api.ask('DELETE', '/api/identity-providers/x')).status).toBe(404);
   });
 
   test("stays if the admin panel's client uses it", async () => {
-    const asking = await boruta({ adminClient: ids.portal });
-    expect((await asking.ask('DELETE', path)).status).toBe(403);
-    expect((await patch(asking, { registrable: true })).status).toBe(200);
+    const api = await boruta({ adminClient: ids.portal });
+    expect((await api.ask('DELETE', path)).status).toBe(403);
+    expect((await patch(api, { registrable: true })).status).toBe(200);
   });
 
   test.each([
@@ -98,25 +99,25 @@ describe('an identity provider', () => {
     ['no content', [layout(' ')], 422, ['layout']],
     ['left out: all stay', undefined, 200, ['layout']],
   ])('takes templates: %s', async (_, templates, status, types) => {
-    const asking = await boruta();
-    await patch(asking, { templates: [layout('L')] });
-    expect((await patch(asking, { templates })).status).toBe(status);
-    expect(asking.sandbox.data.pageTemplates.map(({ type }) => type)).toEqual(types);
+    const api = await boruta();
+    await patch(api, { templates: [layout('L')] });
+    expect((await patch(api, { templates })).status).toBe(status);
+    expect(api.sandbox.data.pageTemplates.map(({ type }) => type)).toEqual(types);
   });
 });
 
 describe('a page', () => {
   test('that was never customised has built-in content and no id', async () => {
-    const asking = await boruta();
-    const told = await page(asking, 'layout');
-    expect(told.body.data).toEqual({
+    const api = await boruta();
+    const answer = await page(api, 'layout');
+    expect(answer.body.data).toEqual({
       id: null,
       identity_provider_id: provider,
       type: 'layout',
       content: expect.stringContaining('{{> inner_content }}'),
     });
     for (const method of ['DELETE', 'PUT'])
-      expect((await asking.ask(method, `${path}/templates/layout`)).status).toBe(404);
+      expect((await api.ask(method, `${path}/templates/layout`)).status).toBe(404);
   });
 
   test.each([
@@ -131,43 +132,43 @@ describe('a page', () => {
     ['the type of another', { type: 'layout' }, 500, 'S'],
     ['another provider', { identity_provider_id: ids.nobody }, 500, 'S'],
   ])('gets %s', async (_, template, status, content) => {
-    const asking = await boruta();
-    await page(asking, 'layout', { content: 'L' });
-    const stored = await page(asking, 'new_session', { content: 'S' });
-    expect((await page(asking, 'new_session', template)).status).toBe(status);
-    const { body } = await page(asking, 'new_session');
+    const api = await boruta();
+    await page(api, 'layout', { content: 'L' });
+    const stored = await page(api, 'new_session', { content: 'S' });
+    expect((await page(api, 'new_session', template)).status).toBe(status);
+    const { body } = await page(api, 'new_session');
     expect(body.data).toEqual({ ...stored.body.data, content });
   });
 
   test('without content stores a copy of the built-in one', async () => {
-    const asking = await boruta();
-    const { body } = await page(asking, 'new_consent');
-    const told = await page(asking, 'new_consent', {});
-    expect(told.body.data).toEqual({ ...body.data, id: expect.any(String) });
+    const api = await boruta();
+    const { body } = await page(api, 'new_consent');
+    const answer = await page(api, 'new_consent', {});
+    expect(answer.body.data).toEqual({ ...body.data, id: expect.any(String) });
   });
 
   test('moves to the type in the body', async () => {
-    const asking = await boruta();
-    await page(asking, 'layout', { content: 'L' });
-    await page(asking, 'layout', { type: 'new_consent' });
-    const [old, moved] = [await page(asking, 'layout'), await page(asking, 'new_consent')];
+    const api = await boruta();
+    await page(api, 'layout', { content: 'L' });
+    await page(api, 'layout', { type: 'new_consent' });
+    const [old, moved] = [await page(api, 'layout'), await page(api, 'new_consent')];
     expect([old.body.data?.id, moved.body.data?.content]).toEqual([null, 'L']);
   });
 
   test('that is deleted is answered with its built-in content', async () => {
-    const asking = await boruta();
-    await page(asking, 'layout', { content: 'L' });
-    const told = await asking.ask('DELETE', `${path}/templates/layout`);
-    expect([told.status, told.body]).toEqual([200, (await page(asking, 'layout')).body]);
-    expect(told.body.data?.id).toBeNull();
+    const api = await boruta();
+    await page(api, 'layout', { content: 'L' });
+    const answer = await api.ask('DELETE', `${path}/templates/layout`);
+    expect([answer.status, answer.body]).toEqual([200, (await page(api, 'layout')).body]);
+    expect(answer.body.data?.id).toBeNull();
   });
 
   test.each(['none', 'tx_code'])('of the unknown type %s is 404', async (type) => {
-    const asking = await boruta();
-    expect((await page(asking, type)).status).toBe(404);
+    const api = await boruta();
+    expect((await page(api, type)).status).toBe(404);
     const unknown = `/api/identity-providers/${ids.nobody}/templates/layout`;
-    expect((await asking.ask('GET', unknown)).status).toBe(404);
-    expect((await asking.ask('GET', unknown.replace(ids.nobody, 'x'))).status).toBe(400);
+    expect((await api.ask('GET', unknown)).status).toBe(404);
+    expect((await api.ask('GET', unknown.replace(ids.nobody, 'x'))).status).toBe(400);
   });
 
   test.each([
@@ -176,52 +177,52 @@ describe('a page', () => {
   ])(
     'that was %s and then dropped with its provider is still shown, and refuses one PATCH',
     async (_, content) => {
-      const asking = await boruta();
-      await patch(asking, { templates: [{ type: 'layout', content: 'L' }] });
-      await page(asking, 'layout', content);
-      await patch(asking, { templates: [] });
-      expect((await page(asking, 'layout')).body.data?.content).toBe('L');
-      expect((await page(asking, 'layout', { content: 'M' })).status).toBe(409);
-      expect((await page(asking, 'layout')).body.data?.id).toBeNull();
-      expect((await page(asking, 'layout', { content: 'M' })).status).toBe(200);
+      const api = await boruta();
+      await patch(api, { templates: [{ type: 'layout', content: 'L' }] });
+      await page(api, 'layout', content);
+      await patch(api, { templates: [] });
+      expect((await page(api, 'layout')).body.data?.content).toBe('L');
+      expect((await page(api, 'layout', { content: 'M' })).status).toBe(409);
+      expect((await page(api, 'layout')).body.data?.id).toBeNull();
+      expect((await page(api, 'layout', { content: 'M' })).status).toBe(200);
     },
   );
 
   test('that was dropped with its provider is shown as it is only after the same content was sent again', async () => {
-    const asking = await boruta();
-    await page(asking, 'layout', { content: 'L' });
-    await patch(asking, { templates: [] });
-    expect((await page(asking, 'layout', { content: 'L' })).status).toBe(200);
-    expect((await page(asking, 'layout')).body.data?.id).toBeNull();
-    await page(asking, 'layout', { content: 'L' });
-    await patch(asking, { templates: [{ type: 'new_session', content: 'S' }] });
-    expect((await page(asking, 'layout')).body.data?.id).toBeNull();
+    const api = await boruta();
+    await page(api, 'layout', { content: 'L' });
+    await patch(api, { templates: [] });
+    expect((await page(api, 'layout', { content: 'L' })).status).toBe(200);
+    expect((await page(api, 'layout')).body.data?.id).toBeNull();
+    await page(api, 'layout', { content: 'L' });
+    await patch(api, { templates: [{ type: 'new_session', content: 'S' }] });
+    expect((await page(api, 'layout')).body.data?.id).toBeNull();
   });
 });
 
 describe('an error page', () => {
-  const error = ({ ask }: Asking, method: string, type: string, template?: object): Promise<Told> =>
+  const error = ({ ask }: SandboxApi, method: string, type: string, template?: object): Promise<Answer> =>
     ask(method, `/api/configuration/error-templates/${type}`, template && { template });
 
   test('is changed, moved and deleted as a page is', async () => {
-    const asking = await boruta();
-    const builtIn = await error(asking, 'GET', '403');
+    const api = await boruta();
+    const builtIn = await error(api, 'GET', '403');
     expect(builtIn.body.data).toEqual({
       id: null,
       type: '403',
       content: expect.stringContaining('{{ reason.message }}'),
     });
-    const told = await error(asking, 'PATCH', '403', { content: 'F' });
-    expect(told.body.data).toEqual({ id: expect.any(String), type: '403', content: 'F' });
-    expect((await error(asking, 'PATCH', '403', { content: '' })).status).toBe(422);
-    expect((await error(asking, 'PATCH', '403', { type: 404 })).status).toBe(422);
-    expect((await error(asking, 'PATCH', '403', { type: '404' })).body.data).toMatchObject({
+    const answer = await error(api, 'PATCH', '403', { content: 'F' });
+    expect(answer.body.data).toEqual({ id: expect.any(String), type: '403', content: 'F' });
+    expect((await error(api, 'PATCH', '403', { content: '' })).status).toBe(422);
+    expect((await error(api, 'PATCH', '403', { type: 404 })).status).toBe(422);
+    expect((await error(api, 'PATCH', '403', { type: '404' })).body.data).toMatchObject({
       type: '404',
       content: 'F',
     });
-    expect((await error(asking, 'DELETE', '404')).body.data?.id).toBeNull();
-    expect((await error(asking, 'DELETE', '404')).status).toBe(404);
-    expect((await error(asking, 'GET', '403')).body).toEqual(builtIn.body);
+    expect((await error(api, 'DELETE', '404')).body.data?.id).toBeNull();
+    expect((await error(api, 'DELETE', '404')).status).toBe(404);
+    expect((await error(api, 'GET', '403')).body).toEqual(builtIn.body);
   });
 
   test.each([
@@ -233,8 +234,8 @@ describe('an error page', () => {
   });
 
   test('needs configuration:manage:all', async () => {
-    const asking = await boruta({ tokens: { some: ['identity-providers:manage:all'] } });
-    expect((await error(asking, 'GET', '403')).status).toBe(403);
-    expect((await page(asking, 'layout')).status).toBe(200);
+    const api = await boruta({ tokens: { some: ['identity-providers:manage:all'] } });
+    expect((await error(api, 'GET', '403')).status).toBe(403);
+    expect((await page(api, 'layout')).status).toBe(200);
   });
 });

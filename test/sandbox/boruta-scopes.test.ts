@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type Asking, boruta, ids, type Told } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { type Answer, boruta, type SandboxApi } from './api.js';
 
 const chosen = 'aaaaaaaa-0000-4000-8000-000000000001';
 const wide = 'x'.repeat(256);
 const wrong = ['is invalid'];
 
-const scope = (asking: Asking, id: string, body: object): Promise<Told> =>
-  asking.ask('PATCH', `/api/scopes/${id}`, { scope: body });
-const role = (asking: Asking, body: object): Promise<Told> =>
-  asking.ask('PATCH', `/api/roles/${ids.accountant}`, { role: body });
+const scope = (api: SandboxApi, id: string, body: object): Promise<Answer> =>
+  api.ask('PATCH', `/api/scopes/${id}`, { scope: body });
+const role = (api: SandboxApi, body: object): Promise<Answer> =>
+  api.ask('PATCH', `/api/roles/${ids.accountant}`, { role: body });
 
 test.each([
   ['scope', 'name', 422],
@@ -40,9 +41,10 @@ test.each([
   ['a NUL', { name: 'a', label: '\0' }, 400, undefined],
 ])('POST of a scope: %s', async (_, body, status, wanted) => {
   const { ask, sandbox } = await boruta();
-  const told = await ask('POST', '/api/scopes', { scope: body });
-  expect(told.status).toBe(status);
-  if (wanted !== undefined) expect(status === 201 ? told.body.data : told.body.errors).toMatchObject(wanted);
+  const answer = await ask('POST', '/api/scopes', { scope: body });
+  expect(answer.status).toBe(status);
+  if (wanted !== undefined)
+    expect(status === 201 ? answer.body.data : answer.body.errors).toMatchObject(wanted);
   expect(sandbox.data.scopes).toHaveLength(status === 201 ? 4 : 3);
 });
 
@@ -50,9 +52,9 @@ test.each(['scope', 'role'])(
   'a body without the wrapper of a %s shows the token; another type is 400',
   async (kind) => {
     const { ask, sandbox } = await boruta();
-    const told = await ask('POST', `/api/${kind}s`, {});
-    expect(told.status).toBe(400);
-    expect(told.body.message).toContain(sandbox.token);
+    const answer = await ask('POST', `/api/${kind}s`, {});
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain(sandbox.token);
     for (const body of [null, 'text', []])
       expect((await ask('POST', `/api/${kind}s`, { [kind]: body })).status).toBe(400);
   },
@@ -65,44 +67,49 @@ test('writing needs scopes:manage:all', async () => {
 
 describe('a scope', () => {
   test('keeps what a PATCH leaves out, and its row moves to the end', async () => {
-    const asking = await boruta();
-    const told = await scope(asking, ids.billingRead, { label: 'L' });
-    expect(told.body.data).toEqual({ id: ids.billingRead, name: 'billing:read', label: 'L', public: false });
-    await scope(asking, ids.billingWrite, {});
-    const { body } = await asking.ask('GET', '/api/scopes');
+    const api = await boruta();
+    const answer = await scope(api, ids.billingRead, { label: 'L' });
+    expect(answer.body.data).toEqual({
+      id: ids.billingRead,
+      name: 'billing:read',
+      label: 'L',
+      public: false,
+    });
+    await scope(api, ids.billingWrite, {});
+    const { body } = await api.ask('GET', '/api/scopes');
     expect(body.data).toMatchObject([{ name: 'billing:write' }, { name: 'reports:read' }, { label: 'L' }]);
   });
 
   test('is renamed in roles, users and clients', async () => {
-    const asking = await boruta();
-    await scope(asking, ids.reportsRead, { name: 'r' });
+    const api = await boruta();
+    await scope(api, ids.reportsRead, { name: 'r' });
     const { member, ada, grace, portal } = ids;
     for (const path of [`roles/${member}`, `users/${ada}`, `users/${grace}`, `clients/${portal}`]) {
-      const { text } = await asking.ask('GET', `/api/${path}`);
+      const { text } = await api.ask('GET', `/api/${path}`);
       expect(text).toContain('"name":"r"');
       expect(text).not.toContain('reports:read');
     }
-    expect((await scope(asking, ids.reportsRead, { name: 'billing:read' })).status).toBe(422);
+    expect((await scope(api, ids.reportsRead, { name: 'billing:read' })).status).toBe(422);
   });
 
   test('is write-protected if the server itself uses it', async () => {
-    const asking = await boruta();
-    await asking.ask('POST', '/api/scopes', { scope: { id: chosen, name: 'users:manage:all' } });
-    await asking.ask('POST', '/api/scopes', { scope: { id: ids.nobody, name: 'logs:read:all' } });
-    expect((await scope(asking, chosen, { label: 'L' })).status).toBe(403);
-    expect((await asking.ask('DELETE', `/api/scopes/${chosen}`)).status).toBe(403);
-    expect((await scope(asking, ids.nobody, { label: 'L' })).status).toBe(200);
+    const api = await boruta();
+    await api.ask('POST', '/api/scopes', { scope: { id: chosen, name: 'users:manage:all' } });
+    await api.ask('POST', '/api/scopes', { scope: { id: ids.nobody, name: 'logs:read:all' } });
+    expect((await scope(api, chosen, { label: 'L' })).status).toBe(403);
+    expect((await api.ask('DELETE', `/api/scopes/${chosen}`)).status).toBe(403);
+    expect((await scope(api, ids.nobody, { label: 'L' })).status).toBe(200);
   });
 
   test('that is deleted stays in roles, and a later one with its id is in them again', async () => {
-    const asking = await boruta();
-    const shown = async (path: string) => (await asking.ask('GET', `/api/${path}`)).body.data;
-    const gone = await asking.ask('DELETE', `/api/scopes/${ids.billingRead}`);
+    const api = await boruta();
+    const shown = async (path: string) => (await api.ask('GET', `/api/${path}`)).body.data;
+    const gone = await api.ask('DELETE', `/api/scopes/${ids.billingRead}`);
     expect([gone.status, gone.text]).toEqual([204, '']);
-    expect((await asking.ask('DELETE', `/api/scopes/${ids.billingRead}`)).status).toBe(404);
+    expect((await api.ask('DELETE', `/api/scopes/${ids.billingRead}`)).status).toBe(404);
     expect(await shown(`roles/${ids.accountant}`)).toMatchObject({ scopes: [{ name: 'billing:write' }] });
     expect(await shown(`users/${ids.ada}`)).toMatchObject({ authorized_scopes: [{ name: 'billing:write' }] });
-    await asking.ask('POST', '/api/scopes', { scope: { id: ids.billingRead, name: 'later' } });
+    await api.ask('POST', '/api/scopes', { scope: { id: ids.billingRead, name: 'later' } });
     expect(await shown(`roles/${ids.accountant}`)).toMatchObject({
       scopes: [{ name: 'billing:write' }, { name: 'later' }],
     });
@@ -110,10 +117,10 @@ describe('a scope', () => {
   });
 
   test('can change its id, but not if a client has it', async () => {
-    const asking = await boruta();
-    expect((await scope(asking, ids.billingRead, { id: chosen })).body.data?.id).toBe(chosen);
-    expect((await scope(asking, ids.reportsRead, { id: ids.nobody })).status).toBe(500);
-    const { body } = await asking.ask('GET', `/api/roles/${ids.accountant}`);
+    const api = await boruta();
+    expect((await scope(api, ids.billingRead, { id: chosen })).body.data?.id).toBe(chosen);
+    expect((await scope(api, ids.reportsRead, { id: ids.nobody })).status).toBe(500);
+    const { body } = await api.ask('GET', `/api/roles/${ids.accountant}`);
     expect(body.data).toMatchObject({ scopes: [{ name: 'billing:write' }] });
   });
 });
@@ -135,9 +142,9 @@ describe('a role', () => {
     ['with an empty name', { name: '' }, 422, null],
     ['with a new id', { id: chosen }, 500, null],
   ])('%s: a PATCH keeps the name and writes all scopes or nothing', async (_, body, status, wanted) => {
-    const asking = await boruta();
-    expect((await role(asking, body)).status).toBe(status);
-    const { data } = (await asking.ask('GET', `/api/roles/${ids.accountant}`)).body;
+    const api = await boruta();
+    expect((await role(api, body)).status).toBe(status);
+    const { data } = (await api.ask('GET', `/api/roles/${ids.accountant}`)).body;
     const names = wanted ?? ['billing:read', 'billing:write'];
     expect(data).toEqual({
       id: ids.accountant,
@@ -147,32 +154,32 @@ describe('a role', () => {
   });
 
   test('has the hidden id in it when the scope comes', async () => {
-    const asking = await boruta();
-    await role(asking, { scopes: [{ id: chosen }] });
-    await asking.ask('POST', '/api/scopes', { scope: { id: chosen, name: 'later', public: true } });
-    const { body } = await asking.ask('GET', `/api/roles/${ids.accountant}`);
+    const api = await boruta();
+    await role(api, { scopes: [{ id: chosen }] });
+    await api.ask('POST', '/api/scopes', { scope: { id: chosen, name: 'later', public: true } });
+    const { body } = await api.ask('GET', `/api/roles/${ids.accountant}`);
     expect(body.data?.scopes).toEqual([{ id: chosen, name: 'later', public: true }]);
   });
 
   test.each([0, 1])('cut off after write %s of a PATCH has all of it or nothing', async (step) => {
-    const asking = await boruta({ intercept: () => ({ kind: 'cut', step }) });
-    await expect(role(asking, { name: 'new', scopes: [] })).rejects.toThrow();
-    const found = asking.sandbox.data.roles.find(({ id }) => id === ids.accountant);
+    const api = await boruta({ intercept: () => ({ kind: 'cut', step }) });
+    await expect(role(api, { name: 'new', scopes: [] })).rejects.toThrow();
+    const found = api.sandbox.data.roles.find(({ id }) => id === ids.accountant);
     expect([found?.name, found?.scopes.length]).toEqual(step === 0 ? ['accountant', 2] : ['new', 0]);
   });
 
   test('that is deleted leaves users and backends', async () => {
-    const asking = await boruta();
-    expect((await asking.ask('DELETE', `/api/roles/${ids.member}`)).status).toBe(204);
-    const { body } = await asking.ask('GET', `/api/users/${ids.ada}`);
+    const api = await boruta();
+    expect((await api.ask('DELETE', `/api/roles/${ids.member}`)).status).toBe(204);
+    const { body } = await api.ask('GET', `/api/users/${ids.ada}`);
     expect(body.data).toMatchObject({ roles: [], backend: { roles: [] } });
   });
 
   test('shows its present name and scopes in users and backends', async () => {
-    const asking = await boruta();
+    const api = await boruta();
     const changed = { name: 'm', scopes: [{ id: ids.billingRead }] };
-    await asking.ask('PATCH', `/api/roles/${ids.member}`, { role: changed });
-    const { body } = await asking.ask('GET', `/api/users/${ids.ada}`);
+    await api.ask('PATCH', `/api/roles/${ids.member}`, { role: changed });
+    const { body } = await api.ask('GET', `/api/users/${ids.ada}`);
     const shown = { name: 'm', scopes: [{ name: 'billing:read', public: null }] };
     expect(body.data).toMatchObject({ roles: [shown], backend: { roles: [shown] } });
   });
@@ -182,9 +189,9 @@ describe('an organization', () => {
   test('is created without a chosen id, and twice under one name', async () => {
     const { ask, sandbox } = await boruta();
     for (const _ of [1, 2]) {
-      const told = await ask('POST', '/api/organizations', { organization: { id: chosen, name: 'new' } });
-      expect([told.status, told.headers.get('location')]).toEqual([200, null]);
-      expect(told.body.data).toEqual({ id: expect.not.stringMatching(chosen), name: 'new', label: null });
+      const answer = await ask('POST', '/api/organizations', { organization: { id: chosen, name: 'new' } });
+      expect([answer.status, answer.headers.get('location')]).toEqual([200, null]);
+      expect(answer.body.data).toEqual({ id: expect.not.stringMatching(chosen), name: 'new', label: null });
     }
     expect(sandbox.data.organizations).toHaveLength(6);
   });

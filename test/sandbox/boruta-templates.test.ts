@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Asking, boruta, ids, templatePath } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { boruta, type SandboxApi, templatePath } from './api.js';
 
 const customised = templatePath('tx_code');
 const untouched = templatePath('confirmation_instructions');
@@ -45,19 +46,19 @@ test.each(['txt_content', 'html_content'])(
   async (half) => {
     const { ask } = await boruta();
     const other = half === 'txt_content' ? 'html_content' : 'txt_content';
-    const told = await ask('PATCH', customised, { template: { [other]: 'new' } });
-    expect(told.body.data?.[other]).toBe('new');
+    const answer = await ask('PATCH', customised, { template: { [other]: 'new' } });
+    expect(answer.body.data?.[other]).toBe('new');
     const builtIn = await ask('DELETE', customised);
-    expect(told.body.data?.[half]).toBe(builtIn.body.data?.[half]);
+    expect(answer.body.data?.[half]).toBe(builtIn.body.data?.[half]);
   },
 );
 
 test('a PATCH of the stored bodies loses both halves, but keeps the id', async () => {
   const { ask } = await boruta();
   const before = await ask('GET', customised);
-  const told = await ask('PATCH', customised, { template: before.body.data });
+  const answer = await ask('PATCH', customised, { template: before.body.data });
   const builtIn = await ask('DELETE', customised);
-  expect(told.body.data).toEqual({ ...builtIn.body.data, id: ids.txCode });
+  expect(answer.body.data).toEqual({ ...builtIn.body.data, id: ids.txCode });
 });
 
 test('two changed halves in one PATCH are kept to the byte', async () => {
@@ -66,9 +67,9 @@ test('two changed halves in one PATCH are kept to the byte', async () => {
     txt_content: '\r\n  {{{ x }}}\t\u00a0e\u0301 é 😀\u2028\n\n\n',
     html_content: '\ufeff<P>&nbsp;<!-- a -->\r',
   };
-  const told = await ask('PATCH', customised, { template });
-  expect(told.body.data).toMatchObject({ id: ids.txCode, ...template });
-  expect((await ask('GET', customised)).body).toEqual(told.body);
+  const answer = await ask('PATCH', customised, { template });
+  expect(answer.body.data).toMatchObject({ id: ids.txCode, ...template });
+  expect((await ask('GET', customised)).body).toEqual(answer.body);
 });
 
 test.each([
@@ -83,37 +84,37 @@ test.each([
   ['backend_id', null],
 ])('a PATCH with this is 422: %s %j', async (field, value) => {
   const { withoutEffect } = await boruta();
-  const told = await withoutEffect(422, 'PATCH', customised, { template: { ...bodies, [field]: value } });
-  expect(told.body.errors).toHaveProperty(field);
+  const answer = await withoutEffect(422, 'PATCH', customised, { template: { ...bodies, [field]: value } });
+  expect(answer.body.errors).toHaveProperty(field);
 });
 
 test('a type in the body that differs from the path wins', async () => {
   const { ask } = await boruta();
   const before = await ask('GET', customised);
   const template = { ...bodies, type: 'confirmation_instructions' };
-  const told = await ask('PATCH', customised, { template });
-  expect(told.body.data).toMatchObject(template);
-  expect((await ask('GET', untouched)).body).toEqual(told.body);
-  // It is the same template, at another place.
-  expect(told.body.data?.id).toEqual(before.body.data?.id);
+  const answer = await ask('PATCH', customised, { template });
+  expect(answer.body.data).toMatchObject(template);
+  expect((await ask('GET', untouched)).body).toEqual(answer.body);
+  // The template moved, and kept its id.
+  expect(answer.body.data?.id).toEqual(before.body.data?.id);
   expect((await ask('GET', customised)).body.data?.id).toBeNull();
 });
 
 /** A sandbox with a second backend. */
-async function withTwo(): Promise<Asking> {
-  const asking = await boruta();
-  const { backends } = asking.sandbox.snapshot();
-  asking.sandbox.data.backends.push(...backends.map((one) => ({ ...one, id: elsewhere })));
-  return asking;
+async function withTwo(): Promise<SandboxApi> {
+  const api = await boruta();
+  const { backends } = api.sandbox.snapshot();
+  api.sandbox.data.backends.push(...backends.map((one) => ({ ...one, id: elsewhere })));
+  return api;
 }
 
 test('a backend_id in the body moves the template there', async () => {
   const { ask } = await withTwo();
   const before = await ask('GET', customised);
   const template = { ...bodies, backend_id: elsewhere.toUpperCase() };
-  const told = await ask('PATCH', customised, { template });
-  expect(told.body.data).toEqual({ ...before.body.data, ...bodies, backend_id: elsewhere });
-  expect((await ask('GET', templatePath('tx_code', elsewhere))).body).toEqual(told.body);
+  const answer = await ask('PATCH', customised, { template });
+  expect(answer.body.data).toEqual({ ...before.body.data, ...bodies, backend_id: elsewhere });
+  expect((await ask('GET', templatePath('tx_code', elsewhere))).body).toEqual(answer.body);
   expect((await ask('GET', customised)).body.data?.id).toBeNull();
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SandboxBackend, SandboxOptions } from '../../src/sandbox/index.js';
-import { type Asking, boruta, ids, type Told } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { type Answer, boruta, type SandboxApi } from './api.js';
 
 const internal = 'aaaaaaaa-0000-4000-8000-000000000001';
 const lists = {
@@ -10,26 +11,29 @@ const lists = {
 };
 const good = { username: 'new@acme.example', password: 'long enough 12' };
 
-/** A sandbox with a second backend, which keeps its users itself. */
-async function started(fields: Partial<SandboxBackend> = {}, options: SandboxOptions = {}): Promise<Asking> {
-  const asking = await boruta(options);
-  const [demo] = asking.sandbox.data.backends;
+/** A sandbox with a second backend, which has internal users. */
+async function started(
+  fields: Partial<SandboxBackend> = {},
+  options: SandboxOptions = {},
+): Promise<SandboxApi> {
+  const api = await boruta(options);
+  const [demo] = api.sandbox.data.backends;
   if (demo === undefined) throw new Error('no backend');
   const type = 'Elixir.BorutaIdentity.Accounts.Internal';
-  asking.sandbox.data.backends.push({ ...demo, id: internal, type, is_default: false, ...fields });
-  return asking;
+  api.sandbox.data.backends.push({ ...demo, id: internal, type, is_default: false, ...fields });
+  return api;
 }
 
-const post = ({ ask }: Asking, user: unknown, backend_id: unknown = internal): Promise<Told> =>
+const post = ({ ask }: SandboxApi, user: unknown, backend_id: unknown = internal): Promise<Answer> =>
   ask('POST', '/api/users', { backend_id, user });
-const created = ({ sandbox }: Asking) =>
+const created = ({ sandbox }: SandboxApi) =>
   sandbox.data.users.filter(({ backend_id }) => backend_id === internal);
 
 test('POST of a user answers 200 with the user, whose id it chooses', async () => {
-  const asking = await started();
-  const told = await post(asking, { ...good, id: internal, group: 'a b', ...lists });
-  expect([told.status, told.headers.get('location')]).toEqual([200, null]);
-  expect(told.body.data).toMatchObject({
+  const api = await started();
+  const answer = await post(api, { ...good, id: internal, group: 'a b', ...lists });
+  expect([answer.status, answer.headers.get('location')]).toEqual([200, null]);
+  expect(answer.body.data).toMatchObject({
     username: good.username,
     group: 'a b',
     backend: { id: internal },
@@ -37,8 +41,8 @@ test('POST of a user answers 200 with the user, whose id it chooses', async () =
     organizations: [{ name: 'acme' }],
     roles: [{ name: 'member' }],
   });
-  expect(told.body.data?.id).not.toBe(internal);
-  expect(told.text).not.toContain(good.password);
+  expect(answer.body.data?.id).not.toBe(internal);
+  expect(answer.text).not.toContain(good.password);
 });
 
 const taken = { email: ['has already been taken'] };
@@ -56,10 +60,10 @@ test.each([
   ['a word twice in the group', { ...good, group: 'a a' }, 500, undefined],
   ['metadata of a wrong shape', { ...good, metadata: { phone: 1 } }, 500, undefined],
 ])('POST of a user with %s keeps nothing', async (_, user, status, errors) => {
-  const asking = await started();
-  const told = await post(asking, user);
-  expect([told.status, told.body.errors]).toEqual([status, errors]);
-  expect(created(asking)).toEqual([]);
+  const api = await started();
+  const answer = await post(api, user);
+  expect([answer.status, answer.body.errors]).toEqual([status, errors]);
+  expect(created(api)).toEqual([]);
 });
 
 test.each([
@@ -74,23 +78,23 @@ test.each([
 });
 
 test('a username is unique in its backend, in any case', async () => {
-  const asking = await started();
-  expect((await post(asking, { ...good, username: 'ADA@acme.example' })).status).toBe(200);
-  const told = await post(asking, { ...good, username: 'ada@ACME.example' });
-  expect([told.status, told.body.errors]).toEqual([422, taken]);
+  const api = await started();
+  expect((await post(api, { ...good, username: 'ADA@acme.example' })).status).toBe(200);
+  const answer = await post(api, { ...good, username: 'ada@ACME.example' });
+  expect([answer.status, answer.body.errors]).toEqual([422, taken]);
 });
 
 test('metadata without a field of the backend is dropped, and null gives the default value', async () => {
   const value = { value: 'v', status: 'valid' };
-  const asking = await started({
+  const api = await started({
     metadata_fields: [
       { attribute_name: 'a', default_value: value },
       { attribute_name: 'b' },
       { attribute_name: 'c', default_value: value },
     ],
   });
-  await post(asking, { ...good, metadata: { a: null, b: value, x: value } });
-  expect(created(asking)).toMatchObject([{ metadata: { a: value, b: value } }]);
+  await post(api, { ...good, metadata: { a: null, b: value, x: value } });
+  expect(created(api)).toMatchObject([{ metadata: { a: value, b: value } }]);
 });
 
 describe('lists are written after the user', () => {
@@ -99,11 +103,11 @@ describe('lists are written after the user', () => {
     ['a scope without an id', { authorized_scopes: [{ name: 'billing:read' }] }, 422, 0],
     ['an unknown organization', { organizations: [{ id: ids.nobody }] }, 500, 0],
   ])('%s leaves the user, and a second POST is refused', async (_, lists, status, scopes) => {
-    const asking = await started();
-    expect((await post(asking, { ...good, ...lists })).status).toBe(status);
-    expect(created(asking)).toMatchObject([{ organizations: [], roles: [] }]);
-    expect(created(asking)[0]?.authorized_scopes).toHaveLength(scopes);
-    expect((await post(asking, { ...good, ...lists })).body.errors).toEqual(taken);
+    const api = await started();
+    expect((await post(api, { ...good, ...lists })).status).toBe(status);
+    expect(created(api)).toMatchObject([{ organizations: [], roles: [] }]);
+    expect(created(api)[0]?.authorized_scopes).toHaveLength(scopes);
+    expect((await post(api, { ...good, ...lists })).body.errors).toEqual(taken);
   });
 
   test.each([
@@ -113,9 +117,9 @@ describe('lists are written after the user', () => {
     [5, [1, 1, 0]],
     [7, [1, 1, 1]],
   ])('a cut after write %s', async (step, wanted) => {
-    const asking = await started({}, { intercept: () => ({ kind: 'cut', step }) });
-    await expect(post(asking, { ...good, ...lists })).rejects.toThrow();
-    const found = created(asking).flatMap(({ authorized_scopes, organizations, roles }) =>
+    const api = await started({}, { intercept: () => ({ kind: 'cut', step }) });
+    await expect(post(api, { ...good, ...lists })).rejects.toThrow();
+    const found = created(api).flatMap(({ authorized_scopes, organizations, roles }) =>
       [authorized_scopes, organizations, roles].map(({ length }) => length),
     );
     expect(found).toEqual(wanted);
@@ -124,19 +128,19 @@ describe('lists are written after the user', () => {
 
 describe('create_default_organization', () => {
   test('adds an organization, which a DELETE of the user leaves', async () => {
-    const asking = await started({ create_default_organization: true });
-    const { body } = await post(asking, good);
+    const api = await started({ create_default_organization: true });
+    const { body } = await post(api, good);
     const wanted = { name: `default_${body.data?.uid}`, label: 'Default' };
     expect(body.data?.organizations).toMatchObject([wanted]);
-    expect((await asking.ask('DELETE', `/api/users/${body.data?.id}`)).status).toBe(204);
-    expect((await asking.ask('DELETE', `/api/users/${body.data?.id}`)).status).toBe(404);
-    expect(asking.sandbox.data.organizations.at(-1)).toMatchObject(wanted);
+    expect((await api.ask('DELETE', `/api/users/${body.data?.id}`)).status).toBe(204);
+    expect((await api.ask('DELETE', `/api/users/${body.data?.id}`)).status).toBe(404);
+    expect(api.sandbox.data.organizations.at(-1)).toMatchObject(wanted);
   });
 
   test('gives 500 with organizations in the POST, and the user is in none', async () => {
-    const asking = await started({ create_default_organization: true });
-    expect((await post(asking, { ...good, organizations: [{ id: ids.acme }] })).status).toBe(500);
-    expect(created(asking)).toMatchObject([{ organizations: [] }]);
+    const api = await started({ create_default_organization: true });
+    expect((await post(api, { ...good, organizations: [{ id: ids.acme }] })).status).toBe(500);
+    expect(created(api)).toMatchObject([{ organizations: [] }]);
   });
 });
 
@@ -146,7 +150,7 @@ test.each([
   ["of the token's own user", { ownUser: ids.ada }, ids.ada, 403],
   ["of the token's own user in upper case, without Ldap", { ownUser: capital }, capital, 204],
 ])('DELETE %s', async (_, options, id, status) => {
-  const asking = await started({}, options);
-  if (status === 204) Object.assign(asking.user(ids.ada), { id: id.toLowerCase(), backend_id: internal });
-  expect((await asking.ask('DELETE', `/api/users/${id}`)).status).toBe(status);
+  const api = await started({}, options);
+  if (status === 204) Object.assign(api.user(ids.ada), { id: id.toLowerCase(), backend_id: internal });
+  expect((await api.ask('DELETE', `/api/users/${id}`)).status).toBe(status);
 });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Asking, boruta, ids, type Told } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { type Answer, boruta, type SandboxApi } from './api.js';
 
-const patch = ({ ask }: Asking, user: unknown): Promise<Told> =>
+const patch = ({ ask }: SandboxApi, user: unknown): Promise<Answer> =>
   ask('PATCH', `/api/users/${ids.ada}`, { user });
 
-/** What changes nothing of Ada. */
+/** The present fields of Ada, so that a PATCH with them changes nothing. */
 const whole = {
   metadata: {
     department: { value: 'finance', status: 'valid' },
@@ -55,17 +56,17 @@ describe('reading', () => {
 
 describe('PATCH', () => {
   test('metadata and group are written first, and stay when scopes fail', async () => {
-    const asking = await boruta();
-    const told = await patch(asking, {
+    const api = await boruta();
+    const answer = await patch(api, {
       ...whole,
       group: 'new',
       metadata: {},
       authorized_scopes: [{ name: 'no id' }],
     });
-    expect(told.status).toBe(422);
-    expect(asking.user(ids.ada)).toMatchObject({ group: 'new', metadata: {}, authorized_scopes: [] });
-    expect(asking.user(ids.ada).organizations).toHaveLength(2);
-    expect(asking.user(ids.ada).roles).toHaveLength(1);
+    expect(answer.status).toBe(422);
+    expect(api.user(ids.ada)).toMatchObject({ group: 'new', metadata: {}, authorized_scopes: [] });
+    expect(api.user(ids.ada).organizations).toHaveLength(2);
+    expect(api.user(ids.ada).roles).toHaveLength(1);
   });
 
   test.each([
@@ -74,29 +75,29 @@ describe('PATCH', () => {
     ['an omitted group becomes null', { group: undefined }, { group: null }],
     ['an empty group becomes null', { group: '' }, { group: null }],
   ])('%s', async (_, fields, wanted) => {
-    const asking = await boruta();
-    expect((await patch(asking, { ...whole, ...fields })).status).toBe(200);
-    expect(asking.user(ids.ada)).toMatchObject(wanted);
+    const api = await boruta();
+    expect((await patch(api, { ...whole, ...fields })).status).toBe(200);
+    expect(api.user(ids.ada)).toMatchObject(wanted);
   });
 
   test.each(lists)("an omitted list gives 500 and is emptied, unless it's empty: %s", async (list) => {
-    const asking = await boruta();
+    const api = await boruta();
     const left = { ...whole, [list]: undefined };
-    expect((await patch(asking, left)).status).toBe(500);
-    expect(asking.user(ids.ada)[list]).toEqual([]);
-    expect((await patch(asking, left)).status).toBe(200);
+    expect((await patch(api, left)).status).toBe(500);
+    expect(api.user(ids.ada)[list]).toEqual([]);
+    expect((await patch(api, left)).status).toBe(200);
   });
 
   test('an unknown scope id is accepted and never shown again', async () => {
-    const asking = await boruta();
+    const api = await boruta();
     const scopes = [{ id: ids.nobody, name: 'x', label: 'X' }, { id: ids.billingRead }];
-    expect((await patch(asking, { ...whole, authorized_scopes: scopes })).status).toBe(200);
-    const shown = await asking.ask('GET', `/api/users/${ids.ada}`);
+    expect((await patch(api, { ...whole, authorized_scopes: scopes })).status).toBe(200);
+    const shown = await api.ask('GET', `/api/users/${ids.ada}`);
     expect(shown.body.data?.authorized_scopes).toEqual([
       { id: ids.billingRead, name: 'billing:read', public: null },
     ]);
-    // Its row is there all the same, and an update without the list fails over it.
-    expect((await patch(asking, { roles: [], organizations: [] })).status).toBe(500);
+    // The row of the scope still exists, so an update without the list fails.
+    expect((await patch(api, { roles: [], organizations: [] })).status).toBe(500);
   });
 
   test.each([
@@ -127,22 +128,22 @@ describe('PATCH', () => {
     'metadata must be objects with value, status as text, and display as a list of texts, if any: %j',
     async (metadata) => {
       const { withoutEffect } = await boruta();
-      const told = await withoutEffect(422, 'PATCH', `/api/users/${ids.ada}`, {
+      const answer = await withoutEffect(422, 'PATCH', `/api/users/${ids.ada}`, {
         user: { ...whole, metadata },
       });
-      expect(told.body.errors).toHaveProperty('metadata');
+      expect(answer.body.errors).toHaveProperty('metadata');
     },
   );
 
   test('a role of several scopes that the backend grants too is listed twice', async () => {
-    const asking = await boruta();
-    const [member] = asking.sandbox.data.roles.filter(({ id }) => id === ids.member);
-    const [backend] = asking.sandbox.data.backends;
+    const api = await boruta();
+    const [member] = api.sandbox.data.roles.filter(({ id }) => id === ids.member);
+    const [backend] = api.sandbox.data.backends;
     if (member === undefined || backend === undefined) throw new Error('no role or backend');
     backend.roles = [member];
-    expect((await patch(asking, whole)).body.data?.roles).toHaveLength(1);
+    expect((await patch(api, whole)).body.data?.roles).toHaveLength(1);
     member.scopes = [ids.billingRead, ids.reportsRead].map((id) => ({ id, name: id, public: false }));
-    const { roles = [] } = (await patch(asking, whole)).body.data ?? {};
+    const { roles = [] } = (await patch(api, whole)).body.data ?? {};
     const scopes = [
       [ids.billingRead, ids.reportsRead],
       [ids.reportsRead, ids.billingRead],

@@ -1,8 +1,9 @@
-import { type Asking, ids } from './asking.js';
+import { ids } from '../demo-ids.js';
+import type { SandboxApi } from './api.js';
 
 export const path = `/api/users/${ids.ada}`;
 
-/** What every list of Ada is changed to. */
+/** A change of all fields of Ada. */
 export const changed = {
   metadata: { department: { value: 'audit', status: 'valid' } },
   group: 'audit',
@@ -11,8 +12,8 @@ export const changed = {
   roles: [{ id: ids.accountant }],
 };
 
-/** Where Ada's fields are: as they were, empty, or as they were sent. */
-export function state({ user }: Asking): Record<string, string> {
+/** Whether each of Ada's fields is as before, empty, or as sent. */
+export function state({ user }: SandboxApi): Record<string, string> {
   const ada = user(ids.ada);
   const list = (elements: readonly { id: string }[], sent: string): string => {
     if (elements.length === 0) return 'empty';
@@ -23,12 +24,12 @@ export function state({ user }: Asking): Record<string, string> {
     metadata: Object.keys(ada.metadata).length === 1 ? 'sent' : 'old',
     scopes: list(ada.authorized_scopes, ids.reportsRead),
     organizations: list(ada.organizations, ids.initech),
-    // Ada has one role before and another one after.
+    // Ada has one role before, and another after.
     roles: list(ada.roles, ids.accountant),
   };
 }
 
-/** The same after each of a PATCH's writes. */
+/** The expected `state` after each write of a PATCH. */
 export const steps = [
   { group: 'old', metadata: 'old', scopes: 'old', organizations: 'old', roles: 'old' },
   { group: 'sent', metadata: 'sent', scopes: 'old', organizations: 'old', roles: 'old' },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allScopes } from '../../src/sandbox/options.js';
-import { ids, start, templatePath } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { start, templatePath } from './api.js';
 
 const users = 'users:manage:all';
 const clients = 'clients:manage:all';
@@ -28,10 +29,10 @@ const operations = [
 describe.each(operations)('$method $path', ({ method, path, scope, body }) => {
   test('answers 200 with data, as JSON', async () => {
     const { ask } = await start();
-    const told = await ask(method, path, body);
-    expect(told.status).toBe(200);
-    expect(told.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(told.body).toHaveProperty('data');
+    const answer = await ask(method, path, body);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.body).toHaveProperty('data');
   });
 
   test.each([
@@ -41,15 +42,15 @@ describe.each(operations)('$method $path', ({ method, path, scope, body }) => {
     ['a token and no scheme', null, { authorization: 'known' }],
   ])('answers 401 with code and message to %s', async (_, token, headers) => {
     const { withoutEffect } = await start({ tokens: { known: allScopes } });
-    const told = await withoutEffect(401, method, path, body, { token, headers });
-    expect(told.body).toEqual({ code: expect.any(String), message: expect.any(String) });
+    const answer = await withoutEffect(401, method, path, body, { token, headers });
+    expect(answer.body).toEqual({ code: expect.any(String), message: expect.any(String) });
   });
 
   test(`needs only ${scope}: 403 with code and message without it`, async () => {
     const rest = allScopes.filter((other) => other !== scope);
     const { ask, withoutEffect } = await start({ tokens: { right: [scope], wrong: rest } });
-    const told = await withoutEffect(403, method, path, body, { token: 'wrong' });
-    expect(told.body).toEqual({ code: expect.any(String), message: expect.any(String) });
+    const answer = await withoutEffect(403, method, path, body, { token: 'wrong' });
+    expect(answer.body).toEqual({ code: expect.any(String), message: expect.any(String) });
     expect((await ask(method, path, body, { token: 'right' })).status).toBe(200);
   });
 });
@@ -58,8 +59,8 @@ test.each(operations.filter(({ path }) => path !== '/api/organizations'))(
   'an unknown id is 404 with code and message: $method $path',
   async ({ method, path, body }) => {
     const { ask } = await start();
-    const told = await ask(method, path.replace(/[\da-f-]{36}/, ids.nobody), body);
-    expect([told.status, told.body]).toEqual([
+    const answer = await ask(method, path.replace(/[\da-f-]{36}/, ids.nobody), body);
+    expect([answer.status, answer.body]).toEqual([
       404,
       { code: expect.any(String), message: expect.any(String) },
     ]);
@@ -75,8 +76,8 @@ describe.each(changes)('the body of $method $path', ({ method, path, wrapper }) 
     ['malformed JSON', undefined, '{"a":'],
   ])('answers 400 with errors to %s', async (_, sent, raw) => {
     const { withoutEffect } = await start();
-    const told = await withoutEffect(400, method, path, sent, raw === undefined ? {} : { raw });
-    expect(told.body).toEqual({ errors: expect.any(Object) });
+    const answer = await withoutEffect(400, method, path, sent, raw === undefined ? {} : { raw });
+    expect(answer.body).toEqual({ errors: expect.any(Object) });
   });
 
   test('changes neither the id nor unknown members', async () => {
@@ -106,8 +107,8 @@ test('path segments are percent-decoded, so an id may be any string', async () =
   const { ask, sandbox } = await start();
   const id = 'a/b c?d#é%';
   sandbox.data.organizations.push({ id, name: 'odd', label: null });
-  const told = await ask('PATCH', `/api/organizations/${encodeURIComponent(id)}`, {
+  const answer = await ask('PATCH', `/api/organizations/${encodeURIComponent(id)}`, {
     organization: { label: 'Odd' },
   });
-  expect(told.body.data).toEqual({ id, name: 'odd', label: 'Odd' });
+  expect(answer.body.data).toEqual({ id, name: 'odd', label: 'Odd' });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ids, start, templatePath } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { start, templatePath } from './api.js';
 
 describe('users', () => {
   const path = `/api/users/${ids.ada}`;
@@ -39,8 +40,8 @@ describe('users', () => {
     ['backend', null],
   ])('null clears: %s', async (field, cleared) => {
     const { ask } = await start();
-    const told = await ask('PATCH', path, { user: { [field]: null } });
-    expect(told.body.data?.[field]).toEqual(cleared);
+    const answer = await ask('PATCH', path, { user: { [field]: null } });
+    expect(answer.body.data?.[field]).toEqual(cleared);
   });
 
   test.each([
@@ -63,8 +64,8 @@ describe('users', () => {
     async (field, value) => {
       const { withoutEffect } = await start();
       const valid = field === 'blocked' ? { group: 'new' } : { blocked: true };
-      const told = await withoutEffect(422, 'PATCH', path, { user: { ...valid, [field]: value } });
-      expect(told.body).toEqual({ errors: { [field]: expect.any(Array) } });
+      const answer = await withoutEffect(422, 'PATCH', path, { user: { ...valid, [field]: value } });
+      expect(answer.body).toEqual({ errors: { [field]: expect.any(Array) } });
     },
   );
 
@@ -75,8 +76,8 @@ describe('users', () => {
       { name: 'reports:read', label: 'Reports' },
       { name: 'new', label: 'New' },
     ];
-    const told = await ask('PATCH', path, { user: { authorized_scopes: scopes } });
-    expect(told.body.data?.authorized_scopes).toEqual([
+    const answer = await ask('PATCH', path, { user: { authorized_scopes: scopes } });
+    expect(answer.body.data?.authorized_scopes).toEqual([
       scopes[0],
       { id: ids.reportsRead, name: 'reports:read', label: 'Reports', public: true },
       { id: expect.any(String), name: 'new', label: 'New', public: false },
@@ -98,9 +99,9 @@ describe('the list of organizations', () => {
     ['', 500, [...first, ...last], { page_number: 1, total_pages: 1, total_entries: 4 }],
     ['?page=1', 3, first, { page_number: 1, total_pages: 2, total_entries: 4 }],
     ['?page=2', 3, last, { page_number: 2, total_pages: 2, total_entries: 4 }],
-    // Beyond the last one.
+    // Beyond the last page.
     ['?page=3', 3, [], { page_number: 3, total_pages: 2, total_entries: 4 }],
-    // Names that have it in them.
+    // Names that contain the text.
     ['?q=l', 500, ['globex', 'umbrella'], { page_number: 1, total_pages: 1, total_entries: 2 }],
     ['?q=nothing%20like', 500, [], { page_number: 1, total_pages: 0, total_entries: 0 }],
   ])('the list%s in pages of %i', async (query, pageSize, names, members) => {
@@ -122,9 +123,9 @@ test.each([
   'PATCH of an organization sets what is present and leaves the rest: %j',
   async (organization, expected) => {
     const { ask, sandbox } = await start();
-    const told = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
-    expect(told.body.data).toEqual({ id: ids.acme, ...expected });
-    expect(sandbox.data.organizations[0]).toEqual(told.body.data);
+    const answer = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
+    expect(answer.body.data).toEqual({ id: ids.acme, ...expected });
+    expect(sandbox.data.organizations[0]).toEqual(answer.body.data);
   },
 );
 
@@ -134,9 +135,9 @@ test.each(['txt_content', 'html_content'])(
     const { ask } = await start();
     const path = templatePath('reset_password_instructions');
     const before = (await ask('GET', path)).body.data;
-    const told = await ask('PATCH', path, { template: { [half]: ' {{{ür}}}\r\n\t' } });
-    expect(told.body.data).toEqual({ ...before, [half]: ' {{{ür}}}\r\n\t' });
-    expect((await ask('GET', path)).body).toEqual(told.body);
+    const answer = await ask('PATCH', path, { template: { [half]: ' {{{ür}}}\r\n\t' } });
+    expect(answer.body.data).toEqual({ ...before, [half]: ' {{{ür}}}\r\n\t' });
+    expect((await ask('GET', path)).body).toEqual(answer.body);
   },
 );
 

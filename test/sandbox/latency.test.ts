@@ -1,7 +1,8 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { ids, start } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { start } from './api.js';
 
-/** So many milliseconds that no test could wait for them. */
+/** In milliseconds; too long for a test to wait. */
 const latency = 2 ** 30;
 const waits = vi.hoisted(() => [] as number[]);
 
@@ -23,7 +24,7 @@ test.each([
 ] as const)('every answer waits for what is left: %s %s %s', async (profile, method, path, body, status) => {
   const { ask } = await start({ profile, latency });
   expect((await ask(method, path, body)).status).toBe(status);
-  // All of these waits were over at once.
+  // The mocked timer ends every wait immediately.
   expect(waits.at(-1)).toBeGreaterThan(latency - 1_000_000);
 });
 

@@ -1,8 +1,9 @@
 import { setImmediate as yieldOnce } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Pool, PoolExhausted } from '../../src/sandbox/pool.js';
+import { ids } from '../demo-ids.js';
 import { gate } from '../e2e/gate.js';
-import { ids, start } from './asking.js';
+import { start } from './api.js';
 
 const never = (): AbortSignal => new AbortController().signal;
 
@@ -13,11 +14,11 @@ test.each([
   const held = gate(70);
   const { ask } = await start({ profile, faults: { pool: 1 }, intercept: held.intercept });
   const asked = Array.from({ length: 70 }, () => ask('GET', path));
-  await held.came;
+  await held.arrived;
   held.open();
-  const told = await Promise.all(asked);
-  expect(new Set(told.map(({ status }) => status))).toEqual(new Set([200, 500]));
-  for (const { body } of told.filter(({ status }) => status === 500)) {
+  const answer = await Promise.all(asked);
+  expect(new Set(answer.map(({ status }) => status))).toEqual(new Set([200, 500]));
+  for (const { body } of answer.filter(({ status }) => status === 500)) {
     expect(body).toEqual({
       code: expect.any(String),
       message: expect.stringMatching(

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
 import { randomFaults } from '../../src/sandbox/random-faults.js';
-import { ids, start } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { start } from './api.js';
 
 function draw(faults: Parameters<typeof randomFaults>[0], method: string, count = 2_000): Intercept[] {
   const chance = randomFaults(faults);
@@ -42,8 +43,8 @@ test('500 and 503 are responses, and 503 does nothing', async () => {
   expect((await failing.ask('GET', '/api/organizations')).status).toBe(500);
   const away = await start({ faults: { 503: 1 } });
   const before = away.sandbox.snapshot();
-  const told = await away.ask('PATCH', `/api/organizations/${ids.acme}`, { organization: { name: 'new' } });
-  expect(told.status).toBe(503);
+  const answer = await away.ask('PATCH', `/api/organizations/${ids.acme}`, { organization: { name: 'new' } });
+  expect(answer.status).toBe(503);
   expect(away.sandbox.snapshot()).toEqual(before);
 });
 

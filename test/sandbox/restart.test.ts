@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { ids, start } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { start } from './api.js';
 
 test('a restart ends every connection and refuses new ones for its time; the data stays', async () => {
   let now = 0;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { ids, start, templatePath } from './asking.js';
+import { ids } from '../demo-ids.js';
+import { start, templatePath } from './api.js';
 
 const unknown = { x_sandbox_unknown: expect.any(Object) };
 
@@ -89,8 +90,8 @@ test('addUnknownFields adds one to every object whose fields are documented', as
     ...unknown,
     data: [unknown, unknown, unknown, unknown],
   });
-  const told = await ask('PATCH', `/api/users/${ids.ada}`, { user: {} });
-  expect(told.body).toMatchObject({
+  const answer = await ask('PATCH', `/api/users/${ids.ada}`, { user: {} });
+  expect(answer.body).toMatchObject({
     ...unknown,
     data: {
       ...unknown,

@@ -12,7 +12,7 @@ import {
 } from '../../src/secrets/names.js';
 import { answers, secretTextsIn } from '../../src/server/answers.js';
 
-/** The paths of fields that a kind has for secret. */
+/** The paths of a kind's secret fields. */
 function secretsOf(types: FieldTypes, path = ''): string[] {
   return Object.entries(types).flatMap(([name, type]) => {
     if (type.type === 'members') return secretsOf(type.members, `${path}${name}.`);
@@ -25,7 +25,7 @@ const nameOf = (path: string): string => path.replace(/.*\./, '');
 
 describe('the secret fields of the API', () => {
   it('are known to the kinds by name, and no kind has others', () => {
-    // Those that only Boruta takes, and shows nowhere or in a field of its own.
+    // Secrets that only Boruta accepts.
     const borutas = ['password', 'secret'];
     expect(new Set(secrets.map(nameOf))).toEqual(new Set([...secretFields, ...borutas]));
     for (const path of secrets)

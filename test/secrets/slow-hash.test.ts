@@ -13,13 +13,13 @@ import { openForWriting, openSession } from '../../src/session/open.js';
 import { applyAll } from '../approving.js';
 import { afterwards, temporaryFolder } from '../cleanups.js';
 
-/** How often something was hashed: on the spot, which stops everything else, and beside everything else. */
+/** Counts of hashes: computed synchronously, in the background, and the most at once. */
 const made = vi.hoisted(() => ({ onTheSpot: 0, beside: [] as string[], atOnce: 0, most: 0 }));
 
 vi.mock('node:crypto', async (original) => {
   const crypto = await original<typeof import('node:crypto')>();
   type Done = (failure: Error | null, hash: Buffer) => void;
-  // Hundreds of hashes at their full cost would take their time; what they cost is not what is looked at.
+  // Hashes are cheap here, because hundreds at full cost would be slow.
   return {
     ...crypto,
     scryptSync: (text: string, salt: string, length: number) => {
@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 
 let server = 0;
-/** A scope that nothing was hashed for before. */
+/** A scope without cached hashes. */
 function scope() {
   server += 1;
   return { server: `https://id-${server}.example.com`, salt: 'salt' };
@@ -129,7 +129,7 @@ const id = (at: number) => `90000000-0000-4000-8000-${String(at).padStart(12, '0
 
 test('planning, storing and applying 400 secrets computes each hash once, ahead of its use', async () => {
   const folder = await temporaryFolder('slow');
-  // A server that shows nothing of what it was sent.
+  // The server's responses don't contain the sent values.
   const sandbox = await startSandbox({
     intercept: ({ method, path }) =>
       method === 'PATCH'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mails } from './mails.js';
+import { emailProject } from './email-project.js';
 
 const heap = { env: { NODE_OPTIONS: '--max-old-space-size=250' } };
 
@@ -16,7 +16,7 @@ describe('the memory for a large body is proportional to its size', () => {
     ['open links', '<a href=x>'.repeat(100_000)],
     ['attributes of one tag', `<p${many(100_000, (at) => ` a${at}=1`)}>`],
   ])('%s', async (_, body) => {
-    const at = await mails([body]);
+    const at = await emailProject([body]);
     for (const args of ['validate', 'plan --format html=plan.html --format markdown=plan.md', 'preview']) {
       const ran = await at.idops(args, heap);
       expect(ran.stderr).not.toMatch(/internal|heap|at line \d+:\d+/);
@@ -29,7 +29,7 @@ describe('the memory for a large body is proportional to its size', () => {
     ['10 MB of spaces', `x${' '.repeat(10_000_000)}x`],
     ['10 MB of nested elements', '<div>'.repeat(2_000_000)],
   ])('%s: validate reports no internal error', async (_, body) => {
-    const ran = await (await mails([body])).idops('validate', heap);
+    const ran = await (await emailProject([body])).idops('validate', heap);
     expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('warning[body-too-large]') });
     expect(ran.stderr.length).toBeLessThan(10_000);
   });

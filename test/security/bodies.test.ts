@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostileBody, hostileElements } from '../browser/hostile-bodies.js';
 import { emailsIn, treeOf } from '../report/trees.js';
-import { mails } from './mails.js';
+import { emailProject } from './email-project.js';
 
 describe('emails in reports open no connection', () => {
   const url = 'https://canary.example';
@@ -12,7 +12,7 @@ describe('emails in reports open no connection', () => {
       // No server accepts a NUL, so it is refused earlier.
       of(url).replaceAll('\0', ''),
     );
-    const at = await mails([bodies.slice(0, 150).join('\n'), ...bodies.slice(150)]);
+    const at = await emailProject([bodies.slice(0, 150).join('\n'), ...bodies.slice(150)]);
     expect((await at.idops('plan --format html=plan.html')).code).toBe(0);
     expect((await at.idops('preview')).code).toBe(0);
     for (const name of ['plan.html', 'preview.html']) {

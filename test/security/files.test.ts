@@ -7,8 +7,8 @@ import { loadManifests, pruneRefusals } from '../../src/manifests/load.js';
 import { loadSamples } from '../../src/manifests/samples.js';
 import { loadProject } from '../../src/project/index.js';
 import { temporaryFolder } from '../cleanups.js';
+import { ids } from '../demo-ids.js';
 import { config, type Files, project } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const canary = 'canary-0123456789';
 const acme = 'kind: Organization\nname: acme\nlabel: New\n';

@@ -17,8 +17,8 @@ import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session } from '../../src/session/session.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { applyAll } from '../approving.js';
+import { ids } from '../demo-ids.js';
 import { often } from '../often.js';
-import { ids } from '../sandbox/asking.js';
 
 let folder: string;
 let sandbox: Sandbox;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { boruta, project, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const key = `Client/${ids.portal}`;
 const client = (generation: number): { [path: string]: string } => ({

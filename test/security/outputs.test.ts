@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFileName } from '../../src/base/write-file.js';
 import { acquireLock } from '../../src/state/file/lock.js';
+import { ids } from '../demo-ids.js';
 import { cli, project, type Ran, type TestProject, watch } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const files = {
   'manifests/all.yaml': `kind: Organization\nname: acme\nlabel: New\n---\nkind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: {file: ../bodies/tx.txt}\n`,

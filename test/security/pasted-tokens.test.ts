@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { project, type TestProject } from '../e2e/running.js';
 import { bytesOf } from '../marks.js';
-import { ids } from '../sandbox/asking.js';
 
 const jwt = `eyJ${bytesOf('1', 30).toString('hex')}.eyJ${bytesOf('2', 30).toString('hex')}.sig`;
 const opaque = `a1B2${bytesOf('3', 16).toString('hex')}`;

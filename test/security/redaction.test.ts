@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { type Files, project } from '../e2e/running.js';
 import { emailsIn } from '../report/trees.js';
-import { ids } from '../sandbox/asking.js';
 
 const script = "<script>document.title = 'ran'</script>";
 const link = 'https://phish.example.com/reset';

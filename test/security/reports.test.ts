@@ -38,7 +38,7 @@ const formats: { readonly [format: string]: (plan: Plan) => string } = {
   github: (plan) => planGithub(plan),
 };
 
-function knowing(secret: string, kind?: SecretKind): Redactor {
+function redactorOf(secret: string, kind?: SecretKind): Redactor {
   const redactor = createRedactor();
   redactor.add(secret, kind);
   return redactor;
@@ -81,7 +81,7 @@ describe('a secret changes only the values of a report that contain it', () => {
     const render = formats[format] ?? String;
     fc.assert(
       fc.property(hostilePlan, secret, credentialKind, (plan, hidden, kind) => {
-        const redactor = knowing(hidden, kind);
+        const redactor = redactorOf(hidden, kind);
         fc.pre(lacks(plan, redactor));
         const shown = render(redactPlan(withText(plan, hidden), redactor));
         // A variable's value that is a plain word stays in sentences, which may contain it by chance.
@@ -97,7 +97,7 @@ describe('a secret changes only the values of a report that contain it', () => {
     fc.assert(
       fc.property(hostilePlan, secret, (plan, hidden) => {
         const before = withText(plan, hidden);
-        expect(render(redactPlan(before, knowing(hidden, 'declared')))).toBe(render(before));
+        expect(render(redactPlan(before, redactorOf(hidden, 'declared')))).toBe(render(before));
       }),
       { numRuns: often(40) },
     );

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { project } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 it('a stored plan can be applied if the token is the name of a kind: kinds in addresses are never masked', async () => {
   const manifest = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\n`;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { failed, filesIn, project, succeeded } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: ${IDOPS_LABEL}\n';
 const ada = (organizations: string) => `---\nkind: User\nid: ${ids.ada}\norganizations: ${organizations}\n`;

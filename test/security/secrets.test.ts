@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
+import { ids } from '../demo-ids.js';
 import { type Files, journals, project, type Ran, type TestProject } from '../e2e/running.js';
 import { bytesOf } from '../marks.js';
-import { ids } from '../sandbox/asking.js';
 import { forms } from './forms.js';
 
 const mark = (name: string): string => `marked ${name} "${bytesOf(name, 9).toString('base64')}"\\+/ö`;
@@ -209,13 +209,13 @@ async function runAll(it: TestProject, label: string): Promise<Ran[]> {
     schema: () => run('schema', 'config'),
     // It runs until it is interrupted.
     watch: async () => {
-      for (const [format, said] of [
+      for (const [format, text] of [
         ['text', 'Z '],
         ['json', '"turn":2,'],
       ] as const) {
         const args = ['--apply', '--assert', '--allow-destructive', '99', '--format', format, '--debug'];
-        const { child, ended, said: until } = it.begin(['watch', '--interval', '1s', ...args], { env });
-        await until(said);
+        const { child, ended, waitFor } = it.begin(['watch', '--interval', '1s', ...args], { env });
+        await waitFor(text);
         child.kill('SIGTERM');
         runs.push(await ended);
       }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ids } from '../demo-ids.js';
 import { project, type TestProject } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const id = '2b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b7f';
 const capitals = id.toUpperCase();
@@ -9,7 +9,7 @@ const template = (backend: string, text: string) =>
   `kind: EmailTemplate\nbackend_id: ${backend}\ntype: tx_code\ntxt_content: "${text} {{ tx_code }}"\n`;
 
 /** A project for a server whose backend has that id. */
-async function lettered(text: string): Promise<TestProject> {
+async function withBackendId(text: string): Promise<TestProject> {
   const at = await project({ 'manifests/all.yaml': text });
   const { backends, templates } = at.sandbox.data;
   for (const backend of backends) if (backend.id === ids.backend) backend.id = id;
@@ -30,7 +30,7 @@ describe('a UUID in upper case', () => {
   });
 
   it('is not pruned if it is declared in lower case', async () => {
-    const at = await lettered(template(capitals, 'one'));
+    const at = await withBackendId(template(capitals, 'one'));
     expect((await at.idops('apply --yes')).code).toBe(0);
     const key = `EmailTemplate/${id}/tx_code`;
     const state = JSON.parse(await at.read('.idops/state.json'));
@@ -43,7 +43,7 @@ describe('a UUID in upper case', () => {
   });
 
   it('matches --target, complete or in part', async () => {
-    const at = await lettered([template(id, 'one'), `kind: Client\nid: ${ids.portal}\n`].join('---\n'));
+    const at = await withBackendId([template(id, 'one'), `kind: Client\nid: ${ids.portal}\n`].join('---\n'));
     for (const target of [
       `EmailTemplate/${capitals}/tx_code`,
       `EmailTemplate/${capitals}/*`,

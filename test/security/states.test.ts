@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { currentProcess } from '../../src/base/process.js';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { acquireLock } from '../../src/state/file/lock.js';
+import { ids } from '../demo-ids.js';
 import { gate } from '../e2e/gate.js';
 import { cli, config, type Files, journals, project, type TestProject, watch } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const twoStates = `${config}state: {path: .idops/a.json}
 environments:
@@ -25,13 +25,13 @@ const files = {
 
 /** An apply of state a that has written one template and waits for the response of the other. */
 async function underWay(): Promise<{ at: TestProject; run: ReturnType<TestProject['begin']>; open(): void }> {
-  const { came, open, intercept } = gate();
+  const { arrived, open, intercept } = gate();
   const at = await project(files, {
     intercept: async ({ method, path }) =>
       method === 'PATCH' && path.endsWith('/tx_code') ? await intercept() : undefined,
   });
   const run = at.begin(['apply', '--yes', '--concurrency', '1']);
-  await came;
+  await arrived;
   return { at, run, open };
 }
 

@@ -3,8 +3,8 @@ import { Catalog } from '../../src/kinds/catalog.js';
 import { unusableId } from '../../src/kinds/limits.js';
 import { answers, pages } from '../../src/server/answers.js';
 import { profiles } from '../../src/server/profiles.js';
+import { ids } from '../demo-ids.js';
 import { project } from '../e2e/running.js';
-import { ids } from '../sandbox/asking.js';
 
 const unusable = ['', '.', '..', '\ud800', 'a\u0000b', 'a\nb', 'x'.repeat(600)];
 

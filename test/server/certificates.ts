@@ -7,7 +7,7 @@ export interface Issued {
 }
 
 export interface CertificateOptions {
-  /** Who signs it; itself where it isn't given. */
+  /** The issuer; default: the certificate itself. */
   readonly issuer?: Authority;
   readonly hosts?: readonly string[];
   /** Days from now. */
@@ -15,13 +15,13 @@ export interface CertificateOptions {
   readonly to?: number;
 }
 
-/** Something that signs certificates. */
+/** A certificate whose key can sign others. */
 export interface Authority extends Issued {
   readonly name: string;
   readonly privateKey: KeyObject;
 }
 
-/** Makes a certificate of its own key, for the loopback interface where it isn't told otherwise. */
+/** Issues a certificate with a new key, by default for the loopback interface. */
 export function issue(name: string, options: CertificateOptions = {}): Authority {
   const { issuer, hosts = ['localhost', '127.0.0.1'], from = -1, to = 30 } = options;
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });

@@ -201,7 +201,7 @@ describe('a connection', () => {
     const asked = Promise.all(Array.from({ length: 6 }, (_, index) => reader.listOrganizations(index + 1)));
     for (const count of [2, 4, 6]) {
       while (received.length < count) await turn();
-      // Turns in which one more could come.
+      // Turns of the event loop in which one more request could arrive.
       for (let turns = 0; turns < 20; turns += 1) await turn();
       expect(time.begun()).toBe(count);
       for (const response of open.splice(0)) json(response, 200, { data: [] });

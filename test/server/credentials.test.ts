@@ -97,7 +97,7 @@ describe('a token file', () => {
     const refused = await credentials.current(scope);
     expect(await credentials.renew(refused, scope)).toBe(true);
     expect(await headerValue(credentials)).toBe('Bearer second');
-    // Who was refused with the first one at the same time need not read again.
+    // A second request that was refused with the first token reuses the renewed one.
     await writeFile(path, 'third');
     expect(await credentials.renew(refused, scope)).toBe(true);
     expect(await headerValue(credentials)).toBe('Bearer second');

@@ -10,7 +10,7 @@ import { afterwards } from '../cleanups.js';
 import { deadlines } from '../deadlines.js';
 import { deletion, failureOf, json, listening, regenerate, rename, serve, token, use } from './serving.js';
 
-/** A port of this machine that nothing listens on. */
+/** The origin of a local port that nothing listens on. */
 async function closedPort(): Promise<string> {
   const server = createPlainServer();
   const origin = await listening(server);
@@ -365,7 +365,7 @@ describe('no connection', () => {
   test('and then one: a POST is sent, once', async () => {
     const origin = await closedPort();
     const serving = await serve((response) => json(response, 200, { data: { id: 'c1' } }));
-    // The refused tries end when something listens on the port.
+    // Connections are refused until the server listens on the port.
     await new Promise((resolve) => serving.server.close(resolve));
     const { writer } = use(origin, {
       delay: async () => {

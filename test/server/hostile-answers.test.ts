@@ -115,7 +115,7 @@ describe('a header that is sent twice', () => {
 });
 
 describe('a list of organizations', () => {
-  /** A server that gives these pages; what is beyond the last is the last. */
+  /** A server that responds with the given pages of a list. */
   async function listing(page: (number: number) => unknown) {
     const { origin, received } = await serve((response, { url }) =>
       json(response, 200, page(Number(new URL(url, 'http://x').searchParams.get('page')))),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { json, rename, serve, use } from './serving.js';
 
 describe('a connection', () => {
-  /** A server that can do so many things at once; one more, and it answers as `refuse` does. */
+  /** A server that handles at most `most` requests at once, and refuses further ones. */
   async function limited(most: number, refuse: (response: ServerResponse) => void) {
     let busy = 0;
     const crowds: number[] = [];
@@ -35,13 +35,13 @@ describe('a connection', () => {
     ],
   ])('learns from %s how many requests a server can handle, and all succeed', async (_, refuse) => {
     const { origin, crowds } = await limited(4, refuse);
-    // Nothing waits here before it tries again, so that one request may meet crowds more often than four times.
+    // Retries don't pause here, so a request may be refused more than four times.
     const { writer } = use(origin, { concurrency: 32, retries: 30 });
     const sent = await Promise.all(Array.from({ length: 200 }, () => writer.send(rename)));
     expect(sent.every(({ status }) => status === 200)).toBe(true);
     expect(Math.max(...crowds)).toBeGreaterThan(6);
-    // It is halved at the first answer that tells that it is too many, and grows by one at a time: a slow machine, where
-    // the server doesn't see some crowds as crowds, lets it grow for some rounds, and never back to what it was.
+    // The limit is halved at the first refusal, and then grows by one at a time. On a slow machine it may grow for some
+    // rounds, because the server sees fewer requests at once, but never back to the start.
     expect(Math.max(...crowds.slice(100))).toBeLessThan(16);
   });
 
@@ -54,7 +54,7 @@ describe('a connection', () => {
     await Promise.all(
       Array.from({ length: 300 }, (_, index) => writer.send(rename).catch(() => failed.push(index))),
     );
-    // At a width of 5 one in about 15 fails, and at the first 32 nearly all do.
+    // With a limit of 5, about one in 15 fails; of the first 32, nearly all fail.
     expect(failed.length).toBeLessThan(100);
     expect(failed.filter((index) => index >= 100).length).toBeLessThan(40);
   });

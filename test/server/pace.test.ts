@@ -19,7 +19,7 @@ function paced(options: Partial<PaceOptions> = {}) {
   return { pace, pauses };
 }
 
-/** Whether a promise is settled once everything that is ready has run. */
+/** Whether a promise is settled after the current turn of the event loop. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   void promise.then(() => {
@@ -139,7 +139,7 @@ describe('a connection', () => {
     const { reader } = use(origin, { concurrency: 1, delay });
     await Promise.all([reader.listOrganizations(1), reader.listOrganizations(2)]);
     expect(waits).toEqual([9]);
-    // The second one waited too, and so did not come before the pause was over.
+    // The second request also waited for the pause.
     expect(order).toHaveLength(3);
   });
 
@@ -149,7 +149,7 @@ describe('a connection', () => {
       held.push(() =>
         json(response, count <= 20 ? 422 : 200, count <= 20 ? { message: 'no' } : { data: { id: 'o1' } }),
       );
-      // Nothing is answered before all that may be under way at once is.
+      // The server responds only when the maximum number of requests is in flight.
       if (held.length === 8 || count === 60) for (const answer of held.splice(0)) answer();
     });
     const { writer } = use(origin, { concurrency: 8 });

@@ -3,7 +3,7 @@ import { Withheld } from '../../src/server/failures.js';
 import { afterwards } from '../cleanups.js';
 import { json, regenerate, rename, serve, use } from './serving.js';
 
-/** What a request that is kept from leaving ends with. */
+/** The `Withheld` that a request fails with. */
 async function withheld(sending: Promise<unknown>): Promise<Withheld> {
   const failure = await sending.catch((thrown: unknown) => thrown);
   if (failure instanceof Withheld) return failure;

@@ -102,7 +102,7 @@ describe('through a proxy', () => {
     await writer.send(regenerate);
     expect(asked).toHaveLength(2);
     expect(requests.map(({ headers }) => headers.host)).toEqual(Array(3).fill('id.example.com'));
-    // The proxy sees no token, and the server no credentials of the proxy.
+    // The proxy receives no token, and the server no proxy credentials.
     for (const { headers } of asked) expect(headers.authorization).toBeUndefined();
   });
 

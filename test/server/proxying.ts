@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { ProxyServer } from '../../src/server/proxy.js';
 import { listening } from './serving.js';
 
-/** A proxy that connects to one server, whatever host was asked for. */
+/** A proxy that connects to `target`, whatever host is requested. */
 export async function proxying(target: string, answer: (request: IncomingMessage) => number = () => 200) {
   const asked: IncomingMessage[] = [];
   const server = createServer((_, response) => response.writeHead(400).end());

@@ -118,7 +118,7 @@ describe('the pause before the next try', () => {
     const note = (warning: Error): void => void warnings.push(warning);
     process.on('warning', note);
     let answered = 0;
-    // When all wait for their next try.
+    // Abort when all requests wait for their next try.
     const onAttempt = (): void => {
       answered += 1;
       if (answered === 20) setImmediate(() => stop.abort());

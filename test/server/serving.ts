@@ -12,7 +12,7 @@ import { afterwards } from '../cleanups.js';
 
 export const token = 'secret-token.of~the+tests/1234==';
 
-/** What a test server got. */
+/** A request that a test server received. */
 export interface Received {
   readonly method: string;
   readonly url: string;
@@ -29,7 +29,7 @@ export interface Serving {
 
 type Respond = (response: ServerResponse, received: Received, count: number) => void;
 
-/** Starts a server that answers each request as told, until the test is over. */
+/** Starts a server that responds with the given function, until the test ends. */
 export async function serve(respond: Respond): Promise<Serving> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -43,7 +43,7 @@ export async function serve(respond: Respond): Promise<Serving> {
   return { origin: await listening(server), received, server };
 }
 
-/** Lets a server listen on any free port of this machine until the test is over; gives its origin. */
+/** Lets a server listen on a free local port until the test ends; returns its origin. */
 export async function listening(server: Server | NetServer, scheme = 'http'): Promise<string> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket));
@@ -62,14 +62,14 @@ export function json(response: ServerResponse, status: number, body: unknown, he
 
 export interface Using extends Omit<Connection, 'writer'> {
   readonly writer: {
-    /** Sends with a permit that always holds, where none is given. */
+    /** Sends a request; the default permit always holds. */
     send(request: WriteRequest, freshUntil?: number, permit?: Permit): ReturnType<Writer['send']>;
   };
-  /** The pauses that were made between tries, in seconds; nothing waits for real. */
+  /** The pauses between tries, in seconds; none of them actually waits. */
   readonly pauses: number[];
 }
 
-/** Connects to a base URL, with pauses recorded instead of made, until the test is over. */
+/** Connects to a base URL until the test ends. Pauses are recorded, and don't wait. */
 export function use(base: string, options: Partial<TransportOptions> = {}): Using {
   const pauses: number[] = [];
   const connection = connect({
@@ -101,7 +101,7 @@ function usable(checked: BaseUrl | Problem): BaseUrl {
   throw new Error(checked.message);
 }
 
-/** The failure that a request ends with. */
+/** The failure of a request that must fail. */
 export async function failureOf(request: Promise<unknown>): Promise<ServerFailure> {
   const outcome = await request.then(
     () => 'it succeeded',
@@ -111,7 +111,7 @@ export async function failureOf(request: Promise<unknown>): Promise<ServerFailur
   throw new Error('expected a ServerFailure', { cause: outcome });
 }
 
-/** The problem that something is refused with. */
+/** The first problem of work that must be refused. */
 export async function problemOf(work: () => unknown): Promise<Problem> {
   try {
     await work();

@@ -194,7 +194,7 @@ describe('an approval', () => {
 
 describe('closing a session', () => {
   test.each([1, 2])('waits for apply, which finishes and records (%i in flight)', async (count) => {
-    const { came, open, intercept } = gate(count);
+    const { arrived, open, intercept } = gate(count);
     const at = await site({ profile: 'boruta' });
     at.fault = ({ method }) => (method === 'PATCH' ? intercept() : undefined);
     const before = at.sandbox.snapshot().users.find(({ id }) => id === ids.ada);
@@ -205,7 +205,7 @@ describe('closing a session', () => {
     const applying = session.apply(approve(plan, any)).finally(() => {
       ended = true;
     });
-    await came;
+    await arrived;
     expect(await codesOf(() => opened(at))).toEqual(['locked']);
     const closing = session.close();
     open();

@@ -88,7 +88,7 @@ describe('YAML', () => {
       values: [{ a: { b: [1] }, c: { b: [1] }, d: [{ b: [1] }, { b: [1] }] }],
       problems: [],
     });
-    // An anchor that is set again counts from there.
+    // A redefined anchor is valid from there on.
     expect(values('[&a 1, *a, &a 2, *a]').values).toEqual([[1, 1, 2, 2]]);
   });
 

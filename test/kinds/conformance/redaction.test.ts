@@ -3,22 +3,22 @@ import type { Json } from '../../../src/base/values.js';
 import type { SandboxSeed } from '../../../src/sandbox/index.js';
 import { config, journals, project, type Ran, type TestProject } from '../../e2e/running.js';
 import { bytesOf } from '../../marks.js';
-import { filesFor } from '../../properties/writing.js';
+import { filesFor } from '../../properties/workspace.js';
 import { forms } from '../../security/forms.js';
 import type { Doc } from '../generating/values.js';
+import { type Case, cases, sampleScenarios } from './cases.js';
 import { type SecretField, samples } from './samples.js';
-import { type Case, cases, someOf } from './worlds.js';
 
-/** Words that nothing else says. */
+/** Secrets that nothing else contains by chance. */
 const secrets = {
   variable: `marked-variable"${bytesOf('variable', 9).toString('base64')}+/ö`,
   literal: `marked-literal"${bytesOf('literal', 9).toString('base64')}+/ö`,
   server: `marked-server"${bytesOf('server', 9).toString('base64')}+/ö`,
 };
-/** Stands in documents for a variable until they are written down: a dollar sign is escaped. */
+/** Replaced by a variable after the documents are written, because writing them escapes `$`. */
 const placeholder = 'the-variable-stands-here';
 
-/** A document with secrets in it. */
+/** The document with secrets in the given fields. */
 function withSecrets(doc: Doc, fields: readonly SecretField[]): Doc {
   const put = (into: Json | undefined, [name, ...rest]: readonly string[], secret: string): Json => {
     if (name === undefined) return secret;
@@ -35,7 +35,7 @@ function withSecrets(doc: Doc, fields: readonly SecretField[]): Doc {
   return { ...Object.fromEntries(members), kind: doc.kind };
 }
 
-/** A server's data, its passwords and secrets marked. */
+/** The server's data with recognizable passwords and secrets. */
 function marked<T>(value: T): T {
   if (Array.isArray(value)) return value.map(marked) as T;
   if (typeof value !== 'object' || value === null) return value;
@@ -52,7 +52,7 @@ function manifests(docs: readonly Doc[]): { [path: string]: string } {
   return Object.fromEntries(written.map(([path, text]) => [path, text.replaceAll(placeholder, '${MARKED}')]));
 }
 
-/** All that a command says in every format that it has, the others beside the first in files. */
+/** Runs a command in all given formats: the first on standard output, the others in files. */
 async function inFormats(at: TestProject, args: readonly string[], formats: readonly string[]): Promise<Ran> {
   const options = formats.flatMap((format, index) => [
     '--format',
@@ -63,7 +63,7 @@ async function inFormats(at: TestProject, args: readonly string[], formats: read
 
 const everyFormat = ['text', 'json', 'markdown', 'html', 'github'];
 
-/** Plans, applies and looks back at it; gives what all that printed. */
+/** Plans, applies and shows the run; returns the output of each command. */
 async function runs(at: TestProject): Promise<Ran[]> {
   const ran = [
     await inFormats(at, ['plan', '--out', 'plan.json'], everyFormat),
@@ -91,13 +91,13 @@ async function start({ profile }: Case, seed: SandboxSeed, docs: readonly Doc[])
 describe.each(cases)('$kind.name, $profile.name', (on) => {
   it('a secret of a manifest or of the server is neither printed nor stored', async () => {
     const fields = samples[on.kind.name].secrets(on.profile.name);
-    for (const { seed, known, next } of someOf(on, 1)) {
-      const at = await start(on, seed, known);
+    for (const { seed, first, second } of sampleScenarios(on, 1)) {
+      const at = await start(on, seed, first);
       const before = await inFormats(at, ['apply', '--yes'], everyFormat);
-      await at.write(manifests(next.map((doc, index) => (index === 0 ? withSecrets(doc, fields) : doc))));
+      await at.write(manifests(second.map((doc, index) => (index === 0 ? withSecrets(doc, fields) : doc))));
       const ran = [before, ...(await runs(at))];
       expect(ran.map(({ code, stderr }) => [code, code === 0 ? '' : stderr])).toEqual(ran.map(() => [0, '']));
-      // What isn't used can't leak: each of them was sent.
+      // The test is meaningful only if every secret was sent.
       const sent = JSON.stringify(at.sandbox.requests.map(({ body }) => body));
       for (const { always } of fields)
         expect(sent).toContain(JSON.stringify(always ? secrets.literal : secrets.variable).slice(1, -1));

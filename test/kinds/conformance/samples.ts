@@ -5,53 +5,54 @@ import type { KindName } from '../../../src/kinds/kind.js';
 import type { Change, Plan } from '../../../src/plan/plan.js';
 import type { SandboxProfile, SandboxSeed } from '../../../src/sandbox/index.js';
 import { loadSeed } from '../../../src/sandbox/seed.js';
-import { ids } from '../../sandbox/asking.js';
-import { taken, userFields, userGroup, userMetadata } from '../generating/boruta.js';
+import { ids } from '../../demo-ids.js';
+import { acceptedText, userFields, userGroup, userMetadata } from '../generating/boruta.js';
 import { absent, templateDoc, userDoc } from '../generating/documents.js';
-import { bodyText, type Doc, nullableText, some, text, word } from '../generating/values.js';
+import { bodyText, type Doc, nullableText, optionalMembers, text, word } from '../generating/values.js';
 
-/** What manifests say one after the other: `known` is applied first, `next` differs from it in something. */
-export interface Rounds {
-  readonly known: readonly Doc[];
-  readonly next: readonly Doc[];
+/** Two manifests: `first` is applied, then `second`, which differs. */
+export interface ManifestPair {
+  readonly first: readonly Doc[];
+  readonly second: readonly Doc[];
 }
 
-/** A field of a document in which a secret can stand. */
+/** A field that can hold a secret. */
 export interface SecretField {
-  /** Where it stands; the members of objects one after the other. */
+  /** The names of the nested members, from the outside in. */
   readonly path: readonly [string, ...string[]];
-  /** Whether it is secret whatever its source, and not only where its value comes from a process variable. */
+  /** Whether a value is always secret, and not only if it comes from an environment variable. */
   readonly always: boolean;
 }
 
-/** What the tests need of a kind beside its hooks. */
+/** What the tests need to know about a kind, in addition to its hooks. */
 export interface KindSample {
-  /** What the server holds of it at first; the rest is the demo data. */
+  /** The initial objects of the kind; other data comes from the demo seed. */
   server(profile: SandboxProfile): fc.Arbitrary<Partial<SandboxSeed>>;
   /**
-   * Documents about objects of such a server that its profile takes, none of which is blocked. Where the kind can't be
-   * read, every field of `next` is in `known` too, so that undoing finds what it was.
+   * Documents about objects of the server that the profile accepts and that no rule blocks. If the kind can't be read,
+   * `first` has every field of `second`, so that an undo knows the former values.
    */
-  rounds(seed: SandboxSeed, profile: SandboxProfile): fc.Arbitrary<Rounds>;
-  /** The fields of `next` that a secret can stand in; none where a kind has no text to declare. */
+  manifests(seed: SandboxSeed, profile: SandboxProfile): fc.Arbitrary<ManifestPair>;
+  /** The fields of `second` that can hold a secret; empty if the kind has no text fields. */
   secrets(profile: SandboxProfile): readonly SecretField[];
-  /** Takes out of a server's data what a document mentions, and what the server does along with it. */
-  strip(data: SandboxSeed, doc: Doc, change: Change | undefined): void;
+  /** Removes what a document declares, and its side effects on the server, from the server's data. */
+  removeDeclared(data: SandboxSeed, doc: Doc, change: Change | undefined): void;
 }
 
-const profileText = (profile: SandboxProfile): fc.Arbitrary<string> => (profile === 'boruta' ? taken : text);
+const profileText = (profile: SandboxProfile): fc.Arbitrary<string> =>
+  profile === 'boruta' ? acceptedText : text;
 const nullable = (profile: SandboxProfile): fc.Arbitrary<string | null> =>
-  profile === 'boruta' ? fc.option(taken) : nullableText;
+  profile === 'boruta' ? fc.option(acceptedText) : nullableText;
 
 const demo = (): SandboxSeed => loadSeed('demo');
 
-/** So many of them at least, in any order. */
+/** Any `minLength` or more items, in any order. */
 function several<T>(items: readonly T[], minLength = 1): fc.Arbitrary<T[]> {
   return fc.shuffledSubarray([...items], { minLength });
 }
 
 const organization: KindSample = {
-  // Two have one name, so that an id tells which of them is meant.
+  // Two share a name, so that only an id identifies them.
   server: (profile) =>
     fc
       .tuple(
@@ -66,12 +67,12 @@ const organization: KindSample = {
         ),
       )
       .map((organizations) => ({ organizations })),
-  rounds({ organizations }, profile) {
+  manifests({ organizations }, profile) {
     const isUnique = (wanted: string | null): boolean =>
       organizations.filter(({ name }) => name === wanted).length === 1;
-    const fields = some({ label: nullable(profile) });
+    const fields = optionalMembers({ label: nullable(profile) });
     return several(organizations, 3).chain((chosen) =>
-      roundsOf(
+      manifestsFor(
         chosen,
         fc.tuple(fc.boolean(), fields, fields, word),
         ({ id, name }, index, [wantsName, before, after, renamed]) => {
@@ -79,15 +80,18 @@ const organization: KindSample = {
           const identity = { kind: 'Organization', ...(byName ? { name } : { id }) } as const;
           const rename = index === 1 && !byName ? { name: `new ${index} ${renamed}` } : {};
           const other = index === 0 ? { label: 'of the second manifest' } : {};
-          return { known: { ...identity, ...before }, next: { ...identity, ...after, ...rename, ...other } };
+          return {
+            first: { ...identity, ...before },
+            second: { ...identity, ...after, ...rename, ...other },
+          };
         },
       ),
     );
   },
   secrets: () => [{ path: ['label'], always: false }],
-  strip(data, doc, change) {
+  removeDeclared(data, doc, change) {
     const id = change?.apply.identity.id;
-    without(
+    removeFields(
       data.organizations.find((one) => one.id === id),
       doc,
     );
@@ -97,45 +101,52 @@ const organization: KindSample = {
 const spare = (kind: number, index: number): string => `${kind}0000000-0000-4000-8000-00000000010${index}`;
 const isSpare = ({ id }: { readonly id: string }): boolean => id.includes('-00000000010');
 
-/** A document that creates an object, in the second manifest alone. */
-function creating({ known, next }: Rounds, doc: Doc): Rounds {
-  return { known, next: [...next, { ...doc, create: true }] };
+/** Adds a document that creates an object to the second manifest. */
+function creating({ first, second }: ManifestPair, doc: Doc): ManifestPair {
+  return { first, second: [...second, { ...doc, create: true }] };
 }
 
-/** Some of the spare objects by their names or ids, the first of them renamed, and one more that is created. */
+/** Spare objects declared by name or id, the first of them renamed, and one object that is created. */
 function renaming(
   kind: 'Scope' | 'Role',
   rows: readonly { readonly id: string; readonly name: string | null }[],
   fields: fc.Arbitrary<{ [field: string]: Json }>,
   made: Omit<Doc, 'kind'>,
-): fc.Arbitrary<Rounds> {
+): fc.Arbitrary<ManifestPair> {
   return several(rows.filter(isSpare), 2)
     .chain((chosen) =>
-      roundsOf(
+      manifestsFor(
         chosen,
         fc.tuple(fc.boolean(), fields, fields),
         ({ id, name }, index, [byName, before, after]) => {
           const identity = byName && index > 0 ? { name } : { id };
           const other = index === 0 ? { name: `renamed:${name}` } : {};
-          return { known: { kind, ...identity, ...before }, next: { kind, ...identity, ...after, ...other } };
+          return {
+            first: { kind, ...identity, ...before },
+            second: { kind, ...identity, ...after, ...other },
+          };
         },
       ),
     )
-    .map((rounds) => creating(rounds, { kind, ...made }));
+    .map((manifests) => creating(manifests, { kind, ...made }));
 }
 
-/** Takes out what a document mentions of a row, or the whole row if the document creates it. */
-function stripNamed(rows: { id: string; name: string | null }[], doc: Doc, change: Change | undefined): void {
+/** Removes the declared fields of a row, or the whole row if the document creates it. */
+function removeDeclaredNamed(
+  rows: { id: string; name: string | null }[],
+  doc: Doc,
+  change: Change | undefined,
+): void {
   const id = change?.apply.identity.id;
   const at = rows.findIndex((row) => (doc.create === true ? row.name === doc.name : row.id === id));
   if (doc.create === true && at >= 0) rows.splice(at, 1);
-  else without(rows[at], doc);
+  else removeFields(rows[at], doc);
 }
 
 const scope: KindSample = {
   server: () =>
     fc
-      .tuple(...[1, 2, 3].map(() => fc.tuple(word, fc.option(taken), fc.boolean())))
+      .tuple(...[1, 2, 3].map(() => fc.tuple(word, fc.option(acceptedText), fc.boolean())))
       .map((rows) => ({
         scopes: [
           ...demo().scopes,
@@ -147,12 +158,12 @@ const scope: KindSample = {
           })),
         ],
       })),
-  rounds({ scopes }) {
-    const fields = some({ label: fc.option(taken), public: fc.boolean() });
+  manifests({ scopes }) {
+    const fields = optionalMembers({ label: fc.option(acceptedText), public: fc.boolean() });
     return renaming('Scope', scopes, fields, { name: 'new:scope', label: 'New' });
   },
   secrets: () => [{ path: ['label'], always: false }],
-  strip: ({ scopes }, doc, change) => stripNamed(scopes, doc, change),
+  removeDeclared: ({ scopes }, doc, change) => removeDeclaredNamed(scopes, doc, change),
 };
 
 const role: KindSample = {
@@ -170,11 +181,11 @@ const role: KindSample = {
           })),
         ],
       })),
-  rounds({ roles, scopes }) {
+  manifests({ roles, scopes }) {
     const list = fc
       .shuffledSubarray(scopes)
-      .chain((some) =>
-        fc.tuple(...some.map(({ id, name }) => fc.constantFrom<Json>(name, { id }, { id, name }))),
+      .chain((chosen) =>
+        fc.tuple(...chosen.map(({ id, name }) => fc.constantFrom<Json>(name, { id }, { id, name }))),
       );
     const set = fc.oneof(
       list,
@@ -185,10 +196,10 @@ const role: KindSample = {
     return renaming('Role', roles, fields, { name: 'new role', scopes: ['billing:read'] });
   },
   secrets: () => [],
-  strip: ({ roles }, doc, change) => stripNamed(roles, doc, change),
+  removeDeclared: ({ roles }, doc, change) => removeDeclaredNamed(roles, doc, change),
 };
 
-/** Three more, one of which has a federated server. */
+/** Three more backends, one with a federated server. */
 const spareBackends = (): SandboxSeed['backends'] =>
   [1, 2, 3].map((index) => ({
     ...(demo().backends[0] as SandboxSeed['backends'][number]),
@@ -205,9 +216,9 @@ const spareBackends = (): SandboxSeed['backends'] =>
 
 const backend: KindSample = {
   server: () => fc.constant({ backends: [...demo().backends, ...spareBackends()] }),
-  rounds: ({ roles }) => {
+  manifests: ({ roles }) => {
     const set = fc.oneof(
-      several(roles, 0).map((some) => some.map(({ name }): Json => name)),
+      several(roles, 0).map((chosen) => chosen.map(({ name }): Json => name)),
       fc.constantFrom<Json>({ add: ['member'] }, { remove: ['member'] }),
     );
     const hash = fc.constantFrom<{ [field: string]: Json }>(
@@ -217,8 +228,8 @@ const backend: KindSample = {
     );
     const fields = fc
       .tuple(
-        some({
-          smtp_relay: fc.option(taken),
+        optionalMembers({
+          smtp_relay: fc.option(acceptedText),
           smtp_port: fc.option(fc.nat(65_535)),
           smtp_tls: fc.constantFrom(null, 'never', 'if_available'),
           create_default_organization: fc.boolean(),
@@ -227,18 +238,18 @@ const backend: KindSample = {
         }),
         hash,
       )
-      .map(([some, hashed]) => ({ ...some, ...hashed }));
-    return roundsOf(spareBackends(), fc.tuple(fields, fields), ({ id, name }, index, [before, after]) => {
+      .map(([members, hashed]) => ({ ...members, ...hashed }));
+    return manifestsFor(spareBackends(), fc.tuple(fields, fields), ({ id, name }, index, [before, after]) => {
       const identity = { kind: 'Backend', ...(index === 0 ? { id } : { name }) } as const;
-      // The default moves from the second one to the first.
+      // The default moves from the second backend to the first.
       const was = index < 2 ? { is_default: index === 1 } : {};
       const is = index < 2 ? { is_default: index === 0 } : {};
       const server = { name: 'corp', base_url: 'https://login.corp.example' };
       const more = index === 0 ? { name: 'Renamed', federated_servers: [server] } : {};
-      return { known: { ...identity, ...before, ...was }, next: { ...identity, ...after, ...is, ...more } };
-    }).map((rounds) => {
+      return { first: { ...identity, ...before, ...was }, second: { ...identity, ...after, ...is, ...more } };
+    }).map((manifests) => {
       const made = { name: 'new backend', roles: ['member'], smtp_password: 'its password' };
-      return creating(rounds, { kind: 'Backend', ...made });
+      return creating(manifests, { kind: 'Backend', ...made });
     });
   },
   secrets: () => [
@@ -247,9 +258,9 @@ const backend: KindSample = {
     { path: ['ldap_master_password'], always: true },
     { path: ['federated_servers', '0', 'client_secret'], always: true },
   ],
-  strip({ backends }, doc, change) {
+  removeDeclared({ backends }, doc, change) {
     if (doc.is_default === true) for (const one of backends) one.is_default = null;
-    stripNamed(backends, doc, change);
+    removeDeclaredNamed(backends, doc, change);
   },
 };
 
@@ -276,8 +287,12 @@ const identityProvider: KindSample = {
         })),
       ],
     }),
-  rounds: () => {
-    const fields = some({ registrable: fc.boolean(), totpable: fc.boolean(), check_password: fc.boolean() });
+  manifests: () => {
+    const fields = optionalMembers({
+      registrable: fc.boolean(),
+      totpable: fc.boolean(),
+      check_password: fc.boolean(),
+    });
     const home = fc.constantFrom<{ [field: string]: Json }>(
       {},
       { backend: 'Directory 3' },
@@ -286,23 +301,27 @@ const identityProvider: KindSample = {
     );
     return several([1, 2, 3], 2)
       .chain((chosen) =>
-        roundsOf(chosen, fc.tuple(fields, fields, home, home), (number, index, [before, after, from, to]) => {
-          const named = index === 0 ? { id: spare(9, number) } : { name: `Login ${number}` };
-          const identity = { kind: 'IdentityProvider', ...named } as const;
-          const more = index === 0 ? { name: 'Renamed' } : {};
-          return {
-            known: { ...identity, ...before, ...from },
-            next: { ...identity, ...after, ...to, ...more },
-          };
-        }),
+        manifestsFor(
+          chosen,
+          fc.tuple(fields, fields, home, home),
+          (number, index, [before, after, from, to]) => {
+            const named = index === 0 ? { id: spare(9, number) } : { name: `Login ${number}` };
+            const identity = { kind: 'IdentityProvider', ...named } as const;
+            const more = index === 0 ? { name: 'Renamed' } : {};
+            return {
+              first: { ...identity, ...before, ...from },
+              second: { ...identity, ...after, ...to, ...more },
+            };
+          },
+        ),
       )
-      .map((rounds) =>
-        creating(rounds, { kind: 'IdentityProvider', name: 'new provider', backend: 'Directory 2' }),
+      .map((manifests) =>
+        creating(manifests, { kind: 'IdentityProvider', name: 'new provider', backend: 'Directory 2' }),
       );
   },
   secrets: () => [],
-  strip({ identityProviders = [] }, { backend: home, ...doc }, change) {
-    stripNamed(identityProviders, home === undefined ? doc : { ...doc, backend_id: home }, change);
+  removeDeclared({ identityProviders = [] }, { backend: home, ...doc }, change) {
+    removeDeclaredNamed(identityProviders, home === undefined ? doc : { ...doc, backend_id: home }, change);
   },
 };
 
@@ -326,7 +345,7 @@ const user: KindSample = {
       )
       .map((changed) => {
         const { users, backends } = demo();
-        // Each has a backend of its own, since what two of them say of one would never come to an end.
+        // Each user has its own backend, because contradicting declarations of a shared one would never converge.
         return {
           users: users.map((row, index) => ({
             ...row,
@@ -339,26 +358,30 @@ const user: KindSample = {
           ]),
         };
       }),
-  rounds({ users, organizations }, profile) {
-    const known = organizations.map(({ id, name }) => ({ id, name: name ?? '' }));
+  manifests({ users, organizations }, profile) {
+    const references = organizations.map(({ id, name }) => ({ id, name: name ?? '' }));
     const one = (id: string): fc.Arbitrary<Doc> =>
       profile === 'boruta'
         ? userFields(profile).map((fields): Doc => ({ kind: 'User', id, whole: ['metadata'], ...fields }))
-        : userDoc(id, known, new Set(), true, fc.constant({}));
+        : userDoc(id, references, new Set(), true, fc.constant({}));
     return several(users)
       .chain((chosen) =>
         fc.tuple(
           ...chosen.map(({ id }, index) =>
             fc.tuple(one(id), one(id)).map(([before, after]) => {
-              const [first, second] = index === 0 ? [{ group: 'first' }, { group: 'second' }] : [{}, {}];
-              const next = { ...after, ...second };
-              return { known: { ...(profile === 'boruta' ? before : merged(next, before)), ...first }, next };
+              const [firstGroup, secondGroup] =
+                index === 0 ? [{ group: 'first' }, { group: 'second' }] : [{}, {}];
+              const second = { ...after, ...secondGroup };
+              return {
+                first: { ...(profile === 'boruta' ? before : merged(second, before)), ...firstGroup },
+                second,
+              };
             }),
           ),
         ),
       )
-      .map(inRounds)
-      .map((rounds) => (profile === 'boruta' ? creating(rounds, newUser) : rounds));
+      .map(transpose)
+      .map((manifests) => (profile === 'boruta' ? creating(manifests, newUser) : manifests));
   },
   secrets: (profile) =>
     profile === 'boruta'
@@ -368,17 +391,17 @@ const user: KindSample = {
           { path: ['backend', 'smtp_password'], always: true },
           { path: ['backend', 'ldap_master_password'], always: true },
         ],
-  strip({ users, backends }, doc) {
+  removeDeclared({ users, backends }, doc) {
     const made = doc.create === true ? users.findIndex(({ username }) => username === doc.username) : -1;
     if (made >= 0) users.splice(made, 1);
     const row = users.find(({ id }) => id === doc.id);
     const { backend } = doc;
     if (typeof backend === 'object' && backend !== null)
-      without(
+      removeFields(
         backends.find(({ id }) => id === row?.backend_id),
         backend,
       );
-    without(row, doc);
+    removeFields(row, doc);
   },
 };
 
@@ -396,34 +419,37 @@ const keyPair: KindSample = {
           ...(profile === 'boruta' ? [{ id: spare(5, 1), public_key: 'rotated', is_default: false }] : []),
         ],
       })),
-  rounds({ keyPairs: all }, profile) {
+  manifests({ keyPairs: all }, profile) {
     const keyPairs = all.filter(({ id }) => id !== spare(5, 1));
     const rotation = { kind: 'KeyPair', id: spare(5, 1) } as const;
-    const rotated: Rounds = {
-      known: profile === 'boruta' ? [{ ...rotation, rotation: 1 }] : [],
-      next: profile === 'boruta' ? [{ ...rotation, rotation: 2 }] : [],
+    const rotated: ManifestPair = {
+      first: profile === 'boruta' ? [{ ...rotation, rotation: 1 }] : [],
+      second: profile === 'boruta' ? [{ ...rotation, rotation: 2 }] : [],
     };
-    const keys = profile === 'boruta' ? fc.constant({}) : some({ public_key: nullableText });
-    // The one that was the default before all this stays unmentioned at times: the server takes it from it all the same.
+    const keys = profile === 'boruta' ? fc.constant({}) : optionalMembers({ public_key: nullableText });
+    // The original default may be undeclared: the server still unsets it.
     return fc
       .tuple(fc.shuffledSubarray(keyPairs, { minLength: 2 }), keys, keys)
       .map(([chosen, before, after]) =>
-        inRounds(
+        transpose(
           chosen.map(({ id }, index) => {
             const pair = { kind: 'KeyPair', id } as const;
-            const next = { ...pair, ...(index === 0 ? after : {}), is_default: index === 0 };
-            return { known: merged(next, { ...pair, ...before, is_default: index === 1 }), next };
+            const second = { ...pair, ...(index === 0 ? after : {}), is_default: index === 0 };
+            return { first: merged(second, { ...pair, ...before, is_default: index === 1 }), second };
           }),
         ),
       )
-      .map(({ known, next }) => ({ known: [...known, ...rotated.known], next: [...next, ...rotated.next] }));
+      .map(({ first, second }) => ({
+        first: [...first, ...rotated.first],
+        second: [...second, ...rotated.second],
+      }));
   },
   secrets: (profile) => (profile === 'boruta' ? [] : [{ path: ['public_key'], always: false }]),
-  strip({ keyPairs }, doc) {
+  removeDeclared({ keyPairs }, doc) {
     if (doc.is_default === true) for (const pair of keyPairs) pair.is_default = null;
     const row = keyPairs.find(({ id }) => id === doc.id);
     if (doc.rotation !== undefined && row !== undefined) row.public_key = null;
-    else without(row, doc);
+    else removeFields(row, doc);
   },
 };
 
@@ -446,41 +472,43 @@ const emailTemplate: KindSample = {
         ),
       )
       .map((rows) => ({ templates: rows.filter((row) => row !== null) })),
-  rounds(_, profile) {
-    const body = profile === 'boruta' ? taken : bodyText;
+  manifests(_, profile) {
+    const body = profile === 'boruta' ? acceptedText : bodyText;
     const types = ['confirmation_instructions', 'reset_password_instructions', 'tx_code'];
     return several(types, 2).chain((chosen) =>
       fc
         .tuple(
           ...chosen.map((type, index) => {
             const identity = { backend_id: ids.backend, type };
-            return fc.tuple(templateDoc(identity, body), templateDoc(identity, body)).map(([known, next]) => {
-              // One is changed or brought into being, one is deleted, whatever becomes of the third.
-              const { state: _state, ...bodies } = index === 0 ? next : known;
-              const text = { ...bodies, txt_content: index === 0 ? 'second' : 'first' };
-              if (index === 0) return { known, next: text };
-              return index === 1 ? { known: text, next: absent(identity) } : { known, next };
-            });
+            return fc
+              .tuple(templateDoc(identity, body), templateDoc(identity, body))
+              .map(([first, second]) => {
+                // The first is changed or created, the second is deleted, the third is arbitrary.
+                const { state: _state, ...bodies } = index === 0 ? second : first;
+                const text = { ...bodies, txt_content: index === 0 ? 'second' : 'first' };
+                if (index === 0) return { first, second: text };
+                return index === 1 ? { first: text, second: absent(identity) } : { first, second };
+              });
           }),
         )
-        .map(inRounds),
+        .map(transpose),
     );
   },
   secrets: () => [
     { path: ['txt_content'], always: false },
     { path: ['html_content'], always: false },
   ],
-  strip(data, doc) {
+  removeDeclared(data, doc) {
     const isMeant = (it: { backend_id: string; type: string }) =>
       it.backend_id === doc.backend_id && it.type === doc.type;
     if (doc.state === 'absent') data.templates = data.templates.filter((it) => !isMeant(it));
-    else without(data.templates.find(isMeant), { ...doc, backend_id: null });
+    else removeFields(data.templates.find(isMeant), { ...doc, backend_id: null });
   },
 };
 
 const client: KindSample = {
   server: (profile) =>
-    fc.tuple(taken, fc.boolean(), word, fc.boolean()).map(([name, moved, other, pkce]) => {
+    fc.tuple(acceptedText, fc.boolean(), word, fc.boolean()).map(([name, moved, other, pkce]) => {
       const { clients, identityProviders = [] } = demo();
       const [first] = clients;
       const [provider] = identityProviders;
@@ -493,25 +521,25 @@ const client: KindSample = {
           provider === undefined ? [] : [provider, { ...provider, id: spare(9, 1), name: 'Partners' }],
         clients: [
           ...clients.map((row, index) =>
-            // The server that derives DIDs from keys gives one client another DID, and the other the same.
+            // The server that derives DIDs from keys changes the DID of one client, and keeps the other.
             index === 0 ? { ...row, name, did: moved ? 'did:example:before' : row.did } : row,
           ),
           ...spares,
         ],
       };
     }),
-  rounds({ clients, scopes }, profile) {
+  manifests({ clients, scopes }, profile) {
     const numbers = several(clients.filter((row) => !isSpare(row))).chain((chosen) =>
-      roundsOf(chosen, fc.tuple(fc.nat(9), fc.nat(9)), ({ id }, index, [first, more]) => ({
-        known: { kind: 'Client', id, did_generation: first },
-        next: { kind: 'Client', id, did_generation: first + more + (index === 0 ? 1 : 0) },
+      manifestsFor(chosen, fc.tuple(fc.nat(9), fc.nat(9)), ({ id }, index, [before, more]) => ({
+        first: { kind: 'Client', id, did_generation: before },
+        second: { kind: 'Client', id, did_generation: before + more + (index === 0 ? 1 : 0) },
       })),
     );
     if (profile === 'documented') return numbers;
     const names = scopes.map(({ name }) => name);
     const list = fc.shuffledSubarray(names);
-    const fields = some({
-      name: fc.option(taken),
+    const fields = optionalMembers({
+      name: fc.option(acceptedText),
       pkce: fc.boolean(),
       redirect_uris: fc.subarray(['https://a.example/back', 'app://back']),
       id_token_ttl: fc.constantFrom<Json>(60, '10m', '1h', 86_400),
@@ -523,9 +551,9 @@ const client: KindSample = {
       id_token_signature_alg: fc.constantFrom('ES256', 'HS512'),
     });
     const wholes = several(clients.filter(isSpare), 2).chain((chosen) =>
-      roundsOf(chosen, fc.tuple(fields, fields), ({ id }, index, [before, after]) => ({
-        known: { kind: 'Client', id, ...before, ...(index === 0 ? { name: 'before' } : {}) },
-        next: { kind: 'Client', id, ...after, ...(index === 0 ? { name: 'after' } : {}) },
+      manifestsFor(chosen, fc.tuple(fields, fields), ({ id }, index, [before, after]) => ({
+        first: { kind: 'Client', id, ...before, ...(index === 0 ? { name: 'before' } : {}) },
+        second: { kind: 'Client', id, ...after, ...(index === 0 ? { name: 'after' } : {}) },
       })),
     );
     const made = { kind: 'Client', id: spare(6, 9), name: 'new', identity_provider: 'Partners' } as const;
@@ -533,7 +561,7 @@ const client: KindSample = {
       .tuple(wholes, numbers)
       .map(([whole, number]) =>
         creating(
-          { known: [...whole.known, ...number.known], next: [...whole.next, ...number.next] },
+          { first: [...whole.first, ...number.first], second: [...whole.second, ...number.second] },
           { ...made, authorized_scopes: ['billing:read'], access_token_ttl: '1h' },
         ),
       );
@@ -545,15 +573,15 @@ const client: KindSample = {
           { path: ['name'], always: false },
           { path: ['secret'], always: true },
         ],
-  strip({ clients }, doc, change) {
+  removeDeclared({ clients }, doc, change) {
     const at = clients.findIndex(({ id }) => id === doc.id);
     if (doc.create === true && at >= 0) clients.splice(at, 1);
-    else if (change?.action !== 'regenerate') without(clients[at], doc);
+    else if (change?.action !== 'regenerate') removeFields(clients[at], doc);
     else for (const row of clients) if (row.id === doc.id) row.did = null;
   },
 };
 
-/** Three customized pages at most; one is changed, one deleted. */
+/** Up to three customized pages, of which one is changed and one deleted. */
 function pagesSample(
   kind: 'PageTemplate' | 'ErrorTemplate',
   list: 'pageTemplates' | 'errorTemplates',
@@ -562,10 +590,10 @@ function pagesSample(
 ): KindSample {
   return {
     server: () =>
-      fc.shuffledSubarray([...types]).chain((some) =>
-        fc.tuple(...some.map(() => taken)).map((contents) => ({
-          [list]: some.map((type, index) => ({
-            // A page that is deleted and put back has another one.
+      fc.shuffledSubarray([...types]).chain((chosen) =>
+        fc.tuple(...chosen.map(() => acceptedText)).map((contents) => ({
+          [list]: chosen.map((type, index) => ({
+            // `comparable` ignores this id, because a page that is deleted and restored gets a new one.
             id: spare(3, index).replace('-0000-', '-0001-'),
             ...owner,
             type,
@@ -573,27 +601,27 @@ function pagesSample(
           })),
         })),
       ),
-    rounds: () =>
-      fc.tuple(taken, taken, taken).map(([first, second, third]) => {
+    manifests: () =>
+      fc.tuple(acceptedText, acceptedText, acceptedText).map(([first, second, third]) => {
         const [one = '', other = ''] = types;
         const page = (type: string, rest: object): Doc => ({ kind, ...owner, type, ...rest }) as Doc;
         return {
-          known: [page(one, { content: `1${first}` }), page(other, { content: second })],
-          next: [page(one, { content: `2${third}` }), page(other, { state: 'absent' })],
+          first: [page(one, { content: `1${first}` }), page(other, { content: second })],
+          second: [page(one, { content: `2${third}` }), page(other, { state: 'absent' })],
         };
       }),
     secrets: () => [{ path: ['content'], always: false }],
-    strip(data, doc) {
+    removeDeclared(data, doc) {
       const rows: { id: string; type: string; content: string }[] = data[list] ?? [];
       const at = rows.findIndex(({ type }) => type === doc.type);
       if (at < 0) return;
       if (doc.state === 'absent') rows.splice(at, 1);
-      else without(rows[at], { content: '' });
+      else removeFields(rows[at], { content: '' });
     },
   };
 }
 
-/** A sample of every kind: one that lacks it doesn't compile. */
+/** A sample of every kind; a missing one is a compile error. */
 export const samples: { readonly [name in KindName]: KindSample } = {
   Scope: scope,
   Role: role,
@@ -610,22 +638,22 @@ export const samples: { readonly [name in KindName]: KindSample } = {
   ErrorTemplate: pagesSample('ErrorTemplate', 'errorTemplates', ['404', '500', '400'], {}),
 };
 
-/** For each of some objects what the manifests say of it, from what was drawn. */
-function roundsOf<T, D>(
+/** Two manifests with a document for each object, which `describe` makes from generated values. */
+function manifestsFor<T, D>(
   objects: readonly T[],
   drawing: fc.Arbitrary<D>,
-  said: (object: T, index: number, drawn: D) => { readonly known: Doc; readonly next: Doc },
-): fc.Arbitrary<Rounds> {
+  describe: (object: T, index: number, drawn: D) => { readonly first: Doc; readonly second: Doc },
+): fc.Arbitrary<ManifestPair> {
   return fc
-    .tuple(...objects.map((object, index) => drawing.map((drawn) => said(object, index, drawn))))
-    .map(inRounds);
+    .tuple(...objects.map((object, index) => drawing.map((drawn) => describe(object, index, drawn))))
+    .map(transpose);
 }
 
-function inRounds(pairs: readonly { readonly known: Doc; readonly next: Doc }[]): Rounds {
-  return { known: pairs.map(({ known }) => known), next: pairs.map(({ next }) => next) };
+function transpose(pairs: readonly { readonly first: Doc; readonly second: Doc }[]): ManifestPair {
+  return { first: pairs.map(({ first }) => first), second: pairs.map(({ second }) => second) };
 }
 
-/** One document under another, and so the objects in them. */
+/** The fields of both documents; `over` wins, and members of `backend` are merged. */
 function merged(under: Doc, over: Doc): Doc {
   const isObject = (it: Json | undefined): it is { [name: string]: Json } =>
     typeof it === 'object' && it !== null && !Array.isArray(it);
@@ -636,14 +664,14 @@ function merged(under: Doc, over: Doc): Doc {
   return { ...Object.fromEntries(both), kind: under.kind };
 }
 
-/** Takes out of an object the fields that another one has, its id apart. */
-function without(object: object | undefined, fields: object): void {
+/** Deletes the fields that another object has, except the id. */
+function removeFields(object: object | undefined, fields: object): void {
   for (const field of Object.keys(fields)) {
     if (field !== 'id' && object !== undefined) Reflect.deleteProperty(object, field);
   }
 }
 
-/** The change of a plan that a document brought about. */
+/** The change that a plan has for a document. */
 export function changeOf({ changes }: Plan, doc: Doc): Change | undefined {
   const { identifyingParts, identity } = kindOf(doc.kind);
   const parts = (identifyingParts?.((part) => part in doc) ?? identity).filter((part) => part in doc);

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import type { Json } from '../../../src/base/values.js';
-import { ids } from '../../sandbox/asking.js';
+import { ids } from '../../demo-ids.js';
 
-/** A text that a Boruta takes and keeps wherever there is one: white space alone counts as empty. */
-export const taken = fc
+/** A text that Boruta accepts and keeps in every field: it treats white space as empty. */
+export const acceptedText = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
   .map((word) => word.replaceAll('$', '-'))
   .filter((word) => word.trim() !== '');
-const element = fc.record({ value: fc.oneof(taken, fc.integer(), fc.boolean()), status: taken });
+const element = fc.record({
+  value: fc.oneof(acceptedText, fc.integer(), fc.boolean()),
+  status: acceptedText,
+});
 const scopes = fc.subarray([
   { id: ids.billingRead, name: 'billing:read', label: 'Read invoices' },
   { id: ids.billingWrite, name: 'billing:write', label: 'Issue invoices' },
@@ -33,10 +36,10 @@ export const userMetadata = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), ele
   noNullPrototype: true,
 });
 
-/** The fields that any server of this API keeps. */
+/** Fields that both profiles keep. */
 const common = { group: userGroup, metadata: userMetadata, authorized_scopes: scopes };
 
-/** Some of the fields that a user keeps, whose values any server of this API takes. */
+/** Fields of a user, each optional, with values that the profile accepts and keeps. */
 export function userFields(profile: 'documented' | 'boruta'): fc.Arbitrary<{ [field: string]: Json }> {
   return profile === 'boruta'
     ? fc.record({ ...common, organizations: memberships, roles }, { requiredKeys: [] })

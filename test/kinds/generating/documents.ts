@@ -8,15 +8,17 @@ import {
   nullableText,
   object,
   objects,
-  some,
+  optionalMembers,
   text,
   upTo,
   word,
 } from './values.js';
 
-const roleScopes = fc.array(some({ id: word, name: word, public: fc.boolean() }), { maxLength: 2 });
+const roleScopes = fc.array(optionalMembers({ id: word, name: word, public: fc.boolean() }), {
+  maxLength: 2,
+});
 
-/** Roles as a manifest names them: by id, by name or by both, none twice. */
+/** Distinct roles, referred to by id, by name or by both. */
 const roles = fc
   .uniqueArray(fc.nat(5), { maxLength: 3 })
   .chain((numbers) =>
@@ -54,7 +56,7 @@ const scopes = fc
     ),
   );
 
-const backendMembers = some({
+const backendMembers = optionalMembers({
   name: nullableText,
   type: nullableText,
   is_default: flag,
@@ -76,21 +78,21 @@ const backendMembers = some({
   features: fc.option(fc.array(text, { maxLength: 3 }), { freq: 5 }),
 });
 
-/** Hashing a secret takes its time, so that few users have one. */
+/** Few users have a secret, because hashing is slow. */
 const passwords: fc.Arbitrary<{ [field: string]: Json }> = fc.oneof(
   { weight: 12, arbitrary: fc.constant({}) },
-  { weight: 1, arbitrary: some({ smtp_password: nullableText, ldap_master_password: text }) },
+  { weight: 1, arbitrary: optionalMembers({ smtp_password: nullableText, ldap_master_password: text }) },
 );
 
 /** An organization that documents refer to. */
 interface Organization {
   readonly id: string;
   readonly name: string;
-  /** The name that the manifests give it; undefined where they don't rename it. */
+  /** The name that the manifests give it; undefined if they don't rename it. */
   readonly renamed?: string | undefined;
 }
 
-/** References by the name that an organization has or will have, or by its id. */
+/** References to organizations by present or future name, or by id. */
 function memberships(
   organizations: readonly Organization[],
   renamed: ReadonlySet<string>,
@@ -111,7 +113,7 @@ function memberships(
   );
 }
 
-/** A document about a user as the API's document has it: on a server without roles of its users. */
+/** A document about a user under the documented profile, in which users have no roles. */
 export function userDoc(
   id: string,
   organizations: readonly Organization[],
@@ -122,7 +124,7 @@ export function userDoc(
   const metadata = fc.option(object, { freq: 6 });
   return fc
     .tuple(
-      some({
+      optionalMembers({
         uid: nullableText,
         username: nullableText,
         totp_registered_at: fc.option(moment),
@@ -162,7 +164,7 @@ export function templateDoc(
     { weight: 1, arbitrary: fc.constant(absent(identity)) },
     {
       weight: 3,
-      arbitrary: some({ txt_content: body, html_content: body }).map(
+      arbitrary: optionalMembers({ txt_content: body, html_content: body }).map(
         (fields): Doc => ({ kind: 'EmailTemplate', ...identity, ...fields }),
       ),
     },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { KindName } from '../../../src/base/kind-names.js';
 import type { Json } from '../../../src/base/values.js';
 
-/** A document of a manifest, as plain data: what YAML says of it is up to the layout. */
+/** A document of a manifest, as plain data. A `Layout` determines how it is written. */
 export interface Doc {
   readonly kind: KindName;
   readonly [field: string]: Json;
@@ -11,7 +11,7 @@ export interface Doc {
 const odd = 'null|true|~|1|0x1f|1e3|---|...|- a|a: b|# a| a |\ta\n|"|\''.split('|');
 const marks = '$|${NAME}|$$|{{ a }}|\\|\u001b[31m|\u0085|\u2028|\ufeff|\r\n'.split('|');
 
-/** Any text but NUL: empty, long, in other scripts, and what YAML, templates or terminals could trip over. */
+/** Any text without NUL: empty, long, in other scripts, or difficult for YAML, templates or terminals. */
 export const text: fc.Arbitrary<string> = fc
   .oneof(
     { weight: 4, arbitrary: fc.string({ maxLength: 12 }) },
@@ -30,7 +30,7 @@ export const word: fc.Arbitrary<string> = text.map((it) =>
     .toWellFormed(),
 );
 
-/** Whole numbers that JavaScript can't tell apart are refused. */
+/** Manifests refuse integers that JavaScript can't represent exactly. */
 const number = fc.oneof(
   fc.integer(),
   fc.double({ noNaN: true, min: -1e15, max: 1e15 }).map((it) => (it === 0 ? 0 : it)),
@@ -54,7 +54,7 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ any: Json; leaf: Json }>((tie) => (
 export const object = fc.dictionary(key, json, { maxKeys: 3, noNullPrototype: true });
 export const objects = fc.array(object, { maxLength: 2 });
 export const nullableText = fc.option(text, { freq: 5 });
-/** What an email's body may be: not white space alone, and without NUL. */
+/** A valid body of an email: not only white space, and without NUL. */
 export const bodyText = fc.option(
   text.filter((it) => !it.includes('\0') && (it === '' || /[^\p{White_Space}]/u.test(it))),
   { freq: 5 },
@@ -73,8 +73,8 @@ export const moment = fc
     return `${new Date(date.getTime() + 5_400_000).toISOString().slice(0, 19)}+01:30`;
   });
 
-/** Members of an object, each there or not. */
-export function some(members: {
+/** An object in which each member is optional. */
+export function optionalMembers(members: {
   [name: string]: fc.Arbitrary<Json>;
 }): fc.Arbitrary<{ [name: string]: Json }> {
   const maybe = Object.entries(members).map(([name, member]) =>

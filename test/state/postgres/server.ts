@@ -43,7 +43,7 @@ host all all all scram-sha-256
 local all all scram-sha-256
 `;
 
-/** PostgreSQL refuses to run as root, so that another user runs it. */
+/** PostgreSQL refuses to run as root, so another user runs it. */
 function otherUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = ['-u', '-g'].map((flag) =>

@@ -2,19 +2,27 @@ import fc from 'fast-check';
 import type { SandboxBackend, SandboxRole, SandboxSeed, SandboxUser } from '../../src/sandbox/index.js';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { templateDoc, userDoc } from '../kinds/generating/documents.js';
-import { bodyText, type Doc, nullableText, some, text, upTo, word } from '../kinds/generating/values.js';
+import {
+  bodyText,
+  type Doc,
+  nullableText,
+  optionalMembers,
+  text,
+  upTo,
+  word,
+} from '../kinds/generating/values.js';
 
-/** A server, and what two manifests say of it one after the other. */
-export interface World {
+/** A server, and two manifests to apply one after the other. */
+export interface Scenario {
   readonly seed: SandboxSeed;
-  readonly rounds: readonly (readonly Doc[])[];
+  readonly manifests: readonly (readonly Doc[])[];
 }
 
 interface Organization {
   readonly id: string;
   readonly name: string;
   readonly label: string | null;
-  /** The name that the manifests give it; undefined where they don't rename it. */
+  /** The name that the manifests give it; undefined if they don't rename it. */
   readonly renamed: string | undefined;
 }
 
@@ -32,7 +40,7 @@ const organizationList = fc
   );
 
 function organizationDoc({ id, renamed, name }: Organization): fc.Arbitrary<Doc> {
-  return fc.tuple(fc.boolean(), some({ label: nullableText })).map(([byId, fields]) => {
+  return fc.tuple(fc.boolean(), optionalMembers({ label: nullableText })).map(([byId, fields]) => {
     if (renamed !== undefined) return { kind: 'Organization', id, name: renamed, ...fields };
     return byId ? { kind: 'Organization', id, ...fields } : { kind: 'Organization', name, ...fields };
   });
@@ -44,7 +52,7 @@ function keyPairDocs(count: number): fc.Arbitrary<Doc[]> {
     fc.tuple(
       ...chosen.map((id, index) => {
         const isDefault = moves ? { is_default: fc.constant(index === pick % chosen.length) } : {};
-        return some({ public_key: nullableText, ...isDefault }).map((fields): Doc => {
+        return optionalMembers({ public_key: nullableText, ...isDefault }).map((fields): Doc => {
           const next = moves && index === pick % chosen.length ? { is_default: true } : {};
           return { kind: 'KeyPair', id, ...fields, ...next };
         });
@@ -107,8 +115,8 @@ function seedOf(
   };
 }
 
-/** What one manifest says. In the second round metadata is merged into what the first one recorded. */
-function round(
+/** A manifest. In the second one, metadata may be merged into what the first one recorded. */
+function manifest(
   organizations: readonly Organization[],
   users: readonly string[],
   keyPairs: number,
@@ -154,8 +162,8 @@ function round(
     });
 }
 
-/** Any server of this API, and two manifests for it that have nothing blocked in them. */
-export const world: fc.Arbitrary<World> = fc
+/** Any server of the documented profile, and two manifests that no rule blocks. */
+export const scenario: fc.Arbitrary<Scenario> = fc
   .tuple(
     organizationList,
     fc.array(word, { maxLength: 3 }).map((list) => list.map((it, index) => `${it}?/user ${index}`)),
@@ -164,22 +172,22 @@ export const world: fc.Arbitrary<World> = fc
     fc.array(fc.tuple(text, text), { maxLength: 2 }),
   )
   .chain(([organizations, users, keyPairs, clients, templates]) =>
-    round(organizations, users, keyPairs, clients, 0, []).chain((first) =>
-      round(organizations, users, keyPairs, clients, 1, first).map(
-        (second): World => ({
+    manifest(organizations, users, keyPairs, clients, 0, []).chain((first) =>
+      manifest(organizations, users, keyPairs, clients, 1, first).map(
+        (second): Scenario => ({
           seed: {
             ...seedOf(organizations, users, keyPairs, templates.slice(0, users.length)),
             clients: loadSeed('demo')
               .clients.slice(0, clients)
               .map((client, it) => ({ ...client, id: `client ${it}` })),
           },
-          rounds: [first, second],
+          manifests: [first, second],
         }),
       ),
     ),
   );
 
-/** How documents are written down: in which order, in which files, in which style. */
+/** How documents are written: in which order, files and style. */
 export interface Layout {
   readonly order: readonly number[];
   readonly files: readonly number[];

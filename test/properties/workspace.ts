@@ -10,11 +10,11 @@ import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, SessionOptions, WritingSession } from '../../src/session/session.js';
 import { within } from '../approving.js';
 import type { Doc } from '../kinds/generating/values.js';
-import type { Layout } from './generating.js';
+import type { Layout } from './scenario.js';
 
 const plain: Layout = { order: [0], files: [0], style: 'line', bodiesInFiles: false, crlf: false };
 
-/** A way to shuffle that is the same each time. */
+/** Shuffles the items by the given ranks. */
 function shuffled<T>(items: readonly T[], order: readonly number[]): T[] {
   return items
     .map((item, index) => ({ item, rank: (order[index % order.length] ?? 0) + index / 1e6 }))
@@ -24,21 +24,21 @@ function shuffled<T>(items: readonly T[], order: readonly number[]): T[] {
 
 const sets = new Set(['organizations', 'authorized_scopes', 'roles']);
 
-/** The same with its keys and the elements of its sets in another order. */
+/** The value with its keys and the elements of its sets in another order. */
 function reordered(value: Json, order: readonly number[], name = ''): Json {
   if (Array.isArray(value)) {
     const items = value.map((item) => reordered(item, order));
     return sets.has(name) ? shuffled(items, order) : items;
   }
   if (typeof value !== 'object' || value === null) return value;
-  // What metadata holds is data: a list in it has its order.
+  // Lists in metadata are data, whose order matters.
   const inside = name === 'metadata' || name === 'federated_metadata' ? [0] : order;
   return Object.fromEntries(
     shuffled(Object.entries(value), order).map(([key, member]) => [key, reordered(member, inside, key)]),
   );
 }
 
-/** `$` is written `$$`, since manifests have variables. */
+/** Writes `$` as `$$`, because manifests have variables. */
 function escaped(value: Json): Json {
   if (typeof value === 'string') return value.replaceAll('$', '$$$$');
   if (Array.isArray(value)) return value.map(escaped);
@@ -60,7 +60,7 @@ function write(doc: Json, { style, crlf }: Layout): string {
   return crlf && style !== 'block' ? text.replaceAll('\n', '\r\n') : text;
 }
 
-/** The manifests and body files that say so. */
+/** The manifests and body files that declare the documents. */
 export function filesFor(docs: readonly Doc[], layout: Layout = plain): Map<string, string> {
   const files = new Map<string, string>();
   shuffled(docs, layout.order).forEach((doc, index) => {
@@ -80,12 +80,12 @@ export function filesFor(docs: readonly Doc[], layout: Layout = plain): Map<stri
   return files;
 }
 
-export interface Place {
+export interface Workspace {
   readonly folder: string;
   readonly sandbox: Sandbox;
   /** Replaces the manifests. */
   declare(docs: readonly Doc[], layout?: Layout): void;
-  /** Opens a session for as long as the work takes, as each command does. */
+  /** Opens a session, and closes it after the work. */
   session<T>(
     work: (session: Session) => Promise<T>,
     variables?: { readonly [name: string]: string | undefined },
@@ -93,8 +93,11 @@ export interface Place {
   writing<T>(work: (session: WritingSession) => Promise<T>, options?: SessionOptions): Promise<T>;
 }
 
-/** A project and a server, for as long as the work takes; a profile that is given is written out. */
-export async function inPlace<T>(options: SandboxOptions, work: (place: Place) => Promise<T>): Promise<T> {
+/** Runs work with a new project and server. If a profile is given, `idops.yaml` names it. */
+export async function inWorkspace<T>(
+  options: SandboxOptions,
+  work: (workspace: Workspace) => Promise<T>,
+): Promise<T> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-property-')));
   const sandbox = await startSandbox(options);
   const load = (variables = {}) =>

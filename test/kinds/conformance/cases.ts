@@ -4,10 +4,10 @@ import type { Kind } from '../../../src/kinds/kind.js';
 import type { SandboxProfile, SandboxSeed } from '../../../src/sandbox/index.js';
 import { loadSeed } from '../../../src/sandbox/seed.js';
 import { type Profile, profiles } from '../../../src/server/profiles.js';
-import { type Rounds, samples } from './samples.js';
+import { type ManifestPair, samples } from './samples.js';
 
-/** A server with objects of one kind, and what manifests say of them one after the other. */
-export interface KindWorld extends Rounds {
+/** A server with objects of one kind, and two manifests for them. */
+export interface Scenario extends ManifestPair {
   readonly seed: SandboxSeed;
 }
 
@@ -15,43 +15,43 @@ export interface KindWorld extends Rounds {
 export interface Case {
   readonly kind: Kind;
   readonly profile: Profile;
-  readonly worlds: fc.Arbitrary<KindWorld>;
+  readonly scenarios: fc.Arbitrary<Scenario>;
 }
 
-/** Every kind on every server that there is a sandbox for and that has it. */
+/** Every kind on every profile that has it. */
 export const cases: readonly Case[] = kinds.flatMap((kind) =>
   Object.values(profiles)
     .filter(({ name }) => kind.onlyProfile === undefined || kind.onlyProfile === name)
-    .map((profile) => ({ kind, profile, worlds: worlds(kind, profile.name) })),
+    .map((profile) => ({ kind, profile, scenarios: scenarios(kind, profile.name) })),
 );
 
-function worlds({ name }: Kind, profile: SandboxProfile): fc.Arbitrary<KindWorld> {
-  const { server, rounds } = samples[name];
+function scenarios({ name }: Kind, profile: SandboxProfile): fc.Arbitrary<Scenario> {
+  const { server, manifests } = samples[name];
   return server(profile)
     .map((rows): SandboxSeed => ({ ...loadSeed('demo'), ...rows }))
-    .chain((seed) => rounds(seed, profile).map((said) => ({ seed, ...said })));
+    .chain((seed) => manifests(seed, profile).map((pair) => ({ seed, ...pair })));
 }
 
-/** Always the same few of them, for what takes its time. */
-export function someOf({ worlds }: Case, count: number): KindWorld[] {
-  return fc.sample(worlds, { numRuns: count, seed: 20_260_131 });
+/** A few scenarios, always the same, for slow tests. */
+export function sampleScenarios({ scenarios }: Case, count: number): Scenario[] {
+  return fc.sample(scenarios, { numRuns: count, seed: 20_260_131 });
 }
 
-/** A server's data without what has no order, and without the ids of what is written anew under another one. */
+/** The server's data in a normal form: lists are sorted, and ids that the server generates are omitted. */
 export function comparable(data: SandboxSeed): unknown {
   return normal({ ...data, templates: data.templates.map(({ id: _id, ...rest }) => rest) });
 }
 
-/** The ids of the demo data have zeros in them; the server makes others for what it is sent without one, each time. */
+/** An id that the server generated, which differs each time. Ids of the demo data have zeros in the second group. */
 const madeId = /^[0-9a-f]{8}-(?!0000-)[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The key and the secret that the server makes for a new client. */
+/** The key and the secret that the server generates for a new client. */
 const madeSecret = /^(-----BEGIN RSA PUBLIC KEY-----.*|[\w-]{86})$/s;
 
-/** An instant, which is recorded in one form, whatever the server wrote. */
+/** An instant, which the state records in one form, whatever form the server uses. */
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** What is cleared is the same in every form, so is an instant, and lists of objects are sorted. */
+/** Treats every empty value as null and equal instants as equal, and sorts lists. */
 function normal(value: unknown): unknown {
   if (typeof value === 'string') {
     if (moment.test(value)) return new Date(value).toISOString();

@@ -1,4 +1,4 @@
-// Takes and releases a lock on command, a line each: node taker.mjs LOCK_MODULE
+// Takes and releases a lock on command, a line each: node lock-taker.mjs LOCK_MODULE
 // Responds to `take STATE` with `took`, or `refused` and the reason, and to `release` with `released`.
 import { createInterface } from 'node:readline';
 
