@@ -1,5 +1,13 @@
 import { error, type Place, type Problem, type Span, warning } from '../base/problems.js';
-import { type Fields, same, type Value, withoutUndefined } from '../base/values.js';
+import {
+  type Fields,
+  plain,
+  Sensitive,
+  same,
+  UNKNOWN_TEXT,
+  type Value,
+  withoutUndefined,
+} from '../base/values.js';
 import { emailsIn, kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import type { BodyName, CheckedTemplate, TemplateFinding } from '../mail/checks.js';
@@ -29,16 +37,32 @@ export async function bodyChecks(
   return { ...settings, checkTemplate };
 }
 
-/** The findings in one template. Throws if the checks were loaded without a template. */
+/**
+ * The findings in one template, given its fields before and after the change. They quote nothing from a body that contains a secret.
+ * Throws if the checks were loaded without a template.
+ */
 export function findingsOf(
   template: Pick<Declared, 'identity'>,
   email: Email,
-  bodies: Pick<CheckedTemplate, 'before' | 'after'>,
+  { before, after }: { readonly before?: Fields; readonly after: Fields },
   checks: BodyChecks,
 ): TemplateFinding[] {
   if (checks.checkTemplate === undefined) throw new Error('the checks were made for no template');
-  const type = template.identity[email.type] ?? '';
-  return checks.checkTemplate({ ...bodies, mail: serverMail(checks.profile, type) });
+  const mail = serverMail(checks.profile, template.identity[email.type] ?? '');
+  const known = before === undefined ? {} : { before: bodies(email, before) };
+  const found = checks.checkTemplate({ ...known, after: bodies(email, after), mail });
+  const shown = found.map((finding) => {
+    const about = bodiesOf(finding.body).map((body) => email[body]);
+    const wasSecret = about.some((field) => before?.[field] instanceof Sensitive);
+    if (!wasSecret && !about.some((field) => after[field] instanceof Sensitive)) return finding;
+    const { at: _, ...placeless } = finding;
+    const { code, body } = finding;
+    if (code === 'missing-link' || (code === 'lost-placeholder' && !wasSecret)) return placeless;
+    const what = body === null ? 'a body' : email[body];
+    const message = `${what} fails the check ${code}; the details are hidden because it contains a secret`;
+    return { ...placeless, message };
+  });
+  return [...new Map(shown.map((finding) => [JSON.stringify(finding), finding])).values()];
 }
 
 export interface TemplateWarnings {
@@ -52,8 +76,7 @@ export function templateWarnings(change: Change, declared: Declared, checks: Bod
   const { email } = kindOf(change.kind);
   if (email === undefined || change.action !== 'update') return { warnings: [], errors: [] };
   const { before, expected } = change.apply;
-  const both = { before: bodies(email, before), after: bodies(email, { ...before, ...expected }) };
-  const findings = findingsOf(declared, email, both, checks);
+  const findings = findingsOf(declared, email, { before, after: { ...before, ...expected } }, checks);
   // An undo may restore any former body.
   const isNew = (body: BodyName) => declared.remembered !== true && isNewBody(change, email[body]);
   const atLevel = (level: 'warning' | 'error') =>
@@ -108,7 +131,7 @@ export function checkDeclaredTemplates(
       const [now, was] = [template.fields[email[body]], known?.[email[body]]];
       return known !== undefined && now !== undefined && !(was !== undefined && same(was, now));
     };
-    for (const finding of findingsOf(template, email, { after: bodies(email, template.fields) }, checks)) {
+    for (const finding of findingsOf(template, email, { after: template.fields }, checks)) {
       const level = levelOf(finding, checks.levels, bodiesOf(finding.body).some(isNew));
       if (level === 'off') continue;
       const build = level === 'error' ? error : warning;
@@ -149,11 +172,13 @@ function placesIn(template: Declared, email: Email, { at }: TemplateFinding, abo
   return { places: [...seen.values()], more: seen.size === firsts ? 0 : more };
 }
 
-/** The bodies that may be shown: messages quote names from them. */
+/** The known bodies, also those that contain a secret. */
 function bodies({ txt, html }: Email, fields: { readonly [field: string]: Value }): TemplateBodies {
   return { txt: readable(fields[txt]), html: readable(fields[html]) };
 }
 
 function readable(body: Value | undefined): string | null | undefined {
-  return typeof body === 'string' || body === null ? body : undefined;
+  const text = body === undefined ? undefined : plain(body);
+  if (body instanceof Sensitive && text === UNKNOWN_TEXT) return undefined;
+  return typeof text === 'string' || text === null ? text : undefined;
 }

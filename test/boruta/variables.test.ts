@@ -88,6 +88,30 @@ it.each(['KeyPair', 'Backend'])(
   },
 );
 
+describe('a body with a value from a process variable', () => {
+  const tx: Doc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'tx_code' };
+
+  it.each<[string, string, Doc]>([
+    [
+      'without its code',
+      'missing-link',
+      { ...tx, txt_content: 'no code ${IDOPS_X}', html_content: '<p>${IDOPS_X}</p>' },
+    ],
+    [
+      'that is no template',
+      'template-syntax',
+      { ...tx, txt_content: '{{ user.backend.name }} {{# ${IDOPS_X} }}' },
+    ],
+  ])('%s is blocked, and shown nowhere', async (_, code, document) => {
+    const at = await from({ IDOPS_X: 'hunter' }, { settings: { checks: {} } });
+    const { changes } = await at.plan(document);
+    expect(changes.map(({ action, reason }) => `${action} ${reason}`)).toEqual([
+      expect.stringMatching(`^blocked .*\\(${code} is an error here\\)`),
+    ]);
+    expect(JSON.stringify(changes)).not.toContain('hunter');
+  });
+});
+
 it('an access_token_ttl that the server refuses is blocked without its value', async () => {
   const at = await from({ IDOPS_T: '900' });
   const { changes } = await at.plan({ kind: 'Client', id: ids.portal, access_token_ttl: '${IDOPS_T}' });

@@ -82,7 +82,15 @@ describe('warnings of a changed template', () => {
 
   it('quote nothing from a secret', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{#secret') });
-    expect(warningsOf(change)).toEqual({ warnings: [], errors: [] });
+    expect(warningsOf(change).warnings).toEqual([
+      {
+        code: 'template-syntax',
+        message:
+          'txt_content fails the check template-syntax; the details are hidden because it contains a secret',
+      },
+    ]);
+    const lacks = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{ secret }}') });
+    expect(warningsOf(lacks).warnings).toEqual([lost]);
   });
 
   it('are only about templates that will be updated', () => {

@@ -130,6 +130,7 @@ function galleryTemplate(
     ...(typeof layout === 'string' ? { layout } : {}),
   };
   const type = template.identity[email.type] ?? '';
+  const absentBodies = { [email.txt]: null, [email.html]: null };
   return {
     address: addressOf(template.kind, template.identity),
     type,
@@ -139,7 +140,7 @@ function galleryTemplate(
     ...(email.page === undefined ? {} : { page: email.page }),
     hasHiddenBody: txt instanceof Sensitive || html instanceof Sensitive,
     warnings: [
-      ...findingsOf(template, email, { after: bodies }, checks)
+      ...findingsOf(template, email, { after: { ...absentBodies, ...template.fields } }, checks)
         .filter((finding) => levelOf(finding, checks.levels, false) !== 'off')
         .map((finding) => planWarning(template, email, finding)),
       ...(['txt', 'html'] as const).flatMap((body) =>
