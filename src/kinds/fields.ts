@@ -324,12 +324,17 @@ function compareSets(nested: FieldTypes, wanted: readonly Fields[], got: Value):
 /** A set without the members of its elements that belong to other objects and aren't compared. */
 export function comparedMembers(type: FieldType, field: Value): Value {
   if (type.type !== 'set' || !Array.isArray(field)) return field;
-  const own = ['id', 'name', ...Object.keys(type.nested)];
-  return field.map((element) =>
-    isMap(element)
-      ? Object.fromEntries(Object.entries(element).filter(([name]) => own.includes(name)))
-      : element,
-  );
+  const { nested } = type;
+  return field.map((element) => {
+    if (!isMap(element)) return element;
+    return Object.fromEntries(
+      Object.entries(element).flatMap(([name, member]): [string, Value][] => {
+        const inner = nested[name];
+        if (inner !== undefined) return [[name, comparedMembers(inner, member)]];
+        return name === 'id' || name === 'name' ? [[name, member]] : [];
+      }),
+    );
+  });
 }
 
 /** Removes uncompared members if the set contains a secret: otherwise a secret of another object would hide the whole set. */

@@ -112,6 +112,14 @@ describe('a body with a value from a process variable', () => {
   });
 });
 
+it('a member of a nested set that the server decides makes no second update', async () => {
+  const scopes = [{ id: ids.billingRead, name: 'billing:read', public: B }];
+  const roles = [{ id: ids.member, name: 'member', scopes }];
+  const at = await from(yes, { profile: 'documented' });
+  await at.apply({ ...grace, organizations: [{ id: ids.acme, roles }] });
+  expect(todo(await at.plan())).toEqual([]);
+});
+
 it('an access_token_ttl that the server refuses is blocked without its value', async () => {
   const at = await from({ IDOPS_T: '900' });
   const { changes } = await at.plan({ kind: 'Client', id: ids.portal, access_token_ttl: '${IDOPS_T}' });
