@@ -27,6 +27,12 @@ export function foldChanges(changes: readonly Change[], debug: boolean): Fold[] 
   });
 }
 
+/** The fold of some of its changes. */
+export function foldPart({ change, changes }: Fold, start: number, end?: number): Fold {
+  const part = changes.slice(start, end);
+  return { change: (part.length === 1 ? part[0] : undefined) ?? change, changes: part };
+}
+
 /** All that is shown of a change, without the names of its object. */
 function keyOf(change: Change): string {
   const { kind, action, observed, reason, destructions, privileges, warnings, fields, requests, apply } =

@@ -5,6 +5,8 @@ export interface Entry {
   readonly differences: number;
   /** Renderings from short to long: name, line, short details, full details. */
   readonly forms: readonly (() => string)[];
+  /** Divides an entry that names every object: the first `count` of them with all that they have to show, and the others. */
+  readonly divide?: (count: number) => readonly [Entry, Entry];
 }
 
 export interface Section {
@@ -60,6 +62,34 @@ export function chooseForms(sections: readonly Section[], room: number): ShownFo
   // Unchanged objects are only shown with --debug.
   extend([3, 2, 1], [3]);
   return shown;
+}
+
+/** Divides the entries whose names don't fit into `room`, so that as many objects as possible are shown whole. */
+export function divideEntries(sections: readonly Section[], room: number): readonly Section[] {
+  let divided = sections;
+  for (const entry of sections.flatMap(({ entries }) => entries)) {
+    const { divide, objects } = entry;
+    const shown = chooseForms(divided, room);
+    if (divide === undefined || (shown.get(entry) ?? 0) > 0) continue;
+    const whole = [...shown.keys()].filter((one) => one.rank === 0 && isShownWhole(one, shown));
+    const divideAt = (count: number) => {
+      const parts = divide(count);
+      const replaced = divided.map(({ title, entries }) => ({
+        title,
+        entries: entries.flatMap((one) => (one === entry ? parts : [one])),
+      }));
+      const forms = chooseForms(replaced, room);
+      return { replaced, fits: [...whole, parts[0]].every((one) => isShownWhole(one, forms)) };
+    };
+    let [fitting, tooMany] = [0, objects];
+    while (tooMany - fitting > 1) {
+      const middle = Math.floor((fitting + tooMany) / 2);
+      if (divideAt(middle).fits) fitting = middle;
+      else tooMany = middle;
+    }
+    if (fitting > 0) divided = divideAt(fitting).replaced;
+  }
+  return divided;
 }
 
 export function isShownWhole(entry: Entry, shown: ShownForms): boolean {

@@ -1,9 +1,10 @@
 import { shardText } from '../base/shard.js';
 import { lazy } from '../base/values.js';
 import { countPrivileged, type Plan, type Share } from '../plan/plan.js';
-import { type Fold, foldChanges } from './fold.js';
+import { type Fold, foldChanges, foldPart } from './fold.js';
 import {
   chooseForms,
+  divideEntries,
   type Entry,
   isShownWhole,
   type Section,
@@ -19,6 +20,7 @@ import {
   destructiveCount,
   filterPlan,
   headline,
+  isHighRisk,
   type ReviewGroup,
   reviewGroups,
   shareNotes,
@@ -47,12 +49,15 @@ export function planComment(plan: Plan, options: MarkdownOptions): { text: strin
   const isShort = !entries.every((entry) => isShownWhole(entry, forms));
   const allForms = new Map(entries.map((entry) => [entry, entry.forms.length - 1]));
   const longestNotice = notice(entries, allForms, budget);
-  const shown = isShort ? chooseForms(sections, room - longestNotice.length - 1) : forms;
+  const shortRoom = room - longestNotice.length - 1;
+  const shownSections = isShort ? divideEntries(sections, shortRoom) : sections;
+  const shown = isShort ? chooseForms(shownSections, shortRoom) : forms;
+  const shownEntries = shownSections.flatMap((section) => section.entries);
   const parts = [
     title,
-    isShort ? notice(entries, shown, budget) : '',
+    isShort ? notice(shownEntries, shown, budget) : '',
     head,
-    ...sectionTexts(sections, shown),
+    ...sectionTexts(shownSections, shown),
     foot,
   ];
   const text = parts.filter((part) => part !== '').join('\n');
@@ -134,11 +139,19 @@ function changeEntry(fold: Fold, rank: number, debug: boolean, forge: Forge | un
   const withDetails = (text: string) =>
     `${line()}\n<details><summary>Differences</summary>\n\n${text}\n</details>\n\n`;
   const detailForms = [() => withDetails(details().short), () => withDetails(details().full)];
+  const name = () => `- ${changeName(fold)}\n`;
+  const forms = [name, line, ...(hasDetails(change, debug) ? detailForms : [])];
+  const part = (start: number, end?: number) => changeEntry(foldPart(fold, start, end), rank, debug, forge);
+  const divide = (count: number): [Entry, Entry] => {
+    const first = part(0, count);
+    return [{ ...first, forms: [...first.forms.slice(0, 1), ...first.forms.slice(-1)] }, part(count)];
+  };
   return {
     rank,
     objects: changes.length,
     differences: changes.length * Math.max(1, change.fields.length),
-    forms: [() => `- ${changeName(fold)}\n`, line, ...(hasDetails(change, debug) ? detailForms : [])],
+    forms,
+    ...(isHighRisk(change) && changes.length > 1 ? { divide } : {}),
   };
 }
 

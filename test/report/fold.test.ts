@@ -86,8 +86,32 @@ describe('equal changes of many objects', () => {
     // If names don't fit, the comment says so.
     const short = planComment(plan, { ...plain, budget: 3000 });
     expect(short.isWhole).toBe(false);
-    expect(short.text).toContain('> **0 of 200 differences are shown**');
-    expect(short.text).toContain('**update** 200 users — **destructive** — `user0@acme.example`');
+    expect(short.text).toMatch(/> \*\*[1-9]\d of 200 differences are shown\*\*/);
+    expect(short.text).toMatch(
+      /\*\*update\*\* 1\d\d users — \*\*destructive\*\* — `user[1-9]\d@acme\.example`/,
+    );
+  });
+
+  it.each([
+    ['a value on its line', group('x')],
+    ['details', { fields: [fieldOf({ path: 'a' }), fieldOf({ path: 'b' })] }],
+  ])('are shown in a comment with as many names as fit if they are privileged and have %s', (_, parts) => {
+    const privileges = ['gives the scope users:manage:all'];
+    const changes = [
+      ...users(2000, { ...parts, privileges }),
+      ...users(1, { ...parts, destructions: ['d'] }, 2000),
+    ];
+    const { text, isWhole } = planComment(planOf(changes), plain);
+    const named = changes.filter(({ address }) => text.includes(`\`${address}\``)).length;
+    const fields = parts.fields.length;
+    expect(isWhole).toBe(false);
+    expect(text.length).toBeGreaterThan(58_000);
+    expect(text.length).toBeLessThanOrEqual(60_000);
+    expect(text).toContain(`> **${named * fields} of ${2001 * fields} differences are shown**`);
+    const rest = (2001 - named).toLocaleString('en');
+    expect(text).toContain(`**update** **${(named - 1).toLocaleString('en')} users**: \``);
+    expect(text).toContain('**privileged:** gives the scope');
+    expect(text).toContain(`**update** ${rest} users — **privileged** — \`user${named - 1}@`);
   });
 
   it.each<[string, (index: number) => Partial<Change>]>([
