@@ -15,6 +15,7 @@ import {
   type ObservedOutcome,
   type RequestedChange,
   shownFields,
+  unreadFields,
   unverifiedFields,
   unverifiedNames,
 } from './recorded-fields.js';
@@ -27,6 +28,8 @@ export interface RecordContext {
   readonly hasher: Hasher;
   /** Whether plans read objects of the kind. Then only values that the server doesn't show are recorded. */
   readonly readable: boolean;
+  /** Whether a reading may omit fields that the answer to an update shows. */
+  readonly mayOmit: boolean;
 }
 
 /** Records an outcome in `resources`, which it changes. Returns whether anything was recorded: not for a refused request. */
@@ -374,9 +377,10 @@ function updateRecord(
     const changed = before !== undefined && outcome.after !== undefined && hasChanged(change, outcome.after);
     return changed ? { ...before, ...leftBy(change, outcome.after, context) } : undefined;
   }
+  const answered = answeredFields(change, outcome.after ?? {}, known);
   const shown = context.readable
-    ? declaredSecrets(change)
-    : answeredFields(change, outcome.after ?? {}, known);
+    ? { ...(context.mayOmit ? unreadFields(change, answered, known) : {}), ...declaredSecrets(change) }
+    : answered;
   const fields = { ...regenerated, ...shown, ...unverifiedFields(change, outcome.unverified, shown) };
   // A list with a secret is recorded as sent, but the server kept another value.
   const secret = Object.entries(change.expected).flatMap(([name, field]) =>

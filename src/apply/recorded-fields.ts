@@ -122,6 +122,25 @@ export function answeredFields({ kind, expected }: RequestedFields, answer: Fiel
   return shown;
 }
 
+/** The sent texts that the answer showed and the reading before it omitted: the next reading may omit them too. Sets and maps are read live. */
+export function unreadFields(
+  { kind, expected, before = {} }: RequestedFields,
+  answered: Fields,
+  known: Fields,
+): Fields {
+  const types = kindOf(kind).fields;
+  // A template that didn't exist has no fields.
+  if (Object.keys(before).length === 0) return {};
+  return Object.fromEntries(
+    Object.entries(answered).filter(
+      ([name]) =>
+        (types[name]?.type === 'value' || types[name]?.type === 'body') &&
+        expected[name] !== undefined &&
+        (before[name] === undefined || known[name] !== undefined),
+    ),
+  );
+}
+
 export function unverifiedNames({ expected }: RequestedFields, unverified: readonly string[]): string[] {
   return Object.keys(expected).filter((name) =>
     unverified.some((path) => path === name || path.startsWith(`${name}.`)),

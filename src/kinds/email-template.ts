@@ -135,7 +135,7 @@ export const emailTemplate: Kind = {
     if (traits[input.profile.name].halvesFallBack) return rewrite(input);
     const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
-    const known = sendableFields(present.fields, ['id', 'txt_content', 'html_content']);
+    const known = sendableFields(present.live, ['id', 'txt_content', 'html_content']);
     // A built-in template has no id, and null can't be sent as a body.
     const there = Object.fromEntries(Object.entries(known).filter(([, half]) => half !== null));
     const template = { ...there, ...desired };

@@ -46,7 +46,7 @@ export const organization: Kind = resource(
 
 function update({ present, desired, profile }: PlanInput): Update {
   const id = present.identity.id ?? '';
-  const body = { id, ...sendableFields(present.fields, ['name', 'label']), ...desired };
+  const body = { id, ...sendableFields(present.live, ['name', 'label']), ...desired };
   const { resetUnlessSent = [] } = organization.traits[profile.name];
   return {
     requests: [{ operation: 'updateOrganization', params: { organization_id: id }, body }],

@@ -41,7 +41,7 @@ function withOutcome(state: State, ...rest: Tail<Parameters<typeof recordOutcome
 type Tail<T> = T extends [unknown, ...infer Rest] ? Rest : never;
 
 function record(state: State, what: RequestedChange, outcome: ObservedOutcome, run = 'run-1'): State {
-  return withOutcome(state, what, outcome, { run, at, hasher, readable: false });
+  return withOutcome(state, what, outcome, { run, at, hasher, readable: false, mayOmit: true });
 }
 
 function recordIn(state: State, key = 'User/u'): ResourceRecord | undefined {
@@ -151,7 +151,13 @@ describe('an update', () => {
     const parts = { key: 'Organization/1', kind: 'Organization', identity: { id: '1' } } as const;
     const organization = requestedChange({ id: '1', name: 'acme', label: 'ACME' }, parts);
     const outcome = outcomeWith({ id: '1', name: 'acme' }, { unverified: ['label'] });
-    const state = withOutcome(empty, organization, outcome, { run: 'run-1', at, hasher, readable: true });
+    const state = withOutcome(empty, organization, outcome, {
+      run: 'run-1',
+      at,
+      hasher,
+      readable: true,
+      mayOmit: true,
+    });
     expect(recordIn(state, 'Organization/1')?.fields).toEqual({ label: 'ACME' });
   });
 });
@@ -164,7 +170,7 @@ describe('the values that a run left in a live object', () => {
     );
   const left = (state: State) => recordIn(state, 'Organization/1')?.left;
   const next = (state: State, what: RequestedChange, outcome: ObservedOutcome, run: string): State =>
-    withOutcome(state, what, outcome, { run, at, hasher, readable: true });
+    withOutcome(state, what, outcome, { run, at, hasher, readable: true, mayOmit: true });
   const shown = { id: '1', name: 'acme', label: 'ACME' };
   const first = next(empty, organization('ACME'), outcomeWith(shown), 'run-1');
 

@@ -359,3 +359,46 @@ test.each(['users:manage:all', 'reports:write'])(
     }
   },
 );
+
+describe('a field that the answer to an update shows and no reading does', () => {
+  const hide = (field: string) => (one: object) =>
+    Object.fromEntries(Object.entries(one).filter(([name]) => name !== field));
+
+  async function hiding(kind: string, field: string): Promise<Site> {
+    const at = await site({ profile: 'documented' });
+    at.fault = ({ method, path }) => {
+      if (method !== 'GET' || path === '/api/idops-doctor') return undefined;
+      const { organizations: all } = at.sandbox.data;
+      const list = {
+        data: all.map(hide(field)),
+        page_number: 1,
+        page_size: 50,
+        total_pages: 1,
+        total_entries: all.length,
+      };
+      return {
+        kind: 'answer',
+        status: 200,
+        body: kind === 'Organization' ? list : { data: hide(field)(templateOf(at) ?? {}) },
+      };
+    };
+    return at;
+  }
+
+  const organization = { kind: 'Organization', id: ids.acme };
+  const template = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
+  test.each([
+    [organization, 'label', 'name'],
+    [template, 'txt_content', 'html_content'],
+  ])('is compared with the record: %o', async (identity, field, other) => {
+    const at = await hiding(identity.kind, field);
+    for (const text of ['one', 'two']) {
+      expect((await at.apply({ ...identity, [field]: text })).results).toMatchObject([{ status: 'applied' }]);
+      const { changes } = await at.plan();
+      expect(changes).toMatchObject([{ action: 'unchanged', observed: 'recorded' }]);
+    }
+    // Nobody knows whether an undeclared field is as recorded.
+    const { changes } = await at.plan({ ...identity, [other]: 'another' });
+    expect(JSON.stringify(changes[0]?.requests)).not.toContain('two');
+  });
+});
