@@ -123,8 +123,16 @@ export function unreadableProblem(name: FileName, { reason, detail }: Unreadable
 }
 
 /** Those of some paths that the project's globs match; paths are relative to its root, with `/`. */
-export function matchGlobs(project: Project, paths: readonly string[]): ReadonlySet<string> {
-  const { named, ignore } = splitGlobs(project.patterns().map(({ pattern }) => pattern));
+export function matchManifests(project: Project, paths: readonly string[]): ReadonlySet<string> {
+  return matchGlobs(
+    project.patterns().map(({ pattern }) => pattern),
+    paths,
+  );
+}
+
+/** The same for any globs. */
+export function matchGlobs(globs: readonly string[], paths: readonly string[]): ReadonlySet<string> {
+  const { named, ignore } = splitGlobs(globs);
   const isNamed = picomatch(named, { ignore });
   return new Set(paths.map((path) => posix.normalize(path)).filter((path) => isNamed(path)));
 }

@@ -4,7 +4,7 @@ import { pathExists } from '../base/paths.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { groupBy, same } from '../base/values.js';
 import type { Kind } from '../kinds/kind.js';
-import { matchGlobs, placesForNewManifests } from '../manifests/find-manifests.js';
+import { matchManifests, placesForNewManifests } from '../manifests/find-manifests.js';
 import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
 import type { Project } from '../project/index.js';
 import { shownPath } from '../yaml/source-file.js';
@@ -126,7 +126,7 @@ function findPlacement(
 /** Whether the globs of the configuration match all of these files. */
 function allMatchGlobs(files: readonly { readonly path: string }[], project: Project): boolean {
   const paths = files.map(({ path }) => path);
-  const matched = matchGlobs(project, paths);
+  const matched = matchManifests(project, paths);
   return paths.every((path) => matched.has(path));
 }
 

@@ -68,8 +68,11 @@ async function inputsOf(
     const project = typeof known === 'function' ? await known() : known.project;
     const read = typeof known === 'function' ? await loadManifests(project, { lenient: true }) : known;
     const { files, states } = project.privateInputs();
+    // The globs of other environments count too.
+    const globs = [project.patterns().map(({ pattern }) => pattern), ...project.everyGlobs()];
     const isManifest = (path: string): boolean =>
-      isInside(path, project.root) && matchGlobs(project, [shownPath(path, project.root)]).size > 0;
+      isInside(path, project.root) &&
+      globs.some((one) => matchGlobs(one, [shownPath(path, project.root)]).size > 0);
     return { files: [...files, ...read.files], states, isManifest };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;

@@ -8,7 +8,7 @@ import { makeFolder } from '../base/write-file.js';
 import { kinds } from '../kinds/index.js';
 import type { DiscoveryFilters, Kind, KindName } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
-import { matchGlobs, placesForNewManifests } from '../manifests/find-manifests.js';
+import { matchManifests, placesForNewManifests } from '../manifests/find-manifests.js';
 import { type LoadedManifests, loadManifests, registerSecrets } from '../manifests/load.js';
 import { isInside } from '../manifests/symlinks.js';
 import type { Seen } from '../plan/plan.js';
@@ -365,7 +365,7 @@ function placeInProject(
     path,
     text: path.endsWith('.yaml') ? head(inProject(path)) + text : text,
   }));
-  const matched = matchGlobs(
+  const matched = matchManifests(
     project,
     files.map(({ path }) => inProject(path)),
   );

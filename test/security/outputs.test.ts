@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFileName } from '../../src/base/write-file.js';
 import { acquireLock } from '../../src/state/file/lock.js';
 import { ids } from '../demo-ids.js';
-import { cli, project, type Ran, type TestProject, watch } from '../e2e/running.js';
+import { cli, project, type Ran, type TestProject, trustedConfig, watch } from '../e2e/running.js';
 
 const files = {
   'manifests/all.yaml': `kind: Organization\nname: acme\nlabel: New\n---\nkind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: {file: ../bodies/tx.txt}\n`,
@@ -160,6 +160,18 @@ posix('an output file', () => {
       await at.refused(`pull --format json=${path}`, 'error[output-is-input]');
     await at.refused('pull --format json=fresh/organizations.yaml --out fresh', 'error[wrong-option]');
     expect(await at.files()).toEqual(before);
+  });
+
+  it('may not be a manifest of another environment', async () => {
+    const production = 'environments:\n  production: {manifests: [production/*.yaml]}\n';
+    const manifest = 'kind: Organization\nname: acme\n';
+    const at = await project({
+      ...files,
+      'idops.yaml': `${trustedConfig}${production}`,
+      'production/a.yaml': manifest,
+    });
+    await at.refused('plan --out production/a.yaml', 'error[output-is-input]');
+    expect(await at.read('production/a.yaml')).toBe(manifest);
   });
 
   it('may not be the configuration, even if that is broken', async () => {
