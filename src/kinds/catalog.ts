@@ -111,7 +111,11 @@ export class Catalog {
 
   /** `; did you mean …?`, or nothing. */
   suggestion(name: string): string {
-    const near = nearest(name, this.#names.keys());
+    const { nameField = 'name' } = this.#options;
+    const shown = [...this.#ids.values()].flatMap(({ [nameField]: one }) =>
+      typeof one === 'string' ? [one] : [],
+    );
+    const near = nearest(name, shown);
     return near === undefined ? '' : `; did you mean "${near}"?`;
   }
 

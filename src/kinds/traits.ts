@@ -3,6 +3,7 @@ import type { ExtraRead } from '../server/operations.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import { otherProfiles } from '../server/recognise.js';
 import type { Action } from './change.js';
+import { textOf } from './fields.js';
 
 /** How a profile's servers treat objects of a kind. Without a trait, they behave as documented. */
 export interface Traits {
@@ -114,7 +115,7 @@ export function provesProfile({ traits }: HasTraits, profile: string): boolean {
 /** Whether the server may refuse an update or a deletion to protect this object. Then a 403 says nothing about other objects. */
 export function mayBeProtected({ protectsObjects = [] }: Traits, action: Action, { name }: Fields): boolean {
   if (action !== 'update' && action !== 'delete') return false;
-  return protectsObjects === 'one' || protectsObjects.some((one) => one === name);
+  return protectsObjects === 'one' || protectsObjects.some((one) => one === textOf(name));
 }
 
 /** Whether servers of any profile reset what an update doesn't mention. */

@@ -2,7 +2,7 @@ import { identifierKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import { ExactNumber, isMap, serverSpelling, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { idOrName, listsOf, membersWithPaths, setParts } from './fields.js';
+import { idOrName, listsOf, membersWithPaths, setParts, textOf } from './fields.js';
 import type { Declared } from './kind.js';
 import { onlyBoruta } from './lifecycle.js';
 import { listRead, unlisted } from './references.js';
@@ -33,7 +33,7 @@ function unidentified(user: Declared, profile: Profile): Problem[] {
     listRead('users', profile) === undefined ? [unlisted(profile, what, user.places.of(...at))] : [];
   if (selector === undefined) {
     if (identity.id !== undefined)
-      return typeof fields.backend === 'string' ? [wrongBackend(user.places.of('backend'))] : [];
+      return textOf(fields.backend) !== '' ? [wrongBackend(user.places.of('backend'))] : [];
     if (identity.username !== undefined) return notFound('a user', 'username');
     const hint = 'add the username that the user has on the server, or the id';
     return lacks('a User needs an "id" or a "username"', hint);

@@ -45,10 +45,10 @@ function awaitName(change: Change, references: References, byId: ReadonlyMap<str
   if (other?.action === 'delete')
     return blockedFor(
       change,
-      `the ${noun} "${name}" is deleted only after this: delete it in an earlier run`,
+      `the ${noun} "${String(expected.name)}" is deleted only after this: delete it in an earlier run`,
     );
   const next = textOf(other?.apply.expected.name) || name;
   if (other !== undefined && next !== name) return { ...change, awaits: [other.apply.key] };
-  const reason = `the server has another ${noun} "${name}", with the id ${holder}: rename that one first, or choose another name`;
+  const reason = `the server has another ${noun} "${String(expected.name)}", with the id ${holder}: rename that one first, or choose another name`;
   return blockedFor(change, reason);
 }

@@ -65,6 +65,19 @@ describe('a guard uses the value of a process variable', () => {
     ]);
   });
 
+  it('that takes the name of another scope, and hides it', async () => {
+    const at = await from({ IDOPS_N: 'billing:write' });
+    const rename: Doc = { kind: 'Scope', id: ids.billingRead, name: '${IDOPS_N}' };
+    const { changes } = await at.plan(rename);
+    expect(changes.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining(`the server has another scope "(sensitive)", with the id ${ids.billingWrite}`),
+    ]);
+    const typo: Doc = { ...grace, authorized_scopes: { add: ['billing:writess'] } };
+    const suggested = await at.plan({ ...rename, name: '${IDOPS_N}s' }, typo);
+    const reasons = suggested.changes.map(({ reason }) => reason);
+    expect(reasons).toEqual([null, expect.stringContaining('did you mean "billing:write"?')]);
+  });
+
   it('that gives an id a wrong name beside it', async () => {
     const at = await from({ IDOPS_N: 'bills:read' });
     const rename: Doc = { kind: 'Scope', id: ids.billingRead, name: '${IDOPS_N}' };
