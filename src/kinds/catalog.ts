@@ -95,6 +95,13 @@ export class Catalog {
     return this.#ids.get(identifierKey(id));
   }
 
+  /** The row of the object that was, or will be, created again with another id and the same name; undefined if there is none. */
+  successor({ id, name }: Fields): Fields | undefined {
+    if (typeof id !== 'string' || this.byId(id) !== undefined) return undefined;
+    const row = this.byId(this.others.recreated?.get(identifierKey(id)) ?? '');
+    return row?.name === name ? row : undefined;
+  }
+
   byName(name: string): readonly Fields[] {
     return this.#names.get(name) ?? [];
   }

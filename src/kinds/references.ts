@@ -1,4 +1,4 @@
-import { plannedId } from '../base/identifiers.js';
+import { identifierKey, plannedId } from '../base/identifiers.js';
 import type { KindName } from '../base/kind-names.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import type { Fields, Value } from '../base/values.js';
@@ -215,6 +215,7 @@ function listAfter(
   const changed = new Map<string, Fields>();
   const created = new Map<string, Fields>();
   const deleted = new Set<string>();
+  const recreated = new Map(others.recreated);
   for (const document of declared) {
     if (document.kind !== kind) continue;
     const { id: given, name: called = '' } = document.identity;
@@ -234,10 +235,15 @@ function listAfter(
       }),
     );
     const address = `${kind}/${called}`;
+    const { replaces } = document;
+    // While the plan is applied, the object gets its id. An object that was there before the plan is somebody else's.
+    const isOwn = replaces !== undefined && recreated.get(identifierKey(replaces)) === plannedId(address);
+    if (replaces !== undefined && (row === undefined || isOwn))
+      recreated.set(identifierKey(replaces), String(row?.id ?? plannedId(address)));
     if (row === undefined) created.set(address, { id: given ?? plannedId(address), ...values });
     else if (Object.keys(values).length > 0) changed.set(String(row.id), values);
   }
-  return list.afterPlan({ changed, created, deleted }, others);
+  return list.afterPlan({ changed, created, deleted }, { ...others, recreated });
 }
 
 /** Whether the server certainly has no object with an identity, so it can be created. */

@@ -85,7 +85,9 @@ export class SetResolver {
     const reasons: string[] = [];
     let confirmed = byMember || own.every(({ name }) => typeof name !== 'string' || !isShared(name));
     const elements = list.map((element) => {
-      const row = typeof element.id === 'string' ? byId(element.id) : byName(String(element.name));
+      const successor = strict ? undefined : catalog.successor(element);
+      const row =
+        successor ?? (typeof element.id === 'string' ? byId(element.id) : byName(String(element.name)));
       if (typeof row === 'string') {
         reasons.push(row);
         return element;

@@ -81,7 +81,8 @@ function memberships(
     const element = isMap(reference) ? reference : {};
     // A text may be an id that isn't a UUID.
     const row = isMap(reference)
-      ? (index.lookUp(reference) ?? { id: reference.id ?? null })
+      ? ((strict ? undefined : index.successor(reference)) ??
+        index.lookUp(reference) ?? { id: reference.id ?? null })
       : index.find(String(reference));
     if (typeof row === 'string') {
       reasons.push(row);

@@ -28,8 +28,13 @@ export class Decider {
   /** `earlier` are the lists of a plan that is being applied. While it runs, both names of a renamed object are accepted. */
   constructor(options: BuildOptions, references: References, earlier: References = {}) {
     this.#options = options;
-    const live = listNames.flatMap((name) => [...(earlier[name]?.others.live ?? [])]);
-    const others = { ...otherNames(options.state), live: new Map(live) };
+    const known = listNames.flatMap((name) => earlier[name]?.others ?? []);
+    const { former, recreated = [] } = otherNames(options.state);
+    const others = {
+      live: new Map(known.flatMap(({ live }) => [...live])),
+      former,
+      recreated: new Map([...known.flatMap((one) => [...(one.recreated ?? [])]), ...recreated]),
+    };
     this.references = listsAfter(references, options.declared, others, valuesIn(options.profile));
   }
 

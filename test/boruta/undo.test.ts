@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ids, removeRow, type Site, site, user } from './site.js';
+import { ids, once, removeRow, type Site, site, user } from './site.js';
 
 const ada = `User/${ids.ada}`;
 const byName = { kind: 'User', username: 'ada@acme.example' };
@@ -12,6 +12,50 @@ function removeRole(at: Site): void {
 }
 
 describe('undo', () => {
+  const objects = [
+    ['Scope', 's10'],
+    ['Role', 'r10'],
+    ['Organization', 'o10'],
+  ] as const;
+  /** The run that deletes these objects and takes them from the user. */
+  const deleting = async (at: Site): Promise<string | null> => {
+    const sets = (part: string) => ({
+      roles: { [part]: ['r10'] },
+      organizations: { [part]: ['o10'] },
+      authorized_scopes: { [part]: ['s10'] },
+    });
+    const created = objects.map(([kind, name]) => ({ kind, name, create: true }));
+    await at.apply(...created, { ...byName, ...sets('add') });
+    const deleted = objects.map(([kind, name]) => ({ kind, name, state: 'absent' }));
+    return (await at.apply(...deleted, { ...byName, ...sets('remove') })).run;
+  };
+  const newIds = ({ sandbox: { data } }: Site) =>
+    [data.scopes, data.roles, data.organizations].map((rows) => rows.at(-1)?.id);
+
+  test.each([
+    ['creates again', false],
+    ['created again in a first attempt', true],
+  ])('gives a user the scopes and organizations that it %s, under their new ids', async (_, fails) => {
+    const at = await site();
+    const run = await deleting(at);
+    // Its change fails first, and the objects have their new ids when the undo is repeated.
+    once(at, fails ? 'PATCH' : 'NONE', { kind: 'answer', status: 422, body: {} });
+    if (fails) await at.undo(run);
+    const { left } = await at.undo(run);
+    expect(left.filter((one) => one.startsWith(ada))).toEqual([]);
+    const { authorized_scopes: scopes, roles, organizations } = user(at);
+    expect([scopes, roles, organizations].map((set) => set.at(-1)?.id)).toEqual(newIds(at));
+  });
+
+  test('gives a user no organization that somebody else has created again', async () => {
+    const at = await site();
+    const run = await deleting(at);
+    at.sandbox.data.organizations.push({ id: ids.portal, name: 'o10', label: null });
+    const { left } = await at.undo(run);
+    expect(left).toContainEqual(expect.stringMatching(`^${ada}: .*no organization with the id`));
+    expect(user(at).organizations.map(({ id }) => id)).not.toContain(ids.portal);
+  });
+
   test('restores the other fields if a role that the run added has been deleted', async () => {
     const at = await site();
     const former = user(at).group;
