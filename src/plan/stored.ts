@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { parseJson } from '../base/json.js';
 import { error, type Problem } from '../base/problems.js';
+import type { Safety } from '../base/safety.js';
 import { type Shard, shardText } from '../base/shard.js';
 import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
 import { type FieldType, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
+import type { ChecksSettings } from '../mail/settings.js';
 import type { Hasher } from '../secrets/hash.js';
 import { redactAddress } from '../secrets/redactor.js';
 import { eachWithSlowHashes } from '../secrets/slow-hash.js';
@@ -24,6 +26,10 @@ const sealSchema = z
       .strictObject({ index: z.int().min(1), count: z.int().min(1) })
       .optional()
       .describe('The part of the objects that it is about; left out where it is about all'),
+    settings: z
+      .strictObject({ checks: hash, safety: hash })
+      .optional()
+      .describe('Sections of the configuration that decide how changes are judged'),
     objects: z.array(
       z.strictObject({
         address: z.string(),
@@ -121,6 +127,12 @@ function secretFields({ action, fields, apply }: Change): Set<string> {
   return new Set([...asked, ...shown]);
 }
 
+/** Hashes of the settings that decide how changes are judged. */
+export function settingsHashes(checks: ChecksSettings, { privileged, protect, keep }: Safety) {
+  const rules = keep.map(({ scope = null, role = null, at_least: least }) => [scope, role, least]);
+  return { checks: hashOf(checks as Json), safety: hashOf([[...privileged], [...protect], rules]) };
+}
+
 /** The hash of a stored plan without the hash itself: it shows whether the file was changed. */
 export function planHash({ apply, ...shown }: { readonly apply: Partial<Seal> }): string {
   const { whole: _, ...rest } = apply;
@@ -196,6 +208,8 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
   const keys = new Map(now.changes.map(({ address, apply }) => [apply.key, address]));
   const after = new Map(objects.map((object) => [object.address, object]));
   const changes = new Map(now.changes.map((change) => [change.address, change]));
+  const blocked = now.changes.filter(({ action }) => action === 'blocked');
+  const blockedNow = new Map(blocked.map(({ address, reason }) => [address, reason]));
   // A change without requests needs no approval.
   const isIdle = (address: string): boolean => changes.get(address)?.requests.length === 0;
   const isLeft = (address: string): boolean =>
@@ -209,7 +223,10 @@ export async function staleness(stored: StoredPlan, now: Plan, left?: readonly s
       continue;
     }
     const present = after.get(address);
+    const reason = blockedNow.get(address);
     if (present === undefined) found.push(`${address} is no longer in it`);
+    else if (reason !== undefined && object.action !== 'blocked')
+      found.push(`${address} is blocked now: ${reason}`);
     else if (present.observed !== object.observed)
       found.push(`${address} was changed on the server, or its record was`);
     else if (present.action !== object.action)

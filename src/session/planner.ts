@@ -17,7 +17,7 @@ import type { BuildOptions, PlanHeader } from '../plan/options.js';
 import type { Plan } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
 import { warnOfMasks } from '../plan/review-warnings.js';
-import { type StoredPlan, staleness } from '../plan/stored.js';
+import { type StoredPlan, settingsHashes, staleness } from '../plan/stored.js';
 import type { AuthSettings, Project, ServerSettings } from '../project/index.js';
 import { labelPlan } from '../report/names.js';
 import { Hasher } from '../secrets/hash.js';
@@ -101,7 +101,7 @@ export class Planner {
   /** A plan of what manifests declare. */
   async plan(asked: PlanOptions = {}): Promise<Plan> {
     const plans = this.#applicable;
-    const { shard, manifests } = this.#options;
+    const { shard, manifests, project, safety } = this.#options;
     const { targets = [], kinds = [], prune = false, assert = false, ended = false } = asked;
     if (prune && ended) {
       const message = '--ended only removes access that has ended, so it prunes nothing';
@@ -118,6 +118,7 @@ export class Planner {
       prune,
       assert,
       ...(shard === undefined ? {} : { shard }),
+      settings: settingsHashes(project.checks(), safety),
     };
     const made = { ...built.plan, again: [...argumentsOf(given), ...(ended ? ['--ended'] : [])] };
     plans.set(made, { replan: built.replan, command: 'apply' });
@@ -137,7 +138,9 @@ export class Planner {
   async stored(stored: StoredPlan, left?: readonly string[]): ReturnType<Session['planStored']> {
     const plan = await this.plan(stored.apply);
     const stale = await staleness(stored, plan, left);
-    const problems = stale.length > 0 ? stale : storedPlanDiff(stored, plan, this.#options.redactor, left);
+    const settings = this.#storedOptions.get(plan)?.settings;
+    const { redactor } = this.#options;
+    const problems = stale.length > 0 ? stale : storedPlanDiff(stored, plan, redactor, left, settings);
     if (problems.length > 0) markStale(plan, problems);
     return { plan, problems };
   }

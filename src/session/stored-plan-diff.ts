@@ -14,13 +14,15 @@ const MAX_LISTED = 20;
 
 /**
  * A problem if a stored plan differs from the plan that would be applied. Places of declarations, times and details of drift may differ.
- * With `left`, only changes that send requests are compared.
+ * With `left`, only changes that send requests are compared. `settings` are those of the plan that would be applied: they may explain the
+ * differences.
  */
 export function storedPlanDiff(
   stored: StoredPlan,
   plan: Plan,
   redactor: Redactor,
   left?: readonly string[],
+  settings?: StoredPlan['apply']['settings'],
 ): Problem[] {
   const { apply: _, ...rest } = stored;
   const read = planSchema.safeParse(rest);
@@ -37,14 +39,17 @@ export function storedPlanDiff(
     found.length > MAX_LISTED
       ? [...found.slice(0, MAX_LISTED), `and ${found.length - MAX_LISTED} more`]
       : found;
-  return [
-    error(
-      'plan-altered',
-      `the stored plan differs from what apply would do: ${listed.join('; ')}`,
-      [],
-      'nothing was sent; make a new plan with idops plan --out FILE and review it',
-    ),
-  ];
+  const { settings: before } = stored.apply;
+  const sections = (['checks', 'safety'] as const).filter(
+    (section) => before !== undefined && settings !== undefined && before[section] !== settings[section],
+  );
+  const hint = 'nothing was sent; make a new plan with idops plan --out FILE and review it';
+  if (sections.length > 0) {
+    const message = `stale plan: ${sections.join(' and ')} changed in the configuration, so these differ: ${listed.join('; ')}`;
+    return [error('stale-plan', message, [], hint)];
+  }
+  const message = `the stored plan differs from what apply would do: ${listed.join('; ')}`;
+  return [error('plan-altered', message, [], hint)];
 }
 
 /** The parts of a plan that a reviewer sees, as canonical JSON, by their names in messages. */

@@ -74,6 +74,46 @@ describe('only a session for writing can apply', () => {
     });
     expect(at.writes()).toEqual([]);
   });
+
+  const template = {
+    kind: 'EmailTemplate',
+    backend_id: ids.backend,
+    type: 'tx_code',
+    html_content: '<p>{{ code }}</p>',
+    txt_content: '{{ code }}',
+  };
+  const user = { kind: 'User', id: ids.grace, authorized_scopes: { add: ['billing:read'] } };
+
+  test.each([
+    [
+      'a check that fails now',
+      template,
+      { 'html-charset': 'error' },
+      {},
+      'is blocked now: .*html-charset is an error here',
+    ],
+    ['`checks`', template, { 'html-charset': 'off' }, {}, 'checks changed in the configuration'],
+    ['`safety`', user, {}, { privileged: ['billing:*'] }, 'safety changed in the configuration'],
+  ])(
+    'a stored plan is stale after a change of the configuration, and the reason names %s',
+    async (_, doc, checks, safety, reason) => {
+      const at = await site();
+      await at.declare(doc);
+      const stored = await at.session(async (session) =>
+        readStoredPlan(await session.storePlan(await session.plan()), 'plan.json'),
+      );
+      const file = join(at.folder, 'idops.yaml');
+      const before = JSON.parse(await readFile(file, 'utf8'));
+      const after = {
+        ...before,
+        checks: { ...before.checks, ...checks },
+        safety: { ...before.safety, ...safety },
+      };
+      await writeFile(file, JSON.stringify(after));
+      const { problems } = await at.session((session) => session.planStored(stored));
+      expect(problems).toMatchObject([{ code: 'stale-plan', message: expect.stringMatching(reason) }]);
+    },
+  );
 });
 
 describe('the lock of a session', () => {
