@@ -160,7 +160,9 @@ function placesIn(template: Declared, email: Email, { at }: TemplateFinding, abo
   });
   const seen = new Map<string, Place>();
   const add = (field: string, spot: Span | undefined): void => {
-    const place = template.places.within(field, spot);
+    const { text, ...at } = template.places.within(field, spot);
+    // No source line shows a part of a secret.
+    const place = text === undefined || template.fields[field] instanceof Sensitive ? at : { ...at, text };
     const key = JSON.stringify([place.file, place.line, place.column]);
     if (!seen.has(key)) seen.set(key, place);
   };
