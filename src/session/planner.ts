@@ -29,7 +29,7 @@ import type { State } from '../state/state.js';
 import { type StoredOptions, storedPlanText } from './plan-file.js';
 import type { PlanOptions, Session, UndoPlan, WritingCommand } from './session.js';
 import { storedPlanDiff } from './stored-plan-diff.js';
-import { undoPlan } from './undo.js';
+import { partsLeft, undoPlan } from './undo.js';
 
 export interface PlannerOptions {
   /** How to read the server. */
@@ -174,7 +174,7 @@ export class Planner {
     const again = ['undo', content.run.run, ...(force ? ['--force'] : [])];
     const undone = undoPlan(
       { ...made.plan, undoes: content.run.run, again },
-      [...undo.left, ...[...leftOf.values()].flat()],
+      [...undo.left, ...[...leftOf.values()].flat(), ...partsLeft(undo.declared, this.state)],
       content,
     );
     plans.set(undone.plan, { replan: made.replan, command: 'undo' });

@@ -4,6 +4,8 @@ import { newestRun } from '../apply/resume.js';
 import type { Left } from '../apply/undo.js';
 import { problemError } from '../base/problems.js';
 import { runOf } from '../base/shard.js';
+import { addressOf, kindOf } from '../kinds/index.js';
+import type { Declared } from '../kinds/kind.js';
 import type { Plan } from '../plan/plan.js';
 import { labelIn, namesInJournal } from '../report/names.js';
 import type { RunStore } from '../state/backend.js';
@@ -27,6 +29,18 @@ export function undoPlan(plan: Plan, given: readonly Left[], content: JournalCon
     },
     left: withPlanLabels(left, plan, content),
   };
+}
+
+/** The recorded templates and pages of objects that an undo creates again: the server deleted both together. */
+export function partsLeft(declared: readonly Declared[], { resources }: Pick<State, 'resources'>): Left[] {
+  const recreated = declared.filter(({ creates }) => creates === true);
+  const owners = new Map(recreated.map(({ kind, identity, replaces }) => [replaces ?? identity.id, kind]));
+  return Object.values(resources).flatMap(({ kind, identity, left, deleted }) => {
+    const owner = owners.get(identity[kindOf(kind).parentId ?? ''] ?? '');
+    if (owner === undefined || left === undefined || deleted !== undefined) return [];
+    const reason = `it was deleted with its ${kindOf(owner).noun}; apply its manifest to restore it`;
+    return [{ address: addressOf(kind, identity), path: null, reason }];
+  });
 }
 
 /** What is left, with the address and the label of each object in the plan. */

@@ -93,6 +93,27 @@ describe('undo', () => {
     expect(client).toMatchObject({ redirect_uris: former, access_token_ttl: 200 });
   });
 
+  test('names the templates that were deleted with a backend', async () => {
+    const at = await site();
+    const office = { kind: 'Backend', name: 'Office' };
+    const of = { kind: 'EmailTemplate', backend: 'Office' };
+    const reset = {
+      ...of,
+      type: 'reset_password_instructions',
+      txt_content: '{{ url }}',
+      html_content: '<p>{{ url }}</p>',
+    };
+    const code = { ...of, type: 'tx_code', txt_content: '{{ code }}', html_content: '<p>{{ code }}</p>' };
+    await at.apply({ ...office, create: true }, reset, code);
+    await at.apply({ ...of, type: 'tx_code', state: 'absent' });
+    const { id } = at.sandbox.data.backends.find(({ name }) => name === 'Office') ?? {};
+    const { run } = await at.apply({ ...office, state: 'absent' });
+    const { left } = await at.undo(run);
+    expect(left.filter((one) => one.startsWith('EmailTemplate/'))).toEqual([
+      `EmailTemplate/${id}/reset_password_instructions: it was deleted with its backend; apply its manifest to restore it`,
+    ]);
+  });
+
   test('keeps fields together that the server checks together', async () => {
     const at = await site();
     const office = { kind: 'Backend', name: 'Office' };
