@@ -141,7 +141,7 @@ describe('a warning of a changed template', () => {
     expect(problemWith(60)?.morePlaces).toBe(10);
   });
 
-  it("has one place if its parts can't be problemWith apart", () => {
+  it("has one place if its parts can't be told apart", () => {
     const body = `<meta charset="utf-8">${'<img>'.repeat(60)}`;
     const change = templateChange({}, { html_content: body });
     const [warning] = warningsOf(change, {}, declaredTemplate({ html_content: body })).warnings;
