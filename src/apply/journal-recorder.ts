@@ -50,7 +50,7 @@ export function journalRecorder(
   const record = async (change: Change, outcome: Outcome, at: string): Promise<void> => {
     const readable = kindOf(change.kind).readable(profile);
     const asked = { ...change, ...change.apply };
-    const context = { run, at, hasher, readable, mayOmit: profile.name === 'documented' };
+    const context = { run, at, hasher, readable, documented: profile.name === 'documented' };
     const record = await withSlowHashes(() => nextRecordOf(resources, asked, outcome, context));
     if (record !== undefined) storeRecord(resources, asked, outcome, record);
   };

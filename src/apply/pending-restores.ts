@@ -18,7 +18,7 @@ export async function withPendingRestores(state: State, location: StateLocation)
   const resources: Record<string, ResourceRecord> = { ...state.resources };
   for (const content of runs.filter(({ run }) => run.salt === adopted.salt)) {
     for (const entry of entriesOf(content)) {
-      const restore = restoreAfterEntry(entry, content.run.run, hasher);
+      const restore = restoreAfterEntry(entry, content.run, hasher);
       if (restore === 'as before') continue;
       delete resources[entry.sending.key];
       if (restore !== undefined) resources[entry.sending.key] = recordWith(entry, restore, hasher);
@@ -41,7 +41,7 @@ async function ownRuns(state: State, location: StateLocation): Promise<JournalCo
 /** The restore that a change leaves pending; undefined if there is none. */
 function restoreAfterEntry(
   { sending, answered }: Entry,
-  run: string,
+  { run, profile }: JournalContent['run'],
   hasher: Hasher,
 ): PendingRestore | undefined | 'as before' {
   if (sending.action !== 'update' || answered === undefined) return 'as before';
@@ -50,9 +50,13 @@ function restoreAfterEntry(
     before: restoreFields(sending.before, hasher),
     expected: restoreFields(sending.expected, hasher),
   };
-  const { ambiguous } = answered;
+  const { status, ambiguous } = answered;
   const after = answered.after === null ? undefined : restoreFields(answered.after, hasher);
-  return pendingRestoreAfter(asked, { ambiguous, after }, { run, readable: true });
+  return pendingRestoreAfter(
+    asked,
+    { status, ambiguous, after, otherProfile: answered.other_profile },
+    { run, readable: true, documented: profile === 'documented' },
+  );
 }
 
 function recordWith({ sending, answered }: Entry, restore: PendingRestore, hasher: Hasher): ResourceRecord {
@@ -71,12 +75,24 @@ function recordWith({ sending, answered }: Entry, restore: PendingRestore, hashe
 /** What an update removed and must be restored; undefined if nothing is. */
 export function pendingRestoreAfter(
   { kind: name, before = {}, expected }: Pick<RequestedChange, 'kind' | 'before' | 'expected'>,
-  { ambiguous, after }: Pick<ObservedOutcome, 'ambiguous' | 'after'>,
-  { run, readable }: { readonly run: string; readonly readable: boolean },
+  {
+    status,
+    ambiguous,
+    after,
+    otherProfile,
+  }: Pick<ObservedOutcome, 'status' | 'ambiguous' | 'after' | 'otherProfile'>,
+  {
+    run,
+    readable,
+    documented,
+  }: { readonly run: string; readonly readable: boolean; readonly documented: boolean },
 ): PendingRestore | undefined | 'as before' {
   const kind = kindOf(name);
   if (kind.lostFields === undefined || !readable) return 'as before';
   if (after !== undefined) {
+    // A documented server that answered keeps a value in its own form, unless it seems to be one of another profile.
+    const isOwnForm = documented && otherProfile === undefined;
+    if (isOwnForm && (status === 'applied' || status === 'not_converged')) return undefined;
     const lost = kind.lostFields({ before, asked: expected, now: after });
     return Object.keys(lost).length === 0 ? undefined : observedLoss(run, lost, after);
   }

@@ -28,8 +28,8 @@ export interface RecordContext {
   readonly hasher: Hasher;
   /** Whether plans read objects of the kind. Then only values that the server doesn't show are recorded. */
   readonly readable: boolean;
-  /** Whether a reading may omit fields that the answer to an update shows. */
-  readonly mayOmit: boolean;
+  /** Whether the profile is `documented`: readings may omit fields, and answers may show values in another form. */
+  readonly documented: boolean;
 }
 
 /** Records an outcome in `resources`, which it changes. Returns whether anything was recorded: not for a refused request. */
@@ -379,7 +379,7 @@ function updateRecord(
   }
   const answered = answeredFields(change, outcome.after ?? {}, known);
   const shown = context.readable
-    ? { ...(context.mayOmit ? unreadFields(change, answered, known) : {}), ...declaredSecrets(change) }
+    ? { ...(context.documented ? unreadFields(change, answered, known) : {}), ...declaredSecrets(change) }
     : answered;
   const fields = { ...regenerated, ...shown, ...unverifiedFields(change, outcome.unverified, shown) };
   // A list with a secret is recorded as sent, but the server kept another value.

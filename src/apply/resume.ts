@@ -174,7 +174,7 @@ export async function resumeRun(
           expected: comparable(restoreFields(sending.expected, journalHasher)),
         },
         { ...outcome, after: outcome.after === undefined ? undefined : comparable(outcome.after) },
-        { run: run.run, at, hasher, readable, mayOmit: options.profile.name === 'documented' },
+        { run: run.run, at, hasher, readable, documented: options.profile.name === 'documented' },
       );
       if (answered !== undefined) continue;
       const { owed } = resources[sending.key] ?? {};

@@ -41,7 +41,7 @@ function withOutcome(state: State, ...rest: Tail<Parameters<typeof recordOutcome
 type Tail<T> = T extends [unknown, ...infer Rest] ? Rest : never;
 
 function record(state: State, what: RequestedChange, outcome: ObservedOutcome, run = 'run-1'): State {
-  return withOutcome(state, what, outcome, { run, at, hasher, readable: false, mayOmit: true });
+  return withOutcome(state, what, outcome, { run, at, hasher, readable: false, documented: true });
 }
 
 function recordIn(state: State, key = 'User/u'): ResourceRecord | undefined {
@@ -156,7 +156,7 @@ describe('an update', () => {
       at,
       hasher,
       readable: true,
-      mayOmit: true,
+      documented: true,
     });
     expect(recordIn(state, 'Organization/1')?.fields).toEqual({ label: 'ACME' });
   });
@@ -170,7 +170,7 @@ describe('the values that a run left in a live object', () => {
     );
   const left = (state: State) => recordIn(state, 'Organization/1')?.left;
   const next = (state: State, what: RequestedChange, outcome: ObservedOutcome, run: string): State =>
-    withOutcome(state, what, outcome, { run, at, hasher, readable: true, mayOmit: true });
+    withOutcome(state, what, outcome, { run, at, hasher, readable: true, documented: true });
   const shown = { id: '1', name: 'acme', label: 'ACME' };
   const first = next(empty, organization('ACME'), outcomeWith(shown), 'run-1');
 

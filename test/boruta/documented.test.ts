@@ -309,7 +309,7 @@ describe('a documented server that changes what it is sent unchanged', () => {
     };
     const ran = await at.apply({ ...template, txt_content: 'own {{ url }}' });
     expect(ran.results).toMatchObject([{ status: 'not_converged' }]);
-    expect((await at.plan()).changes.map(({ action }) => action)).not.toContain('blocked');
+    expect(todo(await at.plan())).toEqual([]);
     at.fault = undefined;
     const next = await at.apply({ ...template, txt_content: 'other {{ url }}' });
     expect(next.results).toMatchObject([{ status: 'applied' }]);
