@@ -3949,15 +3949,15 @@ this.#maxTTL=opts.maxTTL;this.#maxItems=opts.maxItems;this.dualStack=opts.dualSt
 opts.lookup??this.#defaultLookup;this.pick=opts.pick??this.#defaultPick;this.storage=opts.storage??new DNSStorage(opts)}runLookup(origin2,opts,cb){
 const ips=this.storage.get(origin2.hostname);if(ips==null&&this.storage.full()){cb(null,origin2);return}const newOpts={affinity:this.
 affinity,dualStack:this.dualStack,lookup:this.lookup,pick:this.pick,...opts.dns,maxTTL:this.#maxTTL,maxItems:this.#maxItems};
-if(ips==null){this.lookup(origin2,newOpts,(err2,addresses4)=>{if(err2||addresses4==null||addresses4.length===0){cb(err2??
-new InformationalError("No DNS entries found"));return}this.setRecords(origin2,addresses4);const records=this.storage.get(
+if(ips==null){this.lookup(origin2,newOpts,(err2,addresses3)=>{if(err2||addresses3==null||addresses3.length===0){cb(err2??
+new InformationalError("No DNS entries found"));return}this.setRecords(origin2,addresses3);const records=this.storage.get(
 origin2.hostname);const ip=this.pick(origin2,records,newOpts.affinity);let port;if(typeof ip.port==="number"){port=`:${ip.
 port}`}else if(origin2.port!==""){port=`:${origin2.port}`}else{port=""}cb(null,new URL(`${origin2.protocol}//${ip.family===
 6?`[${ip.address}]`:ip.address}${port}`))})}else{const ip=this.pick(origin2,ips,newOpts.affinity);if(ip==null){this.storage.
 delete(origin2.hostname);this.runLookup(origin2,opts,cb);return}let port;if(typeof ip.port==="number"){port=`:${ip.port}`}else if(origin2.
 port!==""){port=`:${origin2.port}`}else{port=""}cb(null,new URL(`${origin2.protocol}//${ip.family===6?`[${ip.address}]`:
 ip.address}${port}`))}}#defaultLookup(origin2,opts,cb){lookup2(origin2.hostname,{all:true,family:this.dualStack===false?
-this.affinity:0,order:"ipv4first"},(err2,addresses4)=>{if(err2){return cb(err2)}const results=new Map;for(const addr of addresses4){
+this.affinity:0,order:"ipv4first"},(err2,addresses3)=>{if(err2){return cb(err2)}const results=new Map;for(const addr of addresses3){
 results.set(`${addr.address}:${addr.family}`,addr)}cb(null,results.values())})}#defaultPick(origin2,hostnameRecords,affinity){
 let ip=null;const{records,offset}=hostnameRecords;let family;if(this.dualStack){if(affinity==null){if(offset==null||offset===
 maxInt){hostnameRecords.offset=0;affinity=4}else{hostnameRecords.offset++;affinity=(hostnameRecords.offset&1)===1?6:4}}if(records[affinity]!=
@@ -3968,8 +3968,8 @@ ip.timestamp>ip.ttl){family.ips.splice(position,1);return this.pick(origin2,host
 const records=this.storage.get(origin2.hostname)?.records;if(!records){return null}const family=records[ipFamily];if(!family){
 return null}if(family.offset==null||family.offset===maxInt){family.offset=0}else{family.offset++}const position=family.offset%
 family.ips.length;const ip=family.ips[position]??null;if(ip==null){return ip}if(Date.now()-ip.timestamp>ip.ttl){family.ips.
-splice(position,1)}return ip}setRecords(origin2,addresses4){const timestamp=Date.now();const records={records:{4:null,6:null}};
-let minTTL=this.#maxTTL;for(const record2 of addresses4){record2.timestamp=timestamp;if(typeof record2.ttl==="number"){record2.
+splice(position,1)}return ip}setRecords(origin2,addresses3){const timestamp=Date.now();const records={records:{4:null,6:null}};
+let minTTL=this.#maxTTL;for(const record2 of addresses3){record2.timestamp=timestamp;if(typeof record2.ttl==="number"){record2.
 ttl=Math.min(record2.ttl,this.#maxTTL);minTTL=Math.min(minTTL,record2.ttl)}else{record2.ttl=this.#maxTTL}const familyRecords=records.
 records[record2.family]??{ips:[]};familyRecords.ips.push(record2);records.records[record2.family]=familyRecords}this.storage.
 set(origin2.hostname,records,{ttl:minTTL})}deleteRecords(origin2){this.storage.delete(origin2.hostname)}getHandler(meta2,opts){
@@ -6188,49 +6188,50 @@ unction"&&typeof value5!=="symbol"}}function resolveSpace(space){if(typeof space
 trunc(space),MAX_SPACE_LENGTH);return count4>=1?" ".repeat(count4):void 0}if(typeof space==="string"&&space!==""){return space.
 slice(0,MAX_SPACE_LENGTH)}return void 0}var MAX_SPACE_LENGTH;var init_stringify=__esm({"node_modules/lossless-json/lib/e\
 sm/stringify.js"(){init_LosslessNumber();init_utils();MAX_SPACE_LENGTH=10}});var init_types=__esm({"node_modules/lossless-json/lib/esm/types.js"(){}});var init_esm=__esm({"node_modules/lossless-json/lib/esm/index.js"(){init_config();init_LosslessNumber();init_numberParsers();
-init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function parseNumber(text4){const plain2=Number(text4);return String(plain2)===text4?plain2:
+init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function parseNumber(text4){const plain3=Number(text4);return String(plain3)===text4?plain3:
 new ExactNumber(text4)}function isMap(value4){return typeof value4==="object"&&value4!==null&&!Array.isArray(value4)&&!(value4 instanceof
 Sensitive)&&!(value4 instanceof ExactNumber)}function holdsSensitive(value4){if(value4 instanceof Sensitive)return true;
 if(Array.isArray(value4))return value4.some(holdsSensitive);return isMap(value4)&&Object.values(value4).some(holdsSensitive)}
 function holdsHashed(value4){if(value4 instanceof HashedSecret)return true;if(Array.isArray(value4))return value4.some(holdsHashed);
 return isMap(value4)&&Object.values(value4).some(holdsHashed)}function reveal(value4){if(value4 instanceof Sensitive)return value4.
 reveal();if(Array.isArray(value4))return value4.map(reveal);if(isMap(value4))return mapValues(value4,reveal);return value4}
-function same(a2,b){if(a2 instanceof HashedSecret||b instanceof HashedSecret){const[hashed,other]=a2 instanceof HashedSecret?
-[a2,b]:[b,a2];if(other instanceof HashedSecret)return hashed.hash===other.hash;return!holdsHashed(other)&&hashed.matches(
-reveal(other))}if(a2 instanceof Sensitive||b instanceof Sensitive)return same(reveal(a2),reveal(b));if(Array.isArray(a2)){
-return Array.isArray(b)&&a2.length===b.length&&a2.every((item,index)=>same(item,b[index]??null))}if(isMap(a2)){if(!isMap(
-b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).length&&keys.every(key3=>Object.hasOwn(b,
-key3)&&same(a2[key3]??null,b[key3]??null))}if(a2 instanceof ExactNumber||b instanceof ExactNumber)return isSameNumber(a2,
-b);return a2===b}function isSameNumber(a2,b){const[one,other]=[a2,b].map(side2=>typeof side2==="number"||side2 instanceof
-ExactNumber?serverSpelling(String(side2)).replace(/\.0$/,""):void 0);return one!==void 0&&one===other}function serverSpelling(text4){
-if(/^-?\d+$/.test(text4))return text4==="-0"?"0":text4;const double=Number(text4);if(!Number.isFinite(double))return text4;
-if(double===0)return"0.0";const[mantissa="",power="0"]=double.toExponential().split("e");const exponent=Number(power);const sign=mantissa.
-startsWith("-")?"-":"";const digits=mantissa.replace(/[-.]/g,"");const whole=exponent<0?"0":digits.slice(0,exponent+1).padEnd(
-exponent+1,"0");const rest=exponent<0?`${"0".repeat(-exponent-1)}${digits}`:digits.slice(exponent+1)||"0";const plain2=`${sign}${whole}\
-.${rest}`;const short=`${sign}${digits.charAt(0)}.${digits.slice(1)||"0"}e${exponent}`;if(plain2.length<=short.length&&Math.
-abs(double)<2**53)return plain2;return exponent<0?short:`${sign}${whole}`}function sameWithoutSecrets(a2,b){if(typeof a2!==
-"object"||a2===null)return a2===b;if(typeof b!=="object"||b===null)return false;if(Array.isArray(a2)){return Array.isArray(
-b)&&a2.length===b.length&&a2.every((item,index)=>sameWithoutSecrets(item,b[index]))}if(!isMap(a2)||!isMap(b))return false;
-const keys=Object.keys(a2);return keys.length===Object.keys(b).length&&keys.every(key3=>Object.hasOwn(b,key3)&&sameWithoutSecrets(
-a2[key3]??null,b[key3]))}function canonical(value4){if(value4 instanceof ExactNumber)return value4.text;if(Array.isArray(
-value4))return`[${value4.map(canonical).join(",")}]`;if(typeof value4==="object"&&value4!==null){const members3=Object.keys(
-value4).sort().map(key3=>`${JSON.stringify(key3)}:${canonical(value4[key3]??null)}`);return`{${members3.join(",")}}`}return JSON.
-stringify(value4)}function mapValues(map2,change2){const changed={};for(const key3 of Object.keys(map2))setMember(changed,
-key3,change2(map2[key3],key3));return changed}function groupBy(items,keyOf4){const groups=new Map;for(const item of items){
-const key3=keyOf4(item);const group=groups.get(key3);if(group===void 0)groups.set(key3,[item]);else group.push(item)}return groups}
-function setMember(object3,key3,value4){if(key3!=="__proto__")object3[key3]=value4;else Object.defineProperty(object3,key3,
-{value:value4,enumerable:true,configurable:true,writable:true})}function appendTo(lists2,key3,...items){const list=lists2.
-get(key3);if(list===void 0)lists2.set(key3,[...items]);else list.push(...items)}function compareText(a2,b){return a2<b?-1:
-a2>b?1:0}function assign(object3,more){return Object.assign({},object3,more)}function withoutUndefined(object3){const members3=Object.
-entries(object3).filter(([,value4])=>value4!==void 0);return Object.fromEntries(members3)}function lazy(work){let computed2;
-return()=>{computed2??={result:work()};return computed2.result}}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,
-UNKNOWN_TEXT;var init_values=__esm({"src/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+function plain(value4){if(value4 instanceof HashedSecret)return value4;if(value4 instanceof Sensitive)return value4.reveal();
+if(Array.isArray(value4))return value4.map(plain);return isMap(value4)?mapValues(value4,plain):value4}function same(a2,b){
+if(a2 instanceof HashedSecret||b instanceof HashedSecret){const[hashed,other]=a2 instanceof HashedSecret?[a2,b]:[b,a2];if(other instanceof
+HashedSecret)return hashed.hash===other.hash;return!holdsHashed(other)&&hashed.matches(reveal(other))}if(a2 instanceof Sensitive||
+b instanceof Sensitive)return same(reveal(a2),reveal(b));if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&
+a2.every((item,index)=>same(item,b[index]??null))}if(isMap(a2)){if(!isMap(b))return false;const keys=Object.keys(a2);return keys.
+length===Object.keys(b).length&&keys.every(key3=>Object.hasOwn(b,key3)&&same(a2[key3]??null,b[key3]??null))}if(a2 instanceof
+ExactNumber||b instanceof ExactNumber)return isSameNumber(a2,b);return a2===b}function isSameNumber(a2,b){const[one,other]=[
+a2,b].map(side2=>typeof side2==="number"||side2 instanceof ExactNumber?serverSpelling(String(side2)).replace(/\.0$/,""):
+void 0);return one!==void 0&&one===other}function serverSpelling(text4){if(/^-?\d+$/.test(text4))return text4==="-0"?"0":
+text4;const double=Number(text4);if(!Number.isFinite(double))return text4;if(double===0)return"0.0";const[mantissa="",power="\
+0"]=double.toExponential().split("e");const exponent=Number(power);const sign=mantissa.startsWith("-")?"-":"";const digits=mantissa.
+replace(/[-.]/g,"");const whole=exponent<0?"0":digits.slice(0,exponent+1).padEnd(exponent+1,"0");const rest=exponent<0?`${"\
+0".repeat(-exponent-1)}${digits}`:digits.slice(exponent+1)||"0";const plain3=`${sign}${whole}.${rest}`;const short=`${sign}${digits.
+charAt(0)}.${digits.slice(1)||"0"}e${exponent}`;if(plain3.length<=short.length&&Math.abs(double)<2**53)return plain3;return exponent<
+0?short:`${sign}${whole}`}function sameWithoutSecrets(a2,b){if(typeof a2!=="object"||a2===null)return a2===b;if(typeof b!==
+"object"||b===null)return false;if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&a2.every((item,index)=>sameWithoutSecrets(
+item,b[index]))}if(!isMap(a2)||!isMap(b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).length&&
+keys.every(key3=>Object.hasOwn(b,key3)&&sameWithoutSecrets(a2[key3]??null,b[key3]))}function canonical(value4){if(value4 instanceof
+ExactNumber)return value4.text;if(Array.isArray(value4))return`[${value4.map(canonical).join(",")}]`;if(typeof value4===
+"object"&&value4!==null){const members3=Object.keys(value4).sort().map(key3=>`${JSON.stringify(key3)}:${canonical(value4[key3]??
+null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value4)}function mapValues(map2,change2){const changed={};
+for(const key3 of Object.keys(map2))setMember(changed,key3,change2(map2[key3],key3));return changed}function groupBy(items,keyOf4){
+const groups=new Map;for(const item of items){const key3=keyOf4(item);const group=groups.get(key3);if(group===void 0)groups.
+set(key3,[item]);else group.push(item)}return groups}function setMember(object3,key3,value4){if(key3!=="__proto__")object3[key3]=
+value4;else Object.defineProperty(object3,key3,{value:value4,enumerable:true,configurable:true,writable:true})}function appendTo(lists2,key3,...items){
+const list=lists2.get(key3);if(list===void 0)lists2.set(key3,[...items]);else list.push(...items)}function compareText(a2,b){
+return a2<b?-1:a2>b?1:0}function assign(object3,more){return Object.assign({},object3,more)}function withoutUndefined(object3){
+const members3=Object.entries(object3).filter(([,value4])=>value4!==void 0);return Object.fromEntries(members3)}function lazy(work){
+let computed2;return()=>{computed2??={result:work()};return computed2.result}}var jsonNumber,ExactNumber,rawJson,Sensitive,
+HashedSecret,UNKNOWN_TEXT;var init_values=__esm({"src/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 ExactNumber=class{text;constructor(text4){if(!jsonNumber.test(text4))throw new TypeError("not a JSON number");this.text=
 text4}toJSON(){return rawJson?.(this.text)??Number(this.text)}toString(){return this.text}[inspect.custom](){return this.
 text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value4){this.#value=value4}reveal(){return this.#value}toJSON(){
 return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash5,matches3){
 super(null);this.hash=hash5;this.#matches=matches3}matches(value4){return this.#matches(value4)}reveal(){throw new Error(
-"a hashed secret has no readable value")}};UNKNOWN_TEXT="(unknown)"}});function parseJson(text4){const plain2=JSON.parse(text4);if(!holdsNumber(plain2)||!mayBeInexact.test(text4))return plain2;
+"a hashed secret has no readable value")}};UNKNOWN_TEXT="(unknown)"}});function parseJson(text4){const plain3=JSON.parse(text4);if(!holdsNumber(plain3)||!mayBeInexact.test(text4))return plain3;
 return parse(text4,null,{parseNumber,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const pending=[
 document2];while(pending.length>0){const next=pending.pop();if(typeof next==="number")return true;if(typeof next!=="obje\
 ct"||next===null)continue;if(Array.isArray(next))for(const item of next)pending.push(item);else for(const name3 in next)
@@ -7676,8 +7677,9 @@ added.length>0||match.removed.length>0)return match.decidable||wanted.length!==t
 pairs.flatMap(pair=>Object.entries(nested).filter(([name3])=>Object.hasOwn(pair.wanted,name3)).flatMap(([name3,type])=>compareField(
 type,name3,pair.wanted[name3]??null,pair.got[name3])));if(inner.some(part=>part.verdict==="different"))return"different";
 return inner.some(part=>part.verdict==="unknown")?"unknown":"same"}function comparedMembers(type,field2){if(type.type!==
-"set"||!Array.isArray(field2))return field2;const own3=["id","name",...Object.keys(type.nested)];return field2.map(element=>isMap(
-element)?Object.fromEntries(Object.entries(element).filter(([name3])=>own3.includes(name3))):element)}function withoutForeignSecrets(type,field2){
+"set"||!Array.isArray(field2))return field2;const{nested}=type;return field2.map(element=>{if(!isMap(element))return element;
+return Object.fromEntries(Object.entries(element).flatMap(([name3,member])=>{const inner=nested[name3];if(inner!==void 0)
+return[[name3,comparedMembers(inner,member)]];return name3==="id"||name3==="name"?[[name3,member]]:[]}))})}function withoutForeignSecrets(type,field2){
 return holdsSensitive(field2)?comparedMembers(type,field2):field2}function sendableFields(fields4,names3){return Object.
 fromEntries(names3.flatMap(name3=>{const field2=fields4[name3];return field2===void 0||holdsHashed(field2)?[]:[[name3,field2]]}))}
 function normalForm(type,field2){if(type.type==="set"&&Array.isArray(field2)){const elements=asElements(field2).map(element=>mapValues(
@@ -7694,9 +7696,9 @@ return/^[\w-]+$/.test(key3)?`${path}.${key3}`:`${path}[${JSON.stringify(key3)}]`
 value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==null)return field2 instanceof Sensitive?field2:
 new Sensitive(reveal(field2));if(type.type==="reference")return normalForm(type,field2);if(type.type==="list"&&Array.isArray(
 field2))return field2.map(one=>isMap(one)?markSecrets(type.members,one):one);return type.type==="members"&&isMap(field2)?
-markSecrets(type.members,field2):field2}function isBlank(value4){const text4=unwrapped(value4);return typeof text4==="st\
-ring"&&new RegExp("^\\p{White_Space}*$","u").test(text4)}function textOf(value4){const text4=unwrapped(value4);return typeof text4===
-"string"?text4:""}function unwrapped(value4){return value4 instanceof Sensitive?value4.reveal():value4}function firstNonBlank(...values){
+markSecrets(type.members,field2):field2}function isBlank(value4){const text4=plain(value4??null);return typeof text4==="\
+string"&&new RegExp("^\\p{White_Space}*$","u").test(text4)}function textOf(value4){const text4=plain(value4??null);return typeof text4===
+"string"?text4:""}function isTrue(value4){return value4===true||value4 instanceof Sensitive&&plain(value4)===true}function firstNonBlank(...values){
 return values.find(value4=>typeof value4==="string"&&value4.trim()!=="")}function characterCount(text4){return[...text4].
 length}var value,secret,instant,body,map,reference;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_identifiers();
 init_values();init_names();value={type:"value"};secret={type:"value",secret:true};instant={type:"instant"};body={type:"b\
@@ -7880,17 +7882,17 @@ default",holdersField:DEFAULTS,holders:recordedDefaults,describeMove(former){if(
 length===0?`${moves}: none is the default now`:`${moves} from ${former.join(" and ")}`},withoutSuccessor:`no other ${noun}\
  of this plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new defa\
 ult`,successorFailed:`the new default ${noun} could not be set`},destructions:changes=>changes.some(({path,after})=>path===
-"is_default"&&after===true)?[moves]:[]}}function recordedDefaults({[DEFAULTS]:defaults3}){return Array.isArray(defaults3)?
-defaults3.filter(id=>typeof id==="string"):void 0}function defaultsOf(rows){return[...rows].flatMap(({id,is_default})=>is_default===
-true&&typeof id==="string"?[id]:[]).sort()}function twoDefaults(declared,noun){const defaults3=declared.filter(({fields:fields4})=>fields4.
-is_default===true);if(defaults3.length<2)return[];const message=`${defaults3.length} ${noun}s have "is_default: true", a\
-nd a server has one default`;const places=defaults3.map(one=>one.places.of("is_default"));return[error("two-defaults",message,
-places,"keep it on the new default")]}function severalDefaults(present,noun,cure){const defaults3=recordedDefaults(present)??
-[];if(defaults3.length<2)return void 0;return`the server has ${defaults3.length} default ${noun}s (${defaults3.join(", ")}\
-) and fails when one is set: take the default away from all but one ${cure}, and plan again`}function falseNotSent(noun){
+"is_default"&&isTrue(after))?[moves]:[]}}function recordedDefaults({[DEFAULTS]:defaults3}){return Array.isArray(defaults3)?
+defaults3.filter(id=>typeof id==="string"):void 0}function defaultsOf(rows){return[...rows].flatMap(({id,is_default})=>isTrue(
+is_default)&&typeof id==="string"?[id]:[]).sort()}function twoDefaults(declared,noun){const defaults3=declared.filter(({
+fields:fields4})=>isTrue(fields4.is_default));if(defaults3.length<2)return[];const message=`${defaults3.length} ${noun}s\
+ have "is_default: true", and a server has one default`;const places=defaults3.map(one=>one.places.of("is_default"));return[
+error("two-defaults",message,places,"keep it on the new default")]}function severalDefaults(present,noun,cure){const defaults3=recordedDefaults(
+present)??[];if(defaults3.length<2)return void 0;return`the server has ${defaults3.length} default ${noun}s (${defaults3.
+join(", ")}) and fails when one is set: take the default away from all but one ${cure}, and plan again`}function falseNotSent(noun){
 const message=`is_default: false is not sent: the server sets it when the other ${noun} becomes the default`;return{code:"\
-by-server",message}}var DEFAULTS;var init_one_default=__esm({"src/kinds/one-default.ts"(){"use strict";init_problems();DEFAULTS=
-"defaults"}});function concealSecrets(member,name3=""){if(member!==null&&isSecretMember(name3))return new Sensitive(member);if(Array.isArray(
+by-server",message}}var DEFAULTS;var init_one_default=__esm({"src/kinds/one-default.ts"(){"use strict";init_problems();init_fields();
+DEFAULTS="defaults"}});function concealSecrets(member,name3=""){if(member!==null&&isSecretMember(name3))return new Sensitive(member);if(Array.isArray(
 member))return member.map(one=>concealSecrets(one));return isMap(member)?mapValues(member,concealSecrets):member}function requireObject(expected,parse11){
 return document2=>{const parsed2=parse11(document2);if("wrong"in parsed2)return parsed2;const{value:value4}=parsed2;if(!isMap(
 value4))return parsed2;const mismatch=Object.entries(expected).find(([member,wanted])=>{const got=Object.hasOwn(value4,member)?
@@ -8003,42 +8005,44 @@ values())}}}});function noSuchObjectMessage(noun,which,what,creatable){const non
 e it there, or correct the ${what}`}async function readRows(name3,read2,parse11,reader){let offered=true;const rows=await readListing(
 name3,async(number4,wanted)=>{const page=await reader.listExtra(read2,number4,parse11,wanted);if(page===null)offered=false;
 return{...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;
-var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_identifiers();init_nearest();init_values();init_listing();
-Catalog=class _Catalog{#ids=new Map;#names=new Map;#options;#noun;others;created;deleted;#inAnyCase=lazy(()=>{const rows=new Map;
-for(const[name3,same2]of this.#names)appendTo(rows,name3.toLowerCase(),...same2);return rows});rowsWithoutId=0;constructor(rows,options={}){
+var init_catalog=__esm({"src/kinds/catalog.ts"(){"use strict";init_identifiers();init_nearest();init_values();init_fields();
+init_listing();Catalog=class _Catalog{#ids=new Map;#names=new Map;#options;#noun;others;created;deleted;#inAnyCase=lazy(
+()=>{const rows=new Map;for(const[name3,same2]of this.#names)appendTo(rows,name3.toLowerCase(),...same2);return rows});rowsWithoutId=0;constructor(rows,options={}){
 const{nameField="name",others={live:new Map,former:new Map}}=options;this.#options=options;this.#noun=options.noun??"obj\
 ect";this.others=others;this.created=options.created??new Map;this.deleted=options.deleted??new Set;for(const row of rows){
-if(typeof row.id!=="string"){this.rowsWithoutId+=1;continue}this.#ids.set(identifierKey(row.id),row);const{[nameField]:name3}=row;
-if(typeof name3==="string")appendTo(this.#names,name3,row)}}get isIncomplete(){return this.rowsWithoutId>0}all(){return this.#ids.
+if(typeof row.id!=="string"){this.rowsWithoutId+=1;continue}this.#ids.set(identifierKey(row.id),row);const name3=textOf(
+row[nameField]);if(name3!=="")appendTo(this.#names,name3,row)}}get isIncomplete(){return this.rowsWithoutId>0}all(){return this.#ids.
 values()}rows(){return[...this.#ids].sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#ids.get(
-identifierKey(id))}byName(name3){return this.#names.get(name3)??[]}byNameIgnoringCase(name3){return this.#inAnyCase().get(
-name3.toLowerCase())??[]}byNameOrLiveName(name3){const direct=this.byName(name3);return direct.length>0?direct:this.#among(
-name3,this.others.live)}suggestion(name3){const near=nearest(name3,this.#names.keys());return near===void 0?"":`; did yo\
-u mean "${near}"?`}afterPlan({changed=new Map,created=new Map,deleted=new Set},others=this.others){if(changed.size+created.
-size+deleted.size===0&&others===this.others)return this;const live=new Map(others.live);const given=new Map([...changed].
-map(([id,change2])=>[identifierKey(id),change2]));const rows=[...this.#ids].map(([id,row])=>{const change2=given.get(id);
-if(change2===void 0)return row;const next={...row,...change2};if(typeof row.name==="string"&&typeof next.name==="string"&&
-next.name!==row.name)live.set(id,row.name);return next});const added=[...created].map(([address3,row])=>[identifierKey(String(
-row.id)),address3]);const after=new _Catalog([...rows,...created.values()],{...this.#options,others:{...others,live},created:new Map(
-[...this.created,...added]),deleted:new Set([...this.deleted,...deleted])});after.rowsWithoutId+=this.rowsWithoutId;return after}checkName(id,name3){
-const{live,former}=this.others;const key3=identifierKey(id);const called=this.#ids.get(key3)?.name;if(called===void 0||called===
-name3||live.get(key3)===name3)return"right";const isHeld2=this.byName(name3).length>0||[...live.values()].includes(name3);
-return!isHeld2&&former.get(key3)?.includes(name3)===true?"stale":"wrong"}liveName(id){const key3=identifierKey(id);const name3=this.
-others.live.get(key3)??this.#ids.get(key3)?.name;return typeof name3==="string"?name3:void 0}lookUp({id,name:name3}){if(typeof id!==
-"string")return this.findNamed(String(name3));const row=this.byId(id);return row!==void 0||this.isIncomplete?row:this.noSuchId(
-id)}find(reference3){const byId2=this.byId(reference3);return this.#only(reference3,byId2===void 0?[]:[byId2])}findNamed(name3){
-return this.#only(name3,[])}lacksName(name3){return!this.isIncomplete&&this.byNameOrLiveName(name3).length===0&&this.#among(
-name3,this.#former()).length===0}#only(reference3,candidates2){const direct=[...candidates2,...this.byName(reference3)];
-const found=new Set(direct.length>0?direct:this.#among(reference3,this.others.live));const[only]=found;if(only!==void 0&&
-found.size===1)return only;if(found.size>1){const ids2=[...found].map(({id})=>id).join(", ");return`${found.size} ${this.#noun}\
-s are called "${reference3}" (${ids2}): refer to one by its id`}const[renamed]=this.#among(reference3,this.#former());if(renamed!==
-void 0)return`the ${this.#noun} "${reference3}" is called "${String(renamed.name)}" now: refer to it by that name`;return`${this.
-noSuchObject(reference3)}${this.suggestion(reference3)}`}noSuchObject(reference3){const unsure2=this.isIncomplete?" (its\
- list has rows without an id)":"";return this.#lacks(`"${reference3}"${unsure2}`,isUuid(reference3)?"id":"name")}#former(){
-return[...this.others.former].flatMap(([id,names3])=>names3.map(name3=>[id,name3]))}#among(name3,names3){return[...names3].
-flatMap(([id,one])=>{const row=this.#ids.get(id);return one===name3&&row!==void 0?[row]:[]})}noSuchId(id){const now=this.
-others.recreated?.get(identifierKey(id));return now===void 0?this.#lacks(`with the id ${id}`,"id"):`the ${this.#noun} wi\
-th the id ${id} was deleted and created again with the id ${now}: use that one`}#lacks(which,what){return noSuchObjectMessage(
+identifierKey(id))}successor({id,name:name3}){if(typeof id!=="string"||this.byId(id)!==void 0)return void 0;const row=this.
+byId(this.others.recreated?.get(identifierKey(id))??"");return row?.name===name3?row:void 0}byName(name3){return this.#names.
+get(name3)??[]}byNameIgnoringCase(name3){return this.#inAnyCase().get(name3.toLowerCase())??[]}byNameOrLiveName(name3){return[
+...new Set([...this.byName(name3),...this.#among(name3,this.others.live)])]}suggestion(name3){const{nameField="name"}=this.#options;
+const shown=[...this.#ids.values()].flatMap(({[nameField]:one})=>typeof one==="string"?[one]:[]);const near=nearest(name3,
+shown);return near===void 0?"":`; did you mean "${near}"?`}afterPlan({changed=new Map,created=new Map,deleted=new Set},others=this.
+others){if(changed.size+created.size+deleted.size===0&&others===this.others)return this;const live=new Map(others.live);
+const given=new Map([...changed].map(([id,change2])=>[identifierKey(id),change2]));const rows=[...this.#ids].map(([id,row])=>{
+const change2=given.get(id);if(change2===void 0)return row;const next={...row,...change2};const[name3,planned]=[textOf(row.
+name),textOf(next.name)];if(name3!==""&&planned!==""&&planned!==name3)live.set(id,name3);return next});const added=[...created].
+map(([address3,row])=>[identifierKey(String(row.id)),address3]);const after=new _Catalog([...rows,...created.values()],{
+...this.#options,others:{...others,live},created:new Map([...this.created,...added]),deleted:new Set([...this.deleted,...deleted])});
+after.rowsWithoutId+=this.rowsWithoutId;return after}checkName(id,name3){const{live,former}=this.others;const key3=identifierKey(
+id);const called=textOf(this.#ids.get(key3)?.name);if(called===""||called===name3||live.get(key3)===name3)return"right";
+const isHeld2=this.byName(name3).length>0||[...live.values()].includes(name3);return!isHeld2&&former.get(key3)?.includes(
+name3)===true?"stale":"wrong"}liveName(id){const key3=identifierKey(id);const name3=this.others.live.get(key3)??this.#ids.
+get(key3)?.name;return typeof name3==="string"?name3:void 0}lookUp({id,name:name3}){if(typeof id!=="string")return this.
+findNamed(String(name3));const row=this.byId(id);return row!==void 0||this.isIncomplete?row:this.noSuchId(id)}find(reference3){
+const byId2=this.byId(reference3);return this.#only(reference3,byId2===void 0?[]:[byId2])}findNamed(name3){return this.#only(
+name3,[])}lacksName(name3){return!this.isIncomplete&&this.byNameOrLiveName(name3).length===0&&this.#among(name3,this.#former()).
+length===0}#only(reference3,candidates2){const found=new Set([...candidates2,...this.byNameOrLiveName(reference3)]);const[
+only]=found;if(only!==void 0&&found.size===1)return only;if(found.size>1){const ids2=[...found].map(({id})=>id).join(", ");
+return`${found.size} ${this.#noun}s are called "${reference3}" (${ids2}): refer to one by its id`}const[renamed]=this.#among(
+reference3,this.#former());if(renamed!==void 0)return`the ${this.#noun} "${reference3}" is called "${String(renamed.name)}\
+" now: refer to it by that name`;return`${this.noSuchObject(reference3)}${this.suggestion(reference3)}`}noSuchObject(reference3){
+const unsure2=this.isIncomplete?" (its list has rows without an id)":"";return this.#lacks(`"${reference3}"${unsure2}`,isUuid(
+reference3)?"id":"name")}#former(){return[...this.others.former].flatMap(([id,names3])=>names3.map(name3=>[id,name3]))}#among(name3,names3){
+return[...names3].flatMap(([id,one])=>{const row=this.#ids.get(id);return one===name3&&row!==void 0?[row]:[]})}noSuchId(id){
+const now=this.others.recreated?.get(identifierKey(id));return now===void 0?this.#lacks(`with the id ${id}`,"id"):`the ${this.#noun}\
+ with the id ${id} was deleted and created again with the id ${now}: use that one`}#lacks(which,what){return noSuchObjectMessage(
 this.#noun,which,what,this.#options.creatable===true)}}}});function nounOf(name3){return types[name3].noun}function listOfNoun(noun){return listNames.find(name3=>nounOf(name3)===noun)}
 function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){const message=`\
 a server of the profile ${name3} has no list to find ${what} in by name`;const hint='use the id; if the server is a Boru\
@@ -8057,30 +8061,32 @@ const next={...references};for(const name3 of listNames){const{documents,deleted
 if(list==null)continue;if(documents!==void 0)next[name3]=listAfter(list,documents,declared,others,(...given)=>valueIn(...given,
 next));else if(deletedBy!==void 0){const gone=declared.filter(({kind,absent:absent2})=>kind===deletedBy&&absent2);next[name3]=
 list.afterPlan({deleted:new Set(gone.flatMap(({identity})=>identity.id??[]))})}}return next}function listAfter(list,{kind,
-fields:listed},declared,others,valueIn){const changed=new Map;const created=new Map;const deleted=new Set;for(const document2 of declared){
-if(document2.kind!==kind)continue;const{id:given,name:called=""}=document2.identity;const[row,...namesakes]=given===void 0?
-list.byNameOrLiveName(called):[list.byId(given)];if(namesakes.length>0)continue;if(document2.absent){if(row!==void 0)deleted.
-add(String(row.id));continue}if(row===void 0&&(document2.creates!==true||!isMissing(list,document2.identity)))continue;const values=Object.
-fromEntries(listed.flatMap(field2=>{if(document2.fields[field2]===void 0||field2==="name"&&row&&given===void 0)return[];
-return[[field2,valueIn(document2,field2,row??{})]]}));const address3=`${kind}/${called}`;if(row===void 0)created.set(address3,
-{id:given??plannedId(address3),...values});else if(Object.keys(values).length>0)changed.set(String(row.id),values)}return list.
-afterPlan({changed,created,deleted},others)}function isMissing(list,{id,name:name3=""}){if(list.isIncomplete)return false;
-return id===void 0?list.lacksName(name3):list.byId(id)===void 0}var listNames,types,reads,READING;var init_references=__esm(
-{"src/kinds/references.ts"(){"use strict";init_identifiers();init_problems();init_answers();init_operations();init_catalog();
-init_listing();listNames=["organizations","scopes","roles","backends","identityProviders","clients","keyPairs","users"];
-types={organizations:{noun:"organization",parse:pages.organization,documents:{kind:"Organization",fields:["name","label"]}},
-scopes:{noun:"scope",parse:pages.scope,documents:{kind:"Scope",fields:["name","label","public"]}},roles:{noun:"role",parse:pages.
-role,documents:{kind:"Role",fields:["name","scopes"]}},backends:{noun:"backend",parse:pages.object,documents:{kind:"Back\
-end",fields:["name","type","is_default","create_default_organization","roles","metadata_fields"]}},identityProviders:{noun:"\
-identity provider",parse:pages.object,documents:{kind:"IdentityProvider",fields:["name","backend","backend_id"]}},clients:{
-noun:"client",parse:pages.keyHolder},keyPairs:{noun:"key pair",parse:pages.keyPair},users:{noun:"user",parse:pages.user,
-nameField:"username",deletedBy:"User"}};reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"\
-users:manage:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"},backends:{title:"list backends",
-path:"/api/backends",scope:"identity-providers:manage:all"},identityProviders:{title:"list identity providers",path:"/ap\
-i/identity-providers",scope:"identity-providers:manage:all"},clients:{title:"list clients",path:"/api/clients",scope:"cl\
-ients:manage:all"},keyPairs:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},users:{title:"list\
- users",path:"/api/users",scope:"users:manage:all",pageSize:1e3}}};READING=new Set(["scopes:manage:all","users:manage:al\
-l","clients:manage:all","identity-providers:manage:all"])}});function noSuchUser(username,within=""){return`the server has no user "${username}"${within}: correct the name, or decla\
+fields:listed},declared,others,valueIn){const changed=new Map;const created=new Map;const deleted=new Set;const recreated=new Map(
+others.recreated);for(const document2 of declared){if(document2.kind!==kind)continue;const{id:given,name:called=""}=document2.
+identity;const[row,...namesakes]=given===void 0?list.byNameOrLiveName(called):[list.byId(given)];if(namesakes.length>0)continue;
+if(document2.absent){if(row!==void 0)deleted.add(String(row.id));continue}if(row===void 0&&(document2.creates!==true||!isMissing(
+list,document2.identity)))continue;const values=Object.fromEntries(listed.flatMap(field2=>{if(document2.fields[field2]===
+void 0||field2==="name"&&row&&given===void 0)return[];return[[field2,valueIn(document2,field2,row??{})]]}));const address3=`${kind}\
+/${called}`;const{replaces}=document2;const isOwn=replaces!==void 0&&recreated.get(identifierKey(replaces))===plannedId(
+address3);if(replaces!==void 0&&(row===void 0||isOwn))recreated.set(identifierKey(replaces),String(row?.id??plannedId(address3)));
+if(row===void 0)created.set(address3,{id:given??plannedId(address3),...values});else if(Object.keys(values).length>0)changed.
+set(String(row.id),values)}return list.afterPlan({changed,created,deleted},{...others,recreated})}function isMissing(list,{
+id,name:name3=""}){if(list.isIncomplete)return false;return id===void 0?list.lacksName(name3):list.byId(id)===void 0}var listNames,
+types,reads,READING;var init_references=__esm({"src/kinds/references.ts"(){"use strict";init_identifiers();init_problems();
+init_answers();init_operations();init_catalog();init_listing();listNames=["organizations","scopes","roles","backends","i\
+dentityProviders","clients","keyPairs","users"];types={organizations:{noun:"organization",parse:pages.organization,documents:{
+kind:"Organization",fields:["name","label"]}},scopes:{noun:"scope",parse:pages.scope,documents:{kind:"Scope",fields:["na\
+me","label","public"]}},roles:{noun:"role",parse:pages.role,documents:{kind:"Role",fields:["name","scopes"]}},backends:{
+noun:"backend",parse:pages.object,documents:{kind:"Backend",fields:["name","type","is_default","create_default_organizat\
+ion","roles","metadata_fields"]}},identityProviders:{noun:"identity provider",parse:pages.object,documents:{kind:"Identi\
+tyProvider",fields:["name","backend","backend_id"]}},clients:{noun:"client",parse:pages.keyHolder},keyPairs:{noun:"key p\
+air",parse:pages.keyPair},users:{noun:"user",parse:pages.user,nameField:"username",deletedBy:"User"}};reads={documented:{},
+boruta:{scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},roles:{title:"list roles",path:"/api/ro\
+les",scope:"users:manage:all"},backends:{title:"list backends",path:"/api/backends",scope:"identity-providers:manage:all"},
+identityProviders:{title:"list identity providers",path:"/api/identity-providers",scope:"identity-providers:manage:all"},
+clients:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"},keyPairs:{title:"list key pairs",path:"/ap\
+i/key-pairs",scope:"clients:manage:all"},users:{title:"list users",path:"/api/users",scope:"users:manage:all",pageSize:1e3}}};
+READING=new Set(["scopes:manage:all","users:manage:all","clients:manage:all","identity-providers:manage:all"])}});function noSuchUser(username,within=""){return`the server has no user "${username}"${within}: correct the name, or decla\
 re the user with "create: true"`}function backendOf(backend4,references){return backend4===void 0?void 0:findReference("\
 backend",backend4,references)}function isIn(owner){return row=>owner===void 0||idOf(row.backend)===owner.id}function uniqueNames(byName2,id,candidates2,references){
 return candidates2.find(names3=>{const found=byName2.find(names3,references);return typeof found!=="string"&&id!==void 0&&
@@ -8156,14 +8162,14 @@ element.name??element.id)}"`;const place2=at2(field2,part,index);const other=rem
 `${called} is declared at ${place2} and removed at ${at2(field2,"remove",other)}: remove one of the two`);if(part==="sta\
 y")continue;const until2=instantOf(element.until);const before=first.get(key3);if(before===void 0)first.set(key3,{until:until2,
 place:place2});else if(before.until!==until2)twice.push(`${called} ends differently at ${before.place} and ${place2}: de\
-clare one end`)}}return[...twice,...both]}function nameConflict(noun,{id,name:name3},row,catalog){if(typeof name3!=="str\
-ing"||typeof row.name!=="string"||name3===row.name)return void 0;const isListed2=catalog.byId(String(row.id))!==void 0;if(isListed2&&
-catalog.checkName(String(row.id),name3)==="right")return void 0;return wrongNameMessage(noun,String(id),catalog.liveName(
-String(row.id))??row.name,name3)}function asOnServer(element,row,own3){const{scopes:_,...declared}=element;const isNew=!own3.
-some(({id})=>id===row.id);return{...declared,...declared.public!==void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&
-row.scopes!==void 0?{scopes:row.scopes}:{},...sendableFields(row,["id"]),...typeof row.name==="string"?{name:row.name}:{}}}
-var SetResolver;var init_resolve_sets=__esm({"src/kinds/resolve-sets.ts"(){"use strict";init_values();init_by_name();init_fields();
-init_references();SetResolver=class{#context;#live;#resolved;#reasons=[];#confirmed=[];#warnings=[];constructor(fields4,context3,live){
+clare one end`)}}return[...twice,...both]}function nameConflict(noun,{id,name:name3},row,catalog){const called=textOf(row.
+name);if(typeof name3!=="string"||called===""||name3===called)return void 0;const isListed2=catalog.byId(String(row.id))!==
+void 0;if(isListed2&&catalog.checkName(String(row.id),name3)==="right")return void 0;return wrongNameMessage(noun,String(
+id),catalog.liveName(String(row.id))??String(row.name),name3)}function asOnServer(element,row,own3){const{scopes:_,...declared}=element;
+const isNew=!own3.some(({id})=>id===row.id);return{...declared,...declared.public!==void 0&&row.public!==void 0?{public:row.
+public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...sendableFields(row,["id"]),...typeof row.name==="stri\
+ng"?{name:row.name}:{}}}var SetResolver;var init_resolve_sets=__esm({"src/kinds/resolve-sets.ts"(){"use strict";init_values();
+init_by_name();init_fields();init_references();SetResolver=class{#context;#live;#resolved;#reasons=[];#confirmed=[];#warnings=[];constructor(fields4,context3,live){
 this.#context=context3;this.#live=live;this.#resolved={...fields4}}get result(){return{fields:this.#resolved,reasons:[...new Set(
 this.#reasons)],confirmed:this.#confirmed,warnings:this.#warnings}}warn(field2,message){this.#warnings.push({code:"stale\
 -name",message,field:field2})}resolve(field2,noun,lookUp2){const{[field2]:declared}=this.#resolved;const found=listsOf(declared).
@@ -8177,17 +8183,18 @@ noun:nounOf(name3),own:own3,strict:isDeclared(field2)};this.resolve(field2,searc
 map(asReference),joined,search))}#findAll(list,byMember,{catalog,noun,own:own3,strict}){if(catalog==null){return{elements:[
 ...list],reasons:[],confirmed:this.#live&&catalog===void 0&&list.length===0}}const isShared=name3=>catalog.byName(name3).
 length>1;const reasons2=[];let confirmed=byMember||own3.every(({name:name3})=>typeof name3!=="string"||!isShared(name3));
-const elements=list.map(element=>{const row=typeof element.id==="string"?byId2(element.id):byName2(String(element.name));
-if(typeof row==="string"){reasons2.push(row);return element}if(typeof row?.name!=="string"||isShared(row.name))confirmed=
-false;if(row===void 0)return element;const misnamed=strict?nameConflict(noun,element,row,catalog):void 0;if(misnamed!==void 0)
-reasons2.push(misnamed);return asOnServer(element,row,own3)});return{elements,reasons:reasons2,confirmed};function byId2(id){
-const row=catalog?.byId(id)??own3.find(one=>one.id===id);if(row!==void 0||catalog?.isIncomplete===true)return row;if(!strict)
-return`the server has no ${noun} with the id ${id} any more, so it can't be restored`;return`${catalog?.noSuchId(id)}`}function byName2(name3){
-const listed=catalog?.byNameOrLiveName(name3)??[];const found=listed.length>0?listed:own3.filter(one=>one.name===name3);
-const ids2=[...new Set(found.flatMap(({id})=>typeof id==="string"?[id]:[]))];const[row]=found;if(row!==void 0&&ids2.length===
-1)return row;if(ids2.length>1)return`${ids2.length} ${noun}s are called "${name3}" (${ids2.join(", ")}): refer to one by\
- its id`;const unsure2=catalog?.isIncomplete===true?" (its list has rows without an id)":"";if(!strict)return`the server\
- has no ${noun} "${name3}"${unsure2} any more, so it can't be restored`;return String(catalog?.findNamed(name3))}}}}});function desired(type,declared,present,whole){if(type.type==="set")return desiredSet(declared,present);if(type.type==="l\
+const elements=list.map(element=>{const successor=strict?void 0:catalog.successor(element);const row=successor??(typeof element.
+id==="string"?byId2(element.id):byName2(String(element.name)));if(typeof row==="string"){reasons2.push(row);return element}
+if(typeof row?.name!=="string"||isShared(row.name))confirmed=false;if(row===void 0)return element;const misnamed=strict?
+nameConflict(noun,element,row,catalog):void 0;if(misnamed!==void 0)reasons2.push(misnamed);return asOnServer(element,row,
+own3)});return{elements,reasons:reasons2,confirmed};function byId2(id){const row=catalog?.byId(id)??own3.find(one=>one.id===
+id);if(row!==void 0||catalog?.isIncomplete===true)return row;if(!strict)return`the server has no ${noun} with the id ${id}\
+ any more, so it can't be restored`;return`${catalog?.noSuchId(id)}`}function byName2(name3){const listed=catalog?.byNameOrLiveName(
+name3)??[];const found=listed.length>0?listed:own3.filter(one=>one.name===name3);const ids2=[...new Set(found.flatMap(({
+id})=>typeof id==="string"?[id]:[]))];const[row]=found;if(row!==void 0&&ids2.length===1)return row;if(ids2.length>1)return`${ids2.
+length} ${noun}s are called "${name3}" (${ids2.join(", ")}): refer to one by its id`;const unsure2=catalog?.isIncomplete===
+true?" (its list has rows without an id)":"";if(!strict)return`the server has no ${noun} "${name3}"${unsure2} any more, \
+so it can't be restored`;return String(catalog?.findNamed(name3))}}}}});function desired(type,declared,present,whole){if(type.type==="set")return desiredSet(declared,present);if(type.type==="l\
 ist"&&Array.isArray(declared)){const merged=(element,live)=>isMap(element)&&isMap(live)?{...live,...element}:element;return mapWithCounterparts(
 type.by,declared,present,merged)}if(type.type!=="map"||!isMap(declared))return declared;const kept=Object.entries(declared).
 filter(([,member])=>member!==null);if(whole)return Object.fromEntries(kept);if(present===void 0||present!==null&&!isMap(
@@ -8305,8 +8312,8 @@ Object.entries({...sets,...references}).flatMap(([field2,other])=>wanted[field2]
 []:[other]),resolve(wanted,context3){const resolver=new SetResolver(wanted,context3,true);for(const[field2,other]of Object.
 entries(sets))resolver.resolveFromList(field2,other);const{result}=resolver;const reasons2=[...result.reasons];const confirmed=[
 ...result.confirmed];const found={...result.fields};for(const[field2,other]of Object.entries(references)){const{[field2]:reference3,
-[`${field2}_id`]:id}=wanted;const{[other]:rows}=context3.references;const listed=typeof id==="string"?rows?.lookUp({id}):
-void 0;if(typeof listed==="string")reasons2.push(listed);if(reference3===void 0||reference3===null)continue;const row=findReference(
+[`${field2}_id`]:id}=wanted;const{[other]:rows}=context3.references;if(rows!=null&&typeof rows.lookUp({id:textOf(id)})===
+"string"&&textOf(id)!=="")reasons2.push(rows.noSuchId(String(id)));if(reference3===void 0||reference3===null)continue;const row=findReference(
 nounOf(other),reference3,context3.references);if(typeof row==="string")reasons2.push(row);else found[field2]=namedReference(
 rows,row.id);if(areNamesUnique(rows,[found[field2],context3.present[field2]]))confirmed.push(field2)}for(const[field2,other]of Object.
 entries(sets)){const ids2=asElements(found[field2]).map(elementKey);if(new Set(ids2).size<ids2.length)reasons2.push(`${field2}\
@@ -8352,34 +8359,34 @@ map(([field2,list])=>{const{[listOfField[field2]??"organizations"]:catalog}=refe
 null||catalog.isIncomplete)return[field2,list];const isIn2=({id})=>typeof id==="string"&&catalog.byId(id)!==void 0;return[
 field2,asElements(list).filter(isIn2)]});return Object.fromEntries(kept.filter(([,list])=>!Array.isArray(list)||list.length>
 0))}function memberships(references,index,strict,joined,warn){const reasons2=[];const seen=new Set;let confirmed=true;const elements=references.
-flatMap(reference3=>{const element=isMap(reference3)?reference3:{};const row=isMap(reference3)?index.lookUp(reference3)??
-{id:reference3.id??null}:index.find(String(reference3));if(typeof row==="string"){reasons2.push(row);return[]}const id=String(
-row.id);if(seen.has(id)&&!joined){reasons2.push(`the organization ${id} is twice in organizations: remove one of the two`);
-return[]}seen.add(id);if(typeof row.name!=="string"||index.byName(row.name).length>1)confirmed=false;const{name:name3}=element;
-const standing=strict&&typeof name3==="string"?index.checkName(id,name3):"right";const present=index.liveName(id);if(standing===
-"wrong")reasons2.push(wrongNameMessage("organization",id,present??"",String(name3)));if(strict&&element.id===void 0&&idOrName(
-reference3)===present&&present!==row.name){warn(`this plan renames the organization "${present}" to "${String(row.name)}\
-": write "${String(row.name)}" here too, or the next plan is blocked`)}if(standing==="stale"){warn(`the organization wit\
-h the id ${id} is called "${String(row.name)}" now, and "${String(name3)}" is a former name: write "${String(row.name)}"`)}
-return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements,reasons:reasons2,confirmed}}
-var listOfField;var init_user_references=__esm({"src/kinds/user-references.ts"(){"use strict";init_values();init_by_name();
-init_fields();init_references();init_resolve_sets();init_user_schema();listOfField={organizations:"organizations",authorized_scopes:"\
-scopes",roles:"roles"}}});function moveDefault(id,{is_default,roles:roles3=[]}){if(is_default!==true)return[];const body2={is_default,roles:roles3};
+flatMap(reference3=>{const element=isMap(reference3)?reference3:{};const row=isMap(reference3)?(strict?void 0:index.successor(
+reference3))??index.lookUp(reference3)??{id:reference3.id??null}:index.find(String(reference3));if(typeof row==="string"){
+reasons2.push(row);return[]}const id=String(row.id);if(seen.has(id)&&!joined){reasons2.push(`the organization ${id} is t\
+wice in organizations: remove one of the two`);return[]}seen.add(id);if(typeof row.name!=="string"||index.byName(row.name).
+length>1)confirmed=false;const{name:name3}=element;const standing=strict&&typeof name3==="string"?index.checkName(id,name3):
+"right";const present=index.liveName(id);if(standing==="wrong")reasons2.push(wrongNameMessage("organization",id,present??
+"",String(name3)));if(strict&&element.id===void 0&&idOrName(reference3)===present&&present!==row.name){warn(`this plan r\
+enames the organization "${present}" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is\
+ blocked`)}if(standing==="stale"){warn(`the organization with the id ${id} is called "${String(row.name)}" now, and "${String(
+name3)}" is a former name: write "${String(row.name)}"`)}return[{...row,...element,id,...typeof row.name==="string"?{name:row.
+name}:{}}]});return{elements,reasons:reasons2,confirmed}}var listOfField;var init_user_references=__esm({"src/kinds/user\
+-references.ts"(){"use strict";init_values();init_by_name();init_fields();init_references();init_resolve_sets();init_user_schema();
+listOfField={organizations:"organizations",authorized_scopes:"scopes",roles:"roles"}}});function moveDefault(id,{is_default=null,roles:roles3=[]}){if(!isTrue(is_default))return[];const body2={is_default,roles:roles3};
 const request4={operation:"updateBackend",params:{backend_id:id},body:body2};return[request4,request4]}function update({
 present,desired:desired2,changed}){const{id=""}=present.identity;const isHash=hashFields.some(field2=>changed.has(field2));
 const expected={...sendableFields(present.fields,["roles",...isHash?hashFields:[]]),...desired2};const reason=updateRefusal(
 expected,present,changed);if(reason!==void 0)return{requests:[],expected,reason};const{is_default:asked,...body2}=expected;
 const others=[...changed].some(field2=>field2!=="is_default");const first=others?[{operation:"updateBackend",params:{backend_id:id},
-body:body2}]:[];if(!changed.has("is_default"))return{requests:first,expected};if(asked===true)return{requests:[...first,
+body:body2}]:[];if(!changed.has("is_default"))return{requests:first,expected};if(isTrue(asked))return{requests:[...first,
 ...moveDefault(id,expected)],expected};return{requests:first,expected,warnings:[falseNotSent("backend")]}}function updateRefusal(body2,{
 fields:now},changed){const unknown2=unknownFieldsReason("backend",["roles"],body2);if(unknown2!==void 0)return unknown2;
 const severalNow=changed.has("is_default")&&severalDefaults(now,"backend","in its database");if(severalNow)return severalNow;
 const[alg,options]=hashFields;if(changed.has(alg)&&!changed.has(options)&&!isNullOrEmpty(now[options]??null))return`its ${options}\
  are those of ${String(now[alg])}, and the server checks them against ${alg}: declare ${options} too`;return refusal(Object.
 fromEntries(Object.entries(body2).filter(([name3])=>changed.has(name3))),now)}function refusal(given,now){const next={...now,
-...given};const lacks=directory.filter(name3=>isNullOrEmpty(next[name3]??null));if(next.type===LDAP&&lacks.length>0&&["t\
-ype",...directory].some(name3=>name3 in given))return`an LDAP backend needs ${lacks.join(" and ")}: declare ${lacks.length===
-1?"it":"them"}`;const{password_hashing_alg:alg="argon2",password_hashing_opts:options=null}=next;const known=hashOptions[String(
+...given};const lacks=directory.filter(name3=>isNullOrEmpty(next[name3]??null));if(textOf(next.type)===LDAP&&lacks.length>
+0&&["type",...directory].some(name3=>name3 in given))return`an LDAP backend needs ${lacks.join(" and ")}: declare ${lacks.
+length===1?"it":"them"}`;const{password_hashing_alg:alg="argon2",password_hashing_opts:options=null}=next;const known=hashOptions[textOf(
 alg)]??[];const unknown2=isMap(options)?Object.keys(options).filter(name3=>!known.includes(name3)):[];if(unknown2.length>
 0&&hashFields.some(name3=>name3 in given))return`${String(alg)} has no option ${unknown2.join(" and ")} in password_hash\
 ing_opts: it has ${known.join(", ")}`;const there=new Set(asElements(now.federated_servers).map(({name:name3})=>name3));
@@ -8395,9 +8402,9 @@ identity-providers:manage:all",fields:backendFields,shape:backendShape,traits:{e
 notAtomic:true,limits:{characters:Object.fromEntries(["name",...backendTexts].map(name3=>[name3,255])),nonBlank:{name:null}}},
 sets:{roles:"roles"},cached:true,body:({is_default:_,...rest})=>rest,listValues:list=>({[DEFAULTS]:defaultsOf(list.all())}),
 problems:declared=>twoDefaults(declared,"backend"),creation:{refusal:fields4=>refusal(fields4,{}),followUps:moveDefault},
-deletes:" with its email templates",deletionRefusal:({id,is_default},list)=>is_default!==true||defaultsOf(list?.all()??[]).
-some(other=>other!==id)?void 0:'it is the default: declare "is_default: true" on another backend',usedBy:[{list:"identit\
-yProviders",field:"backend"},{list:"users",field:"backend"}]},{...oneDefault("backend"),update,lostFields:traces=>lostElements(
+deletes:" with its email templates",deletionRefusal:({id,is_default},list)=>!isTrue(is_default)||defaultsOf(list?.all()??
+[]).some(other=>other!==id)?void 0:'it is the default: declare "is_default: true" on another backend',usedBy:[{list:"ide\
+ntityProviders",field:"backend"},{list:"users",field:"backend"}]},{...oneDefault("backend"),update,lostFields:traces=>lostElements(
 ["roles"],traces),restorable:onlyExisting,grants:({roles:roles3=null},references)=>holdingsOf({roles:roles3},references)});
 hashOptions={argon2:["t_cost","m_cost","parallelism","salt_len","hashlen","argon2_type","format"],bcrypt:["log_rounds","\
 legacy"],pbkdf2:["salt_len","length","format","digest"]};needed={verifiable_credentials:["version","credential_identifie\
@@ -8483,20 +8490,20 @@ anyObject,"Anything else about the client, as JSON; the whole object.",{contact:
 field2=>{const message=`the documented API has no "${field2}" of a client; it only regenerates the DID`;return onlyBoruta(
 message,declared.places.of(field2))})}function unsupportedAlgorithms(declared){const{fields:given}=declared;const{key_pair_type:key3}=given;
 if(!isMap(key3))return[];return unsupportedFields(given,key3).map(({field:field2,message,hint})=>error("profile-limit",message,
-[declared.places.of(field2)],hint))}function unsupportedFields(given,{type}){const[wrong,right]=type==="ec"?["RS","ES"]:
-["ES","RS"];return["id_token_signature_alg","userinfo_signed_response_alg"].flatMap(field2=>{const{[field2]:algorithm}=given;
-if(typeof algorithm!=="string"||!algorithm.startsWith(wrong))return[];const message=`"${field2}" is ${algorithm}, which \
-a key of the type ${String(type)} can't sign with`;return[{field:field2,message,hint:`use HS, or ${right} algorithms`}]})}
-function unsupportedAlgorithm(given,key3){const[unsupported]=isMap(key3)?unsupportedFields(given,key3):[];return unsupported&&
-`${unsupported.message}: ${unsupported.hint}`}function refusal2(given){const{key_pair_type:key3={type:"rsa"},id_token_signature_alg:algorithm}=given;
-const unsupported=unsupportedAlgorithm(given,key3);if(unsupported!==void 0||!isMap(key3))return unsupported;if(Number(key3.
-modulus_size??MODULUS)<MODULUS)return`the server takes a modulus_size of ${MODULUS} or more for a new key`;return algorithm===
-void 0&&key3.type==="ec"?"the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id\
-_token_signature_alg, such as ES256":void 0}function shownClient({id:_,...shown}){const{identity_provider:provider}=shown;
-return isMap(provider)&&provider.id===null?{...shown,identity_provider:null}:shown}function resolve(wanted,context3){const{
-identity_provider:provider,...rest}=wanted;const{identityProviders,keyPairs}=context3.references;const{key_pair_id:pair}=wanted;
-const isLost=typeof pair==="string"&&keyPairs?.byId(pair)===void 0;const lost=isLost&&keyPairs!=null?[keyPairs.noSuchId(
-pair)]:[];const given=provider===void 0||provider===null?rest:{...rest,identity_provider:[provider]};const resolver=new SetResolver(
+[declared.places.of(field2)],hint))}function unsupportedFields(given,key3){const type=textOf(key3.type);const[wrong,right]=type===
+"ec"?["RS","ES"]:["ES","RS"];return["id_token_signature_alg","userinfo_signed_response_alg"].flatMap(field2=>{const{[field2]:algorithm}=given;
+if(!textOf(algorithm).startsWith(wrong))return[];const message=`"${field2}" is ${String(algorithm)}, which a key of the \
+type ${String(key3.type)} can't sign with`;return[{field:field2,message,hint:`use HS, or ${right} algorithms`}]})}function unsupportedAlgorithm(given,key3){
+const[unsupported]=isMap(key3)?unsupportedFields(given,key3):[];return unsupported&&`${unsupported.message}: ${unsupported.
+hint}`}function refusal2(given){const{key_pair_type:key3={type:"rsa"},id_token_signature_alg:algorithm}=given;const unsupported=unsupportedAlgorithm(
+given,key3);if(unsupported!==void 0||!isMap(key3))return unsupported;if(Number(plain(key3.modulus_size??MODULUS))<MODULUS)
+return`the server takes a modulus_size of ${MODULUS} or more for a new key`;return algorithm===void 0&&textOf(key3.type)===
+"ec"?"the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_signature_alg\
+, such as ES256":void 0}function shownClient({id:_,...shown}){const{identity_provider:provider}=shown;return isMap(provider)&&
+provider.id===null?{...shown,identity_provider:null}:shown}function resolve(wanted,context3){const{identity_provider:provider,
+...rest}=wanted;const{identityProviders,keyPairs}=context3.references;const{key_pair_id:pair}=wanted;const isLost=textOf(
+pair)!==""&&keyPairs?.byId(textOf(pair))===void 0;const lost=isLost&&keyPairs!=null?[keyPairs.noSuchId(String(pair))]:[];
+const given=provider===void 0||provider===null?rest:{...rest,identity_provider:[provider]};const resolver=new SetResolver(
 given,context3,true);resolver.resolveFromList("authorized_scopes","scopes");resolver.resolveFromList("identity_provider",
 "identityProviders");const{fields:resolved,reasons:reasons2,confirmed,...result}=resolver.result;const[found]=asElements(
 resolved.identity_provider);const id=typeof found?.id==="string"?found.id:void 0;const named=id===void 0?void 0:namedReference(
@@ -8508,9 +8515,9 @@ identityProviders,[named,context3.present.identity_provider])?[...confirmed,"ide
 return{...given,...scopes===void 0?{}:{authorized_scopes:asElements(scopes).map(({id=null})=>({id}))},...idOf(provider)===
 void 0?{}:{identity_provider:{id:idOf(provider)??null}}}}function update2({present,desired:desired2,changed}){const expected={
 ...sendableFields(present.fields,["authorized_scopes"]),...desired2};const params={client_id:present.identity.id??""};const message="\
-the client keeps its present key until its key pair is regenerated, which idops does not do";const lifetime2=changed.has(
-"access_token_ttl")?Number(desired2.access_token_ttl):0;const unsupported=lifetime2>MOST_UPDATED?`the server takes an ac\
-cess_token_ttl of ${lifetime2} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED}\
+the client keeps its present key until its key pair is regenerated, which idops does not do";const{access_token_ttl:lifetime2=0}=desired2;
+const unsupported=changed.has("access_token_ttl")&&Number(plain(lifetime2))>MOST_UPDATED?`the server takes an access_tok\
+en_ttl of ${String(lifetime2)} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED}\
  or fewer`:unsupportedAlgorithm(sendableFields(desired2,[...changed]),present.fields.key_pair_type??null);return{requests:[
 {operation:"updateClient",params,body:sent(expected)}],expected,...changed.has("key_pair_type")?{warnings:[{code:"keeps-\
 key",message}]}:{},reason:unknownFieldsReason("client",["authorized_scopes"],expected)??unsupported}}async function find(context3){
@@ -8566,16 +8573,16 @@ wo":"remove one of the two";return[error("missing-field",message,[places.of()],h
 wned.ts"(){"use strict";init_problems();init_words();init_by_name();init_references()}});function templateDeletion({noun,bodies:bodies2,request:request4,becomes}){const textsIn2=fields4=>bodies2.filter(body2=>typeof fields4[body2]===
 "string");return{verdict:(identity,fields4,profile)=>({action:"delete",fields:textsIn2(fields4).map(path=>({path,type:"b\
 ody",before:fields4[path],after:null,sensitive:false,becomes:becomes(profile)})),requests:[request4(identity)],destructions:[
-`deletes the ${noun}`]}),exists:({exists,fields:fields4})=>exists&&typeof fields4.id==="string",isBuiltIn:({id})=>id===null,
-fingerprint:answer=>["id",...bodies2].map(part=>typeof answer[part]==="string"?answer[part]:""),fieldsToRestore:fields4=>Object.
-fromEntries(bodies2.flatMap(body2=>{const text4=fields4[body2];return typeof text4==="string"||text4 instanceof Sensitive?
-[[body2,text4]]:[]}))}}function decideTemplate({declared,present,profile},deletion2){if(!declared.absent)return void 0;const{
-exists,identity,fields:fields4,matchesDeleteResponse}=present;if(exists!==false&&typeof fields4.id==="string"&&!matchesDeleteResponse)
-return deletion2.verdict(identity,fields4,profile);return{action:"unchanged"}}function shownTemplate(identity,shown){return{
-exists:shown!==null,identity,fields:{...shown}}}async function findTemplates(identities,show,remark){const found=await allSettled(
-identities.map(async identity=>{const live=await show(identity);const builtIn=live.fields.id===null?{remark}:{};return live.
-exists?[{identity,displayName:null,...builtIn,live}]:[]}));return found.flat()}var init_template=__esm({"src/kinds/templ\
-ate.ts"(){"use strict";init_concurrency();init_values()}});function ownerOrProfileProblems(template2,profile){const{backend_id,backend:backend4}=template2.identity;if(backend4===void 0||
+`deletes the ${noun}`]}),exists:({exists,fields:fields4})=>exists&&typeof fields4.id==="string",isBuiltIn:({id},other)=>id===
+null||id===void 0&&typeof other?.id==="string",fingerprint:answer=>["id",...bodies2].map(part=>typeof answer[part]==="st\
+ring"?answer[part]:""),fieldsToRestore:fields4=>Object.fromEntries(bodies2.flatMap(body2=>{const text4=fields4[body2];return typeof text4===
+"string"||text4 instanceof Sensitive?[[body2,text4]]:[]}))}}function decideTemplate({declared,present,profile},deletion2){
+if(!declared.absent)return void 0;const{exists,identity,fields:fields4,matchesDeleteResponse}=present;if(exists!==false&&
+typeof fields4.id==="string"&&!matchesDeleteResponse)return deletion2.verdict(identity,fields4,profile);return{action:"u\
+nchanged"}}function shownTemplate(identity,shown){return{exists:shown!==null,identity,fields:{...shown}}}async function findTemplates(identities,show,remark){
+const found=await allSettled(identities.map(async identity=>{const live=await show(identity);const builtIn=live.fields.id===
+null?{remark}:{};return live.exists?[{identity,displayName:null,...builtIn,live}]:[]}));return found.flat()}var init_template=__esm(
+{"src/kinds/template.ts"(){"use strict";init_concurrency();init_values()}});function ownerOrProfileProblems(template2,profile){const{backend_id,backend:backend4}=template2.identity;if(backend4===void 0||
 backend_id!==void 0||listRead("backends",profile)!==void 0)return ownerProblems(template2,owned.kind.byName);return[unlisted(
 profile,"a backend",template2.places.of("backend"))]}function notThere({backend_id="",type=""},next){return`the server a\
 nswers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ${type}, ${next}`}function rewrite({
@@ -8636,7 +8643,7 @@ false&&identity.backend_id!==void 0&&traits2[input.profile.name].allBuiltIn;retu
 {code:"not-there",message:notThere(identity,NOTHING_TO_DELETE)}]}:verdict},update(input){if(input.present.exists===false&&
 traits2[input.profile.name].allBuiltIn)return{requests:[],expected:{},reason:notThere(input.present.identity,NOT_CREATED)};
 if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present,desired:desired2}=input;const{backend_id="",
-type=""}=present.identity;const known=sendableFields(present.fields,["id","txt_content","html_content"]);const there=Object.
+type=""}=present.identity;const known=sendableFields(present.live,["id","txt_content","html_content"]);const there=Object.
 fromEntries(Object.entries(known).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[
 {operation:"updateTemplate",params:paramsOf(present.identity),body:{...template2,type,backend_id}}],expected:template2,...present.
 exists===false?{warnings:[NOT_THERE]}:{}}},lostFields:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},
@@ -8667,11 +8674,11 @@ no client holds it";const named=holders.map(({id,name:name3})=>typeof name3==="s
 nt/${id}`);return`the clients that hold it get the new one: ${named.join(", ")}`}function rotations(declared,{name:name3}){
 if(name3==="boruta")return[];return declared.filter(({generation})=>generation!==void 0).map(pair=>onlyBoruta("the docum\
 ented API has no operation that rotates a key pair",pair.places.of("rotation")))}function move({present,desired:desired2}){
-const asked=desired2.is_default===true;const expected={is_default:asked};const reason=severalDefaults(present.fields,"ke\
-y pair","by hand, with is_default: false");if(reason!==void 0)return{requests:[],expected,reason};if(!asked)return{requests:[],
-expected,warnings:[falseNotSent("key pair")]};const isFirst=(recordedDefaults(present.fields)??[]).length===0;const requests=[
-request(present.identity,expected)];return{requests,expected,warnings:isFirst?[EXTRA_PAIR]:[]}}function request({id=""},body2){
-return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}function shownPair({is_default,...rest},defaults3){
+const{is_default:asked=false}=desired2;const expected={is_default:asked};const reason=severalDefaults(present.fields,"ke\
+y pair","by hand, with is_default: false");if(reason!==void 0)return{requests:[],expected,reason};if(!isTrue(asked))return{
+requests:[],expected,warnings:[falseNotSent("key pair")]};const isFirst=(recordedDefaults(present.fields)??[]).length===
+0;const requests=[request(present.identity,expected)];return{requests,expected,warnings:isFirst?[EXTRA_PAIR]:[]}}function request({
+id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}function shownPair({is_default,...rest},defaults3){
 const known=is_default===void 0?{}:{is_default:is_default===true};return{...rest,...known,[DEFAULTS]:[...defaults3]}}async function find3({
 list}){const pairs=await list("keyPairs");const defaults3=defaultsOf(pairs?.all()??[]);return discoverInList(pairs,"key \
 pairs",pair=>({...foundObject(pair.id,null,shownPair(pair,defaults3)),...pair.is_default===true?{remark:"the default"}:{}}))}
@@ -8697,10 +8704,10 @@ context3,read2,{key_pair_id:identity.id??""},answers.keyPair));if(shown===null)r
 exists:true,identity,fields:shownPair(shown,defaults3)}})},referenceLists:({generation})=>generation===void 0?[]:["clien\
 ts"],decide:input=>decideRegeneration(input,regeneration),regeneration,update(input){if(traits3[input.profile.name].movesDefault)
 return move(input);const{present,desired:desired2,changed}=input;const body2=Object.fromEntries(Object.entries(desired2).
-filter(([field2,asked])=>field2!=="is_default"||asked===true||changed.has(field2)));return{requests:[request(present.identity,
+filter(([field2,asked])=>field2!=="is_default"||isTrue(asked)||changed.has(field2)));return{requests:[request(present.identity,
 body2)],expected:body2}},discovery:{options:{},find:find3}};EXTRA_PAIR={code:"extra-key-pair",message:"no key pair is th\
 e default now, and the server creates one more when the first is set"}}});function update3({present,desired:desired2,profile}){const id=present.identity.id??"";const body2={id,...sendableFields(
-present.fields,["name","label"]),...desired2};const{resetUnlessSent=[]}=organization2.traits[profile.name];return{requests:[
+present.live,["name","label"]),...desired2};const{resetUnlessSent=[]}=organization2.traits[profile.name];return{requests:[
 {operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,reason:unknownFieldsReason("orga\
 nization",resetUnlessSent,body2)}}var traits4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"\
 use strict";init_zod();init_members();init_answers();init_fields();init_resource();init_rules();init_schema();traits4={resetUnlessSent:[
@@ -8757,21 +8764,21 @@ init_schema();role2=resource2({name:"Role",noun:"role",about:"A role: scopes tha
 "scope","billing:read"),"The scopes of the role: a list of all, or {add, remove}.",["billing:read"])}),traits:{limits:{characters:{
 name:255},nonBlank:{name:null}}},sets:{scopes:"scopes"},deletes:", and takes it from users and backends"},{uniqueNames:true,
 grants:(fields4,references)=>scopesGiven(fields4,"scopes",references),revokes({id,...before},after){const role3={type:"r\
-ole",id:String(id),name:String(before.name),listed:true,element:{},path:""};const kept=new Set(scopesGiven({...before,...after},
-"scopes",{}).map(scope3=>scope3.id));const isRenamed=after?.name!==void 0&&after.name!==before.name;return[...after===null?
-[role3]:[],...isRenamed?[{...role3,id:void 0}]:[],...scopesGiven(before,"scopes",{}).filter(scope3=>after===null||!kept.
-has(scope3.id)).map(scope3=>({...scope3,role:role3}))]}})}});var ownScopes,scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_fields();init_resource();
+ole",id:String(id),name:textOf(before.name),listed:true,element:{},path:""};const kept=new Set(scopesGiven({...before,...after},
+"scopes",{}).map(scope3=>scope3.id));const isRenamed=after?.name!==void 0&&textOf(after.name)!==textOf(before.name);return[
+...after===null?[role3]:[],...isRenamed?[{...role3,id:void 0}]:[],...scopesGiven(before,"scopes",{}).filter(scope3=>after===
+null||!kept.has(scope3.id)).map(scope3=>({...scope3,role:role3}))]}})}});var ownScopes,scope2;var init_scope=__esm({"src/kinds/scope.ts"(){"use strict";init_zod();init_members();init_fields();init_resource();
 init_schema();ownScopes=["users","clients","identity-providers","scopes","roles","upstreams"].map(name3=>`${name3}:manag\
 e:all`);scope2=resource2({name:"Scope",noun:"scope",about:"A scope that users, roles and clients can get.",list:"scopes",
 path:"/api/scopes",param:"scope_id",scope:"scopes:manage:all",fields:{name:value,label:value,public:value},shape:()=>({label:nullish2(
 text(),"The display name.","Read bills"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false)}),
 traits:{emptyIsNull:["label"],protectsObjects:ownScopes,limits:{characters:{name:255,label:255},nonBlank:{name:null}}},creation:{
-refusal:({name:name3})=>typeof name3==="string"&&/[\t-\r ]/.test(name3)?'the name of a scope has no space: use a colon, \
-as in "bills:read"':void 0,idRefusal:"roles keep a hidden row for a deleted scope, and would have this one again: leave \
-out the id, so that it gets a new one"},deletes:", and takes it from users, roles and clients"},{uniqueNames:true,grants:({
-name:name3})=>typeof name3==="string"?[{type:"scope",id:void 0,name:name3,listed:true,element:{name:name3},path:"name"}]:
-[],revokes:({id,name:name3},after)=>typeof id==="string"&&(after===null||after.name!==void 0&&after.name!==name3)?[{type:"\
-scope",id,name:String(name3),listed:true,element:{id},path:"name"}]:[]})}});function lifecycleProblems(user4,profile){return[...absentProblems(user4,"user",["username","backend","password"]),...unsupportedLifecycle(
+refusal:({name:name3})=>/[\t-\r ]/.test(textOf(name3))?'the name of a scope has no space: use a colon, as in "bills:read\
+"':void 0,idRefusal:"roles keep a hidden row for a deleted scope, and would have this one again: leave out the id, so th\
+at it gets a new one"},deletes:", and takes it from users, roles and clients"},{uniqueNames:true,grants:({name:name3=null})=>name3===
+null?[]:[{type:"scope",id:void 0,name:textOf(name3)||void 0,listed:true,element:{name:name3},path:"name"}],revokes:({id,
+name:name3},after)=>typeof id==="string"&&(after===null||after.name!==void 0&&textOf(after.name)!==textOf(name3))?[{type:"\
+scope",id,name:textOf(name3),listed:true,element:{id},path:"name"}]:[]})}});function lifecycleProblems(user4,profile){return[...absentProblems(user4,"user",["username","backend","password"]),...unsupportedLifecycle(
 user4,"user",profile),...profile.creates?newUserProblems(user4):[]]}function newUserProblems(user4){const{creates,identity,
 fields:fields4}=user4;const{username=""}=identity;const password=textOf(fields4.password);const length2=characterCount(password);
 const isUsable=password===UNKNOWN_TEXT||length2===0||length2>=12&&length2<=80;const refused2=(message,field2)=>error("pr\
@@ -8790,11 +8797,11 @@ init_values();init_backend_schema();init_by_name();init_fields();init_holdings()
 pes","organizations","roles"];userCreation={acceptsId:false,required:["username","backend","password"],idRefusal:"the se\
 rver chooses the id of a new user: declare the username and the backend, and leave out the id",createOnly:["password"],prepare:({
 backend:backend4=""},fields4,{backends})=>{const row=backends?.byId(backend4);const twice=lists.find(list=>{const ids2=asElements(
-fields4[list]).map(({id})=>id);return new Set(ids2).size<ids2.length});if(row?.type===LDAP)return{fields:fields4,reason:`\
-an LDAP backend takes no new users: add the user to its directory`};if(twice!==void 0)return{fields:fields4,reason:`an e\
-lement of ${twice} is there twice: remove one`};const{create_default_organization:hasDefault,metadata_fields:known}=row??
+fields4[list]).map(({id})=>id);return new Set(ids2).size<ids2.length});if(textOf(row?.type)===LDAP)return{fields:fields4,
+reason:`an LDAP backend takes no new users: add the user to its directory`};if(twice!==void 0)return{fields:fields4,reason:`\
+an element of ${twice} is there twice: remove one`};const{create_default_organization:hasDefault,metadata_fields:known}=row??
 {};const sent2={...fields4};const warnings=[];const leave=(what,why)=>{const message=`${why}, so ${what} can't be sent w\
-ith the new user: plan and apply again to set it`;warnings.push({code:"follows",message})};if(hasDefault===true&&fields4.
+ith the new user: plan and apply again to set it`;warnings.push({code:"follows",message})};if(isTrue(hasDefault)&&fields4.
 organizations!==void 0){delete sent2.organizations;leave("organizations","the backend gives each new user an organizatio\
 n of their own")}const{metadata}=fields4;if(Array.isArray(known)&&isMap(metadata)){const names3=new Set(asElements(known).
 map(({attribute_name})=>attribute_name));sent2.metadata=Object.fromEntries(Object.entries(metadata).filter(([key3])=>names3.
@@ -8811,9 +8818,9 @@ user4,profile),...lifecycleProblems(user4,profile),...contradictions2(user4),...
 fields).flatMap(([field2,value4])=>repeatedElements(user4,field2,value4))]}function unidentified(user4,profile){const{identity,
 fields:fields4,selector}=user4;const lacks=(message,hint,...at2)=>[error("missing-field",message,[user4.places.of(...at2)],
 hint)];const notFound=(what,...at2)=>listRead("users",profile)===void 0?[unlisted(profile,what,user4.places.of(...at2))]:
-[];if(selector===void 0){if(identity.id!==void 0)return typeof fields4.backend==="string"?[wrongBackend(user4.places.of(
-"backend"))]:[];if(identity.username!==void 0)return notFound("a user","username");const hint="add the username that the\
- user has on the server, or the id";return lacks('a User needs an "id" or a "username"',hint)}const{named,match,except}=selector;
+[];if(selector===void 0){if(identity.id!==void 0)return textOf(fields4.backend)!==""?[wrongBackend(user4.places.of("back\
+end"))]:[];if(identity.username!==void 0)return notFound("a user","username");const hint="add the username that the user\
+ has on the server, or the id";return lacks('a User needs an "id" or a "username"',hint)}const{named,match,except}=selector;
 return[...named.length===0&&match===void 0?lacks('a Users document needs "users" or "match"',"name the users, or say whi\
 ch match"):[],...except!==void 0&&match===void 0?lacks('"except" needs "match"',"remove it, or say which users match","e\
 xcept"):[],...named.flatMap(({username},index)=>username===void 0?[]:notFound("a user","users",index)),...match===void 0?
@@ -8852,11 +8859,11 @@ void 0)return blocked(unknown2,fields4);const reasons2=[];const body2=withIds(fi
 reasons2.push(...unknownMemberships(body2,references.organizations));if(reasons2.length>0)return blocked([...new Set(reasons2)].
 join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present.identity.id??""},body:body2}],expected:body2,
 warnings:unlisted2(body2,references)}}function blocked(reason,expected){return{requests:[],expected,reason}}function withIds(fields4,present,references,reasons2){
-const scopes=asElements(present.authorized_scopes);const roles3=asElements(present.roles);const identified2=(list,known,noun)=>{
+const scopes=asElements(present.authorized_scopes);const roles3=asElements(present.roles);const identified3=(list,known,noun)=>{
 const elements=asElements(list).map(element=>identify2(element,known,noun,reasons2));const ids2=elements.flatMap(({id})=>typeof id===
 "string"?[id]:[]);for(const id of ids2.filter((id2,index)=>ids2.indexOf(id2)!==index))reasons2.push(`the ${noun} ${id} i\
-s twice: remove one of the two`);return elements};return mapValues(fields4,(list,name3)=>{if(name3==="roles")return identified2(
-list,roles3,"role");if(name3!=="authorized_scopes")return list;return identified2(list,scopes,"scope").map(scope3=>labelled(
+s twice: remove one of the two`);return elements};return mapValues(fields4,(list,name3)=>{if(name3==="roles")return identified3(
+list,roles3,"role");if(name3!=="authorized_scopes")return list;return identified3(list,scopes,"scope").map(scope3=>labelled(
 scope3,references.scopes))})}function identify2(element,known,noun,reasons2){if(typeof element.id==="string")return element;
 const ids2=new Set(known.flatMap(({id:id2,name:name3})=>name3===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids2;
 if(id!==void 0&&ids2.size===1)return{...element,id};const why=ids2.size===0?"the user does not have it yet":"several of \
@@ -8940,26 +8947,26 @@ Object.keys(backend().shape).map(name3=>[name3,valueType(name3)])),roles:set()})
 totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
 {roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields2()),password:secret}));WRITTEN_FIRST=["metadata",
 "group"];userAccess={listed:profile=>listRead("users",profile)!==void 0,fields:({name:name3})=>["organizations","authori\
-zed_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["organizations","scopes","roles"],grants:grantsOf,blocked:({
-blocked:blocked3})=>typeof blocked3==="boolean"?blocked3:null};user2={name:"User",noun:"user",schema:userSchema,identity:[
-"id","username","backend"],byName:userByName,bulk:users,identifyingParts:has=>has("id")?["id"]:["username","backend"],preconditions:[
-"username"],get fields(){return fields3()},scope:"users:manage:all",traits:userTraits,check:(declared,profile)=>[...declared.
-flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],addressPart:({id,username})=>id??
-username??"",naming,displayName:({username,uid})=>firstNonBlank(username,uid),referencedNames:backendName,readable:({name:name3})=>userTraits[name3].
-read!==void 0,async observe(objects3,context3){const{resetUnlessSent=[],read:read2}=userTraits[context3.profile.name];if(read2===
-void 0)return new Map;const listed=await readMany(objects3.filter(({identity})=>identity.id!==void 0).length,context3);return await observeEach(
-objects3,async given=>{const found=await findUser(given,context3);const{identity}=found;if(identity.id===void 0)return found;
-const row=listed?.byId(identity.id);const shown=isComplete(row,resetUnlessSent)?await context3.limit(async()=>row):await readOne(
-context3,read2,{user_id:identity.id},answers.user);if(shown===null)return missing(identity,"user",context3.profile);return{
-exists:true,identity,fields:shownUser(shown),names:backendName(shown)}})},referenceLists:listsForUser,resolve:resolveUser,
-decide:decideDeletion,creation:userCreation,deletion:userDeletion,update(input){if(userTraits[input.profile.name].resetUnlessSent!==
-void 0)return replaceUser(input);const{present,desired:desired2}=input;return{requests:[{operation:"updateUser",params:{
-user_id:present.identity.id??""},body:desired2}],expected:desired2}},lostFields:lostLists,restorable:onlyExisting,grants:holdingsOf,
-access:userAccess,discovery:{options:{user:"id"},parentFilter:{option:"backend",idOf:({backend:backend4})=>idOf(backend4)},
-find:find4,byName:{lists:listsOfNames,identity:namesOf}},destructions:fields4=>fields4.flatMap(({path,before,after,confirmed=false})=>{
-if(path==="blocked")return after===true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===
-void 0)return[];const{removed:left,pairs}=matchSets(asElements(after),asElements(before));const kept=new Set(pairs.map(({
-got})=>elementKey(got)));const removed=left.filter(element=>!kept.has(elementKey(element)));const called=element=>displayElement(
+zed_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["organizations","scopes","roles"],grants:grantsOf,blocked({
+blocked:blocked3=null}){const known=plain(blocked3);return typeof known==="boolean"?known:null}};user2={name:"User",noun:"\
+user",schema:userSchema,identity:["id","username","backend"],byName:userByName,bulk:users,identifyingParts:has=>has("id")?
+["id"]:["username","backend"],preconditions:["username"],get fields(){return fields3()},scope:"users:manage:all",traits:userTraits,
+check:(declared,profile)=>[...declared.flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],
+addressPart:({id,username})=>id??username??"",naming,displayName:({username,uid})=>firstNonBlank(username,uid),referencedNames:backendName,
+readable:({name:name3})=>userTraits[name3].read!==void 0,async observe(objects3,context3){const{resetUnlessSent=[],read:read2}=userTraits[context3.
+profile.name];if(read2===void 0)return new Map;const listed=await readMany(objects3.filter(({identity})=>identity.id!==void 0).
+length,context3);return await observeEach(objects3,async given=>{const found=await findUser(given,context3);const{identity}=found;
+if(identity.id===void 0)return found;const row=listed?.byId(identity.id);const shown=isComplete(row,resetUnlessSent)?await context3.
+limit(async()=>row):await readOne(context3,read2,{user_id:identity.id},answers.user);if(shown===null)return missing(identity,
+"user",context3.profile);return{exists:true,identity,fields:shownUser(shown),names:backendName(shown)}})},referenceLists:listsForUser,
+setLists:listOfField,resolve:resolveUser,decide:decideDeletion,creation:userCreation,deletion:userDeletion,update(input){
+if(userTraits[input.profile.name].resetUnlessSent!==void 0)return replaceUser(input);const{present,desired:desired2}=input;
+return{requests:[{operation:"updateUser",params:{user_id:present.identity.id??""},body:desired2}],expected:desired2}},lostFields:lostLists,
+restorable:onlyExisting,grants:holdingsOf,access:userAccess,discovery:{options:{user:"id"},parentFilter:{option:"backend",
+idOf:({backend:backend4})=>idOf(backend4)},find:find4,byName:{lists:listsOfNames,identity:namesOf}},destructions:fields4=>fields4.
+flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return isTrue(after)?["blocks the user"]:[];const loses=elementNouns[path];
+if(loses===void 0||before===void 0)return[];const{removed:left,pairs}=matchSets(asElements(after),asElements(before));const kept=new Set(
+pairs.map(({got})=>elementKey(got)));const removed=left.filter(element=>!kept.has(elementKey(element)));const called=element=>displayElement(
 element,confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
 wanted,got).map(role3=>`removes the role${called(role3)} within the ${loses}${called(got)}`))]})};MAX_SINGLE_READS=50;LIST_COST=
 .5}});function kindOf(name3){return byName[name3]}function isKindName(name3){return Object.hasOwn(byName,name3)}function isAddressedByName(kind){
@@ -9239,9 +9246,9 @@ for(let count4=0;count4<maxDecodings;count4+=1){decoding=decodeOnce(decoding,pat
 function decodeOnce({text:text4,from,to},pattern){if(text4.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(
 text4.length);const ends=new Int32Array(text4.length);let length2=0;let copied=0;const copyUntil=end=>{for(let at2=copied;at2<
 end;at2+=1){starts[length2]=from?.[at2]??at2;ends[length2]=to?.[at2]??at2+1;length2+=1}pieces2.push(text4.slice(copied,end));
-copied=end};for(const{0:written,index}of text4.matchAll(pattern)){const plain2=decodeEscape(written);if(plain2===written||
-plain2.length>written.length)continue;copyUntil(index);copied=index+written.length;pieces2.push(plain2);for(let unit=0;unit<
-plain2.length;unit+=1){starts[length2]=from?.[index]??index;ends[length2]=to?.[copied-1]??copied;length2+=1}}if(pieces2.
+copied=end};for(const{0:written,index}of text4.matchAll(pattern)){const plain3=decodeEscape(written);if(plain3===written||
+plain3.length>written.length)continue;copyUntil(index);copied=index+written.length;pieces2.push(plain3);for(let unit=0;unit<
+plain3.length;unit+=1){starts[length2]=from?.[index]??index;ends[length2]=to?.[copied-1]??copied;length2+=1}}if(pieces2.
 length===0)return null;copyUntil(text4.length);return{text:pieces2.join(""),from:starts.subarray(0,length2),to:ends.subarray(
 0,length2)}}function decodeEscape(written){if(written.startsWith("&"))return decodeHTML(written);if(written.startsWith("\
 %")){try{return decodeURIComponent(written)}catch{return written}}const letter=written[1]??"";if(written.length===2)return letters[letter]??
@@ -9387,11 +9394,12 @@ if(faultOf(code2)==="tls")return`lost its connection: ${whyUnreachable(timeout,c
 _"))return`got an answer that is not HTTP (${code2}); is base_url correct?${doubt}`;return`lost its connection before th\
 e answer (${code2})${doubt}`}function whyUnusable(reason,detail){switch(reason){case"empty":return"no body";case"not-jso\
 n":return`a body that is not JSON${detail===null?"":` (${detail})`}; is base_url correct?`;case"not-utf-8":return"text t\
-hat is not UTF-8";case"too-large":return"too large a body";case"wrong-type":return`an unexpected body: ${detail}`;case"o\
-ther-object":return`another object than the one asked for: ${detail}`;default:return`an incomplete body (${reason})`}}function isTimeout(code2){
-return code2==="timeout"||code2==="ETIMEDOUT"}var STATUS_CODES,proxyPrefix,FactsError,ServerFailure,refusalsOfPost,Expired,
-Withheld,hints;var init_failures=__esm({"src/server/failures.ts"(){"use strict";init_connection_failure();init_messages();
-({STATUS_CODES}=process.getBuiltinModule("node:http"));proxyPrefix="proxy:";FactsError=Error;ServerFailure=class extends FactsError{open;constructor(facts){
+hat is not UTF-8";case"encoded":return`a body with the encoding ${detail}, though idops accepts none`;case"too-large":return"\
+too large a body";case"wrong-type":return`an unexpected body: ${detail}`;case"other-object":return`another object than t\
+he one asked for: ${detail}`;default:return`an incomplete body (${reason})`}}function isTimeout(code2){return code2==="t\
+imeout"||code2==="ETIMEDOUT"}var STATUS_CODES,proxyPrefix,FactsError,ServerFailure,refusalsOfPost,Expired,Withheld,hints;
+var init_failures=__esm({"src/server/failures.ts"(){"use strict";init_connection_failure();init_messages();({STATUS_CODES}=
+process.getBuiltinModule("node:http"));proxyPrefix="proxy:";FactsError=Error;ServerFailure=class extends FactsError{open;constructor(facts){
 super(describe2(facts));Object.assign(this,facts);this.name="ServerFailure";this.open=facts.doubt===true||leavesOpen(facts)}};
 refusalsOfPost=new Set([400,401,403,404,422,425,429]);Expired=class extends Error{failure;constructor(failure2){super("t\
 he observation that the request is built on has expired");this.name="Expired";this.failure=failure2}};Withheld=class extends Error{failure;constructor(failure2,cause){
@@ -9631,8 +9639,8 @@ now)?null:"the Unicode normal form changes as well"}function changedWords(before
 const end=commonEnd(before.slice(start),after.slice(start));const old=before.slice(start,before.length-end);const now=after.
 slice(start,after.length-end);const parts=Math.max(old.length,now.length)>maxComparedCharacters?void 0:diffWordsWithSpace(
 old,now,{maxEditLength:maxWordChanges});const inside2=parts??[{value:old,removed:true,added:false},{value:now,removed:false,
-added:true}];const side2=mark=>[plain(before.slice(0,start)),...inside2.filter(({added,removed})=>mark==="+"?!removed:!added).
-map(({value:value4,added,removed})=>({text:value4,change:added||removed?mark:null})),plain(before.slice(before.length-end))];
+added:true}];const side2=mark=>[plain2(before.slice(0,start)),...inside2.filter(({added,removed})=>mark==="+"?!removed:!added).
+map(({value:value4,added,removed})=>({text:value4,change:added||removed?mark:null})),plain2(before.slice(before.length-end))];
 const spansBefore=side2("-").filter(({text:text4})=>text4!=="");const spansAfter=side2("+").filter(({text:text4})=>text4!==
 "");const same2=textOf2(spansBefore.filter(({change:change2})=>change2===null)).length;return{before:spansBefore,after:spansAfter,
 areSimilar:same2>Math.max(before.length,after.length)*.4}}function commonStart(one,other){let length2=0;while(length2<one.
@@ -9640,10 +9648,10 @@ length&&one[length2]===other[length2])length2+=1;return/[\ud800-\udbff]/.test(on
 const shorter=Math.min(one.length,other.length);let length2=0;while(length2<shorter&&one.at(-1-length2)===other.at(-1-length2))
 length2+=1;return/[\udc00-\udfff]/.test(one.charAt(one.length-length2))?length2-1:length2}function shorten2(spans){const isLong2=({
 text:text4,change:change2})=>change2===null&&text4.length>2*contextCharacters;if(!spans.some(isLong2))return spans;const length2=spans.
-reduce((sum,{text:text4})=>sum+text4.length,0);return[...spans.map(span=>isLong2(span)?plain(cutMiddle(span.text)):span),
-plain(` (${length2} characters)`)]}function cutMiddle(text4){const start=text4.slice(0,contextCharacters).replace(/[\ud800-\udbff]$/,
+reduce((sum,{text:text4})=>sum+text4.length,0);return[...spans.map(span=>isLong2(span)?plain2(cutMiddle(span.text)):span),
+plain2(` (${length2} characters)`)]}function cutMiddle(text4){const start=text4.slice(0,contextCharacters).replace(/[\ud800-\udbff]$/,
 "");return`${start}\u2026${text4.slice(-contextCharacters).replace(/^[\udc00-\udfff]/,"")}`}function textOf2(spans){return spans.
-map(({text:text4})=>text4).join("")}function plain(text4){return{text:text4,change:null}}var maxComparedCharacters,maxWordChanges,
+map(({text:text4})=>text4).join("")}function plain2(text4){return{text:text4,change:null}}var maxComparedCharacters,maxWordChanges,
 contextCharacters;var init_values2=__esm({"src/report/values.ts"(){"use strict";init_libesm();init_escape();init_values();
 maxComparedCharacters=1e4;maxWordChanges=80;contextCharacters=40}});function compareBodies(before,after){const isMixed=[before,after].some(text4=>endingsOf(text4)==="mixed");const[old,now]=[
 normalize(before,isMixed),normalize(after,isMixed)];const notes=[...byteOrderMarkNote(before,after),...lineEndingsNote(before,
@@ -9747,7 +9755,7 @@ const total=[...leftOut2.values()].reduce((sum,count4)=>sum+count4,0);const dest
 init_values2();init_words2()}});function hunkLines({lines},whole){const shown=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
 "-"?first:" ";return{mark,text:mark===" "?escapeLine(line.slice(1)):escapeChanged(line.slice(1))}});const shortenUnlessWhole=spans=>whole?
 spans:shorten2(spans);const partners=shown.length>maxComparedLines?new Map:pairLines(shown);return shown.map(({mark,text:text4},index)=>{
-if(mark===" ")return{mark,text:textOf2(shortenUnlessWhole([plain(text4)]))};const other=shown[partners.get(index)??-1]?.
+if(mark===" ")return{mark,text:textOf2(shortenUnlessWhole([plain2(text4)]))};const other=shown[partners.get(index)??-1]?.
 text;if(other===void 0)return{mark,text:text4};const words4=mark==="-"?changedWords(text4,other):changedWords(other,text4);
 const spans=shortenUnlessWhole(mark==="-"?words4.before:words4.after);return{mark,text:textOf2(spans),...words4.areSimilar?
 {spans}:{}}})}function hunkHeader(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)}\
@@ -9857,28 +9865,29 @@ morePlaces:morePlaces2}=warning4;return place2?.column===void 0?message:`${messa
 )`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();init_shard();init_values();
 init_kinds();init_approve();init_drift();init_plan();init_drift2();init_view();init_words2();shortLength=100}});function foldChanges(changes,debug){const groups=debug?changes.map(change2=>[change2]):groupByKey(changes,keyOf);return groups.
 flatMap(group=>{const[first]=group;return first===void 0?[]:[{change:group.length===1?first:mergeChanges(first,group),changes:group}]})}
-function keyOf(change2){const{kind,action:action2,observed,reason,destructions,privileges,warnings,fields:fields4,requests,
-apply}=change2;const bodies2=kindOf(kind).email;const shown=value4=>value4===void 0?null:inline(value4);return JSON.stringify(
-[kind,action2,observed,observedNote({...change2,recordedAt:""}),reason===null?null:withoutOwnNames(change2,reason),destructions.
-map(text4=>withoutOwnNames(change2,text4)),privileges,warnings.map(({code:code2,message})=>[code2,withoutOwnNames(change2,
-message)]),fields4.map(({before,after,drift,sensitive,...rest})=>[rest,sensitive||[shown(before),shown(after),drift&&{...drift,
-recorded:shown(drift.recorded)}]]),requests.map(({operation})=>operation),bodies2&&[apply.before,apply.expected].map(side2=>[
-bodies2.txt,bodies2.html].map(name3=>shown(side2[name3])))])}function mergeChanges(first,all){const{recordedAt:recordedAt2,
-reason,destructions,warnings}=first;const times=all.flatMap(change2=>change2.recordedAt??[]).sort();const[earliest,latest]=[
-times[0],times.at(-1)];const commonText=(text4,textOf4)=>all.every(change2=>textOf4(change2)===text4)?text4:withoutOwnNames(
-first,text4);return{...first,...recordedAt2===void 0?{}:{recordedAt:earliest===latest?recordedAt2:`${earliest} to ${latest}`},
-reason:reason===null?null:commonText(reason,change2=>change2.reason),destructions:destructions.map((text4,index)=>commonText(
-text4,change2=>change2.destructions[index])),warnings:warnings.map((warning4,index)=>{const places=all.flatMap(change2=>change2.
-warnings.slice(index,index+1).flatMap(placesOf));const message=commonText(warning4.message,change2=>change2.warnings[index]?.
-message);return{...warning4,message,...places.length>0?{places}:{}}})}}function withoutOwnNames({address:address3,label:label3},text4){
-return withoutNames(text4,[...namesIn(address3),...label3===void 0?[]:[label3]])}function foldCount({change:change2,changes}){
-return`${changes.length.toLocaleString("en")} ${kindOf(change2.kind).noun}s`}function foldedNames({changes},all,format){
-if(all)return changes.map(format.name).join(", ");const labels=changes.flatMap(({label:label3})=>label3??[]);const isUnique=new Set(
-labels).size===changes.length;let width=0;const shown=changes.flatMap(({address:address3,label:label3=address3})=>{const name3=format.
-text(isUnique?label3:address3);width+=displayWidth(name3)+2;return width<=namesWidth?[name3]:[]});const more=changes.length-
-shown.length;const rest=`${more.toLocaleString("en")} more; ${format.json} lists all of them`;return`${shown.join(", ")}${more>
-0?` and ${rest}`:""}`}function foldPlace({changes}){const places=changes.flatMap(declaredPlaces);const[first]=places;if(first===
-void 0)return null;if(changes.length===1)return placeList(places);const files=[...new Set(places.map(({file:file2})=>quoteIfNeeded(
+function foldPart({change:change2,changes},start,end){const part=changes.slice(start,end);return{change:(part.length===1?
+part[0]:void 0)??change2,changes:part}}function keyOf(change2){const{kind,action:action2,observed,reason,destructions,privileges,
+warnings,fields:fields4,requests,apply}=change2;const bodies2=kindOf(kind).email;const shown=value4=>value4===void 0?null:
+inline(value4);return JSON.stringify([kind,action2,observed,observedNote({...change2,recordedAt:""}),reason===null?null:
+withoutOwnNames(change2,reason),destructions.map(text4=>withoutOwnNames(change2,text4)),privileges,warnings.map(({code:code2,
+message})=>[code2,withoutOwnNames(change2,message)]),fields4.map(({before,after,drift,sensitive,...rest})=>[rest,sensitive||
+[shown(before),shown(after),drift&&{...drift,recorded:shown(drift.recorded)}]]),requests.map(({operation})=>operation),bodies2&&
+[apply.before,apply.expected].map(side2=>[bodies2.txt,bodies2.html].map(name3=>shown(side2[name3])))])}function mergeChanges(first,all){
+const{recordedAt:recordedAt2,reason,destructions,warnings}=first;const times=all.flatMap(change2=>change2.recordedAt??[]).
+sort();const[earliest,latest]=[times[0],times.at(-1)];const commonText=(text4,textOf4)=>all.every(change2=>textOf4(change2)===
+text4)?text4:withoutOwnNames(first,text4);return{...first,...recordedAt2===void 0?{}:{recordedAt:earliest===latest?recordedAt2:
+`${earliest} to ${latest}`},reason:reason===null?null:commonText(reason,change2=>change2.reason),destructions:destructions.
+map((text4,index)=>commonText(text4,change2=>change2.destructions[index])),warnings:warnings.map((warning4,index)=>{const places=all.
+flatMap(change2=>change2.warnings.slice(index,index+1).flatMap(placesOf));const message=commonText(warning4.message,change2=>change2.
+warnings[index]?.message);return{...warning4,message,...places.length>0?{places}:{}}})}}function withoutOwnNames({address:address3,
+label:label3},text4){return withoutNames(text4,[...namesIn(address3),...label3===void 0?[]:[label3]])}function foldCount({
+change:change2,changes}){return`${changes.length.toLocaleString("en")} ${kindOf(change2.kind).noun}s`}function foldedNames({
+changes},all,format){if(all)return changes.map(format.name).join(", ");const labels=changes.flatMap(({label:label3})=>label3??
+[]);const isUnique=new Set(labels).size===changes.length;let width=0;const shown=changes.flatMap(({address:address3,label:label3=address3})=>{
+const name3=format.text(isUnique?label3:address3);width+=displayWidth(name3)+2;return width<=namesWidth?[name3]:[]});const more=changes.
+length-shown.length;const rest=`${more.toLocaleString("en")} more; ${format.json} lists all of them`;return`${shown.join(
+", ")}${more>0?` and ${rest}`:""}`}function foldPlace({changes}){const places=changes.flatMap(declaredPlaces);const[first]=places;
+if(first===void 0)return null;if(changes.length===1)return placeList(places);const files=[...new Set(places.map(({file:file2})=>quoteIfNeeded(
 file2)))];return firstFew(files)}var namesWidth;var init_fold=__esm({"src/report/fold.ts"(){"use strict";init_escape();init_words();
 init_kinds();init_group_equal();init_review();init_values2();init_words2();namesWidth=150}});function labelSuffix({label:label3}){return label3===void 0?"":` (${quoteIfNeeded(label3)})`}function nameOf(named){return`${quoteIfNeeded(
 named.address)}${labelSuffix(named)}`}function labelOf({kind,address:address3},identity,ownName,names3){const label3=ownName??
@@ -10007,10 +10016,16 @@ started.add(section);shown.set(entry,form);return true};const extend2=(forms,ran
 for(const section of sections2){for(const entry of section.entries){if(entry.rank!==rank2)continue;if(forms.includes(2)&&
 left<minDetailLength)return;forms.some(form=>form<entry.forms.length&&show(section,entry,form,reserve))}}}};extend2([0],
 [0]);extend2([1],[0]);extend2([0],[1,2]);extend2([0],["warnings"],left/2);extend2([1],[1,2]);extend2([0],["warnings"]);extend2(
-[3,2],[0,1,2]);extend2([3,2,1],[3]);return shown}function isShownWhole(entry,shown){return shown.get(entry)===entry.forms.
-length-1}function sectionTexts(sections2,shown){return sections2.flatMap(section=>{const texts3=section.entries.flatMap(
-entry=>entry.forms[shown.get(entry)??-1]?.()??[]);if(texts3.length===0)return[];const missing2=objectsOf(section.entries.
-filter(entry=>!shown.has(entry)));return[`${headingOf(section)}${texts3.join("")}${missing2>0?`
+[3,2],[0,1,2]);extend2([3,2,1],[3]);return shown}function divideEntries(sections2,room){let divided=sections2;for(const entry of sections2.
+flatMap(({entries})=>entries)){const{divide,objects:objects3}=entry;const shown=chooseForms(divided,room);if(divide===void 0||
+(shown.get(entry)??0)>0)continue;const whole=[...shown.keys()].filter(one=>one.rank===0&&isShownWhole(one,shown));const divideAt=count4=>{
+const parts=divide(count4);const replaced=divided.map(({title,entries})=>({title,entries:entries.flatMap(one=>one===entry?
+parts:[one])}));const forms=chooseForms(replaced,room);return{replaced,fits:[...whole,parts[0]].every(one=>isShownWhole(
+one,forms))}};let[fitting,tooMany]=[0,objects3];while(tooMany-fitting>1){const middle=Math.floor((fitting+tooMany)/2);if(divideAt(
+middle).fits)fitting=middle;else tooMany=middle}if(fitting>0)divided=divideAt(fitting).replaced}return divided}function isShownWhole(entry,shown){
+return shown.get(entry)===entry.forms.length-1}function sectionTexts(sections2,shown){return sections2.flatMap(section=>{
+const texts3=section.entries.flatMap(entry=>entry.forms[shown.get(entry)??-1]?.()??[]);if(texts3.length===0)return[];const missing2=objectsOf(
+section.entries.filter(entry=>!shown.has(entry)));return[`${headingOf(section)}${texts3.join("")}${missing2>0?`
 \u2026 and ${missing2} more
 `:""}`]})}function headingOf({title,entries}){return`### ${title} (${objectsOf(entries)})
 
@@ -10080,9 +10095,10 @@ ${intro}
 `}`;const head=headText(plan,warnings.length,only);const foot=footText(plan);const room=budget-[title,head,foot].join("\n").
 length-1;const forms=chooseForms(sections2,room);const entries=sections2.flatMap(section=>section.entries);const isShort=!entries.
 every(entry=>isShownWhole(entry,forms));const allForms=new Map(entries.map(entry=>[entry,entry.forms.length-1]));const longestNotice=notice(
-entries,allForms,budget);const shown=isShort?chooseForms(sections2,room-longestNotice.length-1):forms;const parts=[title,
-isShort?notice(entries,shown,budget):"",head,...sectionTexts(sections2,shown),foot];const text4=parts.filter(part=>part!==
-"").join("\n");const titleOnly=`${title}
+entries,allForms,budget);const shortRoom=room-longestNotice.length-1;const shownSections=isShort?divideEntries(sections2,
+shortRoom):sections2;const shown=isShort?chooseForms(shownSections,shortRoom):forms;const shownEntries=shownSections.flatMap(
+section=>section.entries);const parts=[title,isShort?notice(shownEntries,shown,budget):"",head,...sectionTexts(shownSections,
+shown),foot];const text4=parts.filter(part=>part!=="").join("\n");const titleOnly=`${title}
 The plan is longer than ${budget} characters even without details.
 `;const fits=text4.length<=budget;return{text:fits?text4:titleOnly.slice(0,Math.max(0,budget)),isWhole:fits&&!isShort&&!isPartial(
 plan,only)}}function isPartial({partial:partial2},only){return partial2===true||only!==void 0}function headText(plan,warnings,only){
@@ -10110,17 +10126,20 @@ const{change:change2,changes}=fold2;const line=lazy(()=>`- ${changeLine(fold2,fo
 ${text4}
 </details>
 
-`;const detailForms=[()=>withDetails(details().short),()=>withDetails(details().full)];return{rank:rank2,objects:changes.
-length,differences:changes.length*Math.max(1,change2.fields.length),forms:[()=>`- ${changeName(fold2)}
-`,line,...hasDetails(change2,debug)?detailForms:[]]}}function notice(entries,shown,budget){const count4=counted=>counted.
-reduce((sum,{differences:differences2})=>sum+differences2,0);const countText=(isWarning,noun)=>{const all=entries.filter(
-({rank:rank2})=>rank2==="warnings"===isWarning);const whole=all.filter(entry=>isShownWhole(entry,shown));return all.length===
-0?[]:[`${count4(whole)} of ${plural(count4(all),noun)}`]};const counts2=[...countText(false,"difference"),...countText(true,
-"warning")].join(" and ");return[`> **${counts2} are shown**, since there is room for ${budget.toLocaleString("en")} cha\
-racters. This carries no approval.`,"> To see all of them, run `idops plan`, or `idops plan --format html=plan.html` for\
- a page.",""].join("\n")}var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_shard();init_values();init_plan();
-init_fold();init_markdown_budget();init_markdown_details();init_markdown_escape();init_markdown_lines();init_review();init_warnings();
-init_words2()}});function parseUrl(text4,base){try{return new URL(text4,base)}catch{return void 0}}var init_parse_url=__esm({"src/base/pa\
+`;const detailForms=[()=>withDetails(details().short),()=>withDetails(details().full)];const name3=()=>`- ${changeName(fold2)}\
+
+`;const forms=[name3,line,...hasDetails(change2,debug)?detailForms:[]];const part=(start,end)=>changeEntry(foldPart(fold2,
+start,end),rank2,debug,forge);const divide=count4=>{const first=part(0,count4);return[{...first,forms:[...first.forms.slice(
+0,1),...first.forms.slice(-1)]},part(count4)]};return{rank:rank2,objects:changes.length,differences:changes.length*Math.
+max(1,change2.fields.length),forms,...isHighRisk(change2)&&changes.length>1?{divide}:{}}}function notice(entries,shown,budget){
+const count4=counted=>counted.reduce((sum,{differences:differences2})=>sum+differences2,0);const countText=(isWarning,noun)=>{
+const all=entries.filter(({rank:rank2})=>rank2==="warnings"===isWarning);const whole=all.filter(entry=>isShownWhole(entry,
+shown));return all.length===0?[]:[`${count4(whole)} of ${plural(count4(all),noun)}`]};const counts2=[...countText(false,
+"difference"),...countText(true,"warning")].join(" and ");return[`> **${counts2} are shown**, since there is room for ${budget.
+toLocaleString("en")} characters. This carries no approval.`,"> To see all of them, run `idops plan`, or `idops plan --f\
+ormat html=plan.html` for a page.",""].join("\n")}var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_shard();
+init_values();init_plan();init_fold();init_markdown_budget();init_markdown_details();init_markdown_escape();init_markdown_lines();
+init_review();init_warnings();init_words2()}});function parseUrl(text4,base){try{return new URL(text4,base)}catch{return void 0}}var init_parse_url=__esm({"src/base/pa\
 rse-url.ts"(){"use strict"}});var words3,allowedElements,removedWithContent,replacedByNote,formElements,allowedAttributes,cssProperties,imageProperties,
 valueFunctions,imageFunctions,selectorFunctions,embeddedPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use str\
 ict";init_words();words3=text4=>new Set(splitWords(text4));allowedElements=words3(`
@@ -10303,8 +10322,8 @@ tokens.slice(start,at2),pictures);if(text4!==void 0)written.push(text4);start=at
 void 0)open6+=1;else if(closers.has(type))open6=Math.max(0,open6-1)}return written.join("; ")}function declaration(tokens,pictures){
 const all=tokens.filter(([type])=>type!==u.Comment);const filled=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).
 slice(0,2);const[first,colon]=filled.map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;
-const rest=all.slice((filled[1]??0)+1);const name3=first[4].value.toLowerCase();const plain2=name3.replace(/^-(?:webkit|moz|ms|o)-/,
-"");if(!cssProperties.has(plain2))return void 0;const mayBePicture=imageProperties.has(plain2);const allowed=address3=>{
+const rest=all.slice((filled[1]??0)+1);const name3=first[4].value.toLowerCase();const plain3=name3.replace(/^-(?:webkit|moz|ms|o)-/,
+"");if(!cssProperties.has(plain3))return void 0;const mayBePicture=imageProperties.has(plain3);const allowed=address3=>{
 const picture2=pictures(address3);return mayBePicture?picture2:void 0};const written=value3(rest,allowed)?.trim();return written===
 void 0||written===""?void 0:`${name3}: ${written}`}function value3(tokens,pictures){let written="";let open6=0;for(let at2=0;at2<
 tokens.length;at2+=1){const token2=tokens[at2];if(token2===void 0)break;switch(token2[0]){case u.Function:{const name3=token2[4].
@@ -12645,11 +12664,11 @@ function failureLines(result,{paint}){const mark={failed:"\u2717",not_converged:
 \u2713"}[result.status];const status=result.status==="unknown"?"outcome unknown":statusWords(result.status);const tint=result.
 status==="skipped"?paint.dim:result.status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)}\
  ${nameOf(result)} ${tint(status)}${attemptsText(result)}`,...result.error===null?[]:wrap("    error: ",result.error),...unverifiedLines(
-result)]}function equalResultLines(first,others,pen){const all=[first,...others];const addresses4=all.map(({address:address3})=>address3);
+result)]}function equalResultLines(first,others,pen){const all=[first,...others];const addresses3=all.map(({address:address3})=>address3);
 if(first.status==="skipped"){const text4=`- ${all.length} ${escapeText(commonMessage(first,first.error??"not sent"))}`;return[
-pen.paint.dim(text4),...wrap("    ",firstFew(addresses4))]}const values=all.some(({ownValues})=>ownValues!==void 0)?", e\
+pen.paint.dim(text4),...wrap("    ",firstFew(addresses3))]}const values=all.some(({ownValues})=>ownValues!==void 0)?", e\
 ach with its own values":"";return[...failureLines(first,pen),...wrap(`    ${others.length} more like this${values}: `,firstFew(
-addresses4.slice(1)))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],
+addresses3.slice(1)))]}function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],
 ...attempts>1?[plural(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}var pastTense;var init_result_text=__esm(
 {"src/report/result-text.ts"(){"use strict";init_result();init_escape();init_shard();init_words();init_group_equal();init_names2();
 init_text();init_words2();pastTense={create:"created",update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"\
@@ -12884,7 +12903,7 @@ null?[]:[`${kindOf(record2.kind).regeneration?.counter??""} ${generation}`],...u
 regenerationRun)} is unknown`]]}function recordedLines({fields:fields4,left},options){return[...fieldLines2(fields4,options),
 ...left===null?[]:[left.run===null?"    as the server showed it:":`    as run ${quoteIfNeeded(left.run)} left it:`,...fieldLines2(
 left.fields,options).map(line=>`  ${line}`)]]}function fieldLines2(fields4,{debug}){return Object.entries(fields4).map(([
-name3,value4])=>{const text4=inline(value4);return`    ${quoteIfNeeded(name3)}: ${debug?text4:textOf2(shorten2([plain(text4)]))}`})}
+name3,value4])=>{const text4=inline(value4);return`    ${quoteIfNeeded(name3)}: ${debug?text4:textOf2(shorten2([plain2(text4)]))}`})}
 function stateJson(state2){if(state2===void 0){const none={state:null,server:null,lineage:null,serial:0,last_run:null,open_run:null};
 return{format_version:1,...none,records:[]}}return{format_version:1,state:state2.place,server:state2.server,lineage:state2.
 lineage,serial:state2.serial,last_run:state2.lastRun,open_run:state2.openRun,records:state2.records.map(record2=>({address:record2.
@@ -13155,7 +13174,7 @@ const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>0?[`only
 [],...onlyHtml.length>0?[`only the html body has ${placeholderList(onlyHtml)}`]:[]];if(parts.length===0)return[];const at2=mergePlaces(
 [{txt:placesOf3(onlyTxt),html:placesOf3(onlyHtml)}]);return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,
 at:at2}]}function insecureText(body2){const found=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found.length===0)return[];
-const addresses4=new Set(found.map(([address3])=>address3));const message=`the txt body leads to ${firstFew([...addresses4].
+const addresses3=new Set(found.map(([address3])=>address3));const message=`the txt body leads to ${firstFew([...addresses3].
 map(shorten),5)} without https`;const at2=found.map(({0:address3,index})=>({start:index,end:index+address3.length}));return[
 {code:"insecure-link",message,body:"txt",at:{txt:at2}}]}function placesOf3(placeholders){return placeholders.flatMap(({at:at2})=>at2)}
 function mergePlaces(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
@@ -18552,29 +18571,29 @@ var parseAnything=document2=>({value:document2});function unknownPathRead(scope3
 /api/idops-doctor",scope:scope3}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
 null&&signs.unknownPath===status)}async function probe(reader,scope3){try{const answer=await reader.showExtra(unknownPathRead(
 scope3),{},parseAnything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof
-ServerFailure))throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")
-throw failure2;const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recogni\
-sed",profile}}}function showsSigns({signs},answer){if(signs===void 0)return false;const{has=[],lacks=[],null:nulls=[]}=signs;return has.
-every(field2=>Object.hasOwn(answer,field2))&&lacks.every(field2=>!Object.hasOwn(answer,field2))&&nulls.every(field2=>answer[field2]===
-null)}function betterProfile(used,{traits:traits5},answer){return otherProfiles(used).find(({name:name3})=>showsSigns(traits5[name3],
-answer))}function betterProfileByReset(used,{traits:traits5},{before,expected},answer){const shown=Object.entries(expected).
-flatMap(([field2,sent2])=>{const{[field2]:was}=before;const{[field2]:got}=answer;if(got===void 0)return[];return[{isKept:same(
-got,sent2),isUnchanged:was!==void 0&&same(sent2,was)}]});const isReset=shown.some(({isKept:isKept2,isUnchanged:isUnchanged2})=>isUnchanged2&&
+ServerFailure))throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost")throw failure2;const profile=profileByUnknownPath(
+status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}init_fields();function showsSigns({signs},answer){if(signs===void 0)return false;const{has=[],lacks=[],null:nulls=[]}=signs;
+return has.every(field2=>Object.hasOwn(answer,field2))&&lacks.every(field2=>!Object.hasOwn(answer,field2))&&nulls.every(
+field2=>answer[field2]===null)}function betterProfile(used,{traits:traits5},answer){return otherProfiles(used).find(({name:name3})=>showsSigns(
+traits5[name3],answer))}function betterProfileByReset(used,{traits:traits5},{before,expected},answer){const shown=Object.
+entries(expected).flatMap(([field2,sent2])=>{const{[field2]:was}=before;const{[field2]:got}=answer;if(got===void 0)return[];
+return[{isKept:same(got,sent2),isUnchanged:was!==void 0&&same(sent2,was)}]});const isReset=shown.some(({isKept:isKept2,isUnchanged:isUnchanged2})=>isUnchanged2&&
 !isKept2);const isObeyed=shown.every(({isKept:isKept2,isUnchanged:isUnchanged2})=>isUnchanged2||isKept2);if(!isReset||!isObeyed)
-return void 0;return otherProfiles(used).find(({name:name3})=>traits5[name3].signs?.resets===true)}function mayBeProtected({
-protectsObjects=[]},action2,{name:name3}){if(action2!=="update"&&action2!=="delete")return false;return protectsObjects===
-"one"||protectsObjects.some(one=>one===name3)}function mayHarm({traits:traits5}){return Object.values(traits5).some(({unsafe})=>unsafe===
-true)}init_values();init_fields();init_kinds();init_drift();init_values();init_kinds();init_plan();function orderChanges(changes){const sorted=[...changes].sort((a2,b)=>level(a2)-level(
-b)||rank(a2)-rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change2=>change2.action!==
-"blocked"&&takesOver(change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kindOf(change2.kind);if(succession===
-void 0)return change2;if(takesOver(change2)&&change2.destructions.length>0)return{...change2,destructions:[succession.describeMove(
-formerHolders(change2,sorted))]};if(!givesUp(change2)||succeeded.has(change2.kind))return change2;return blockedFor(change2,
-succession.withoutSuccessor)})}function formerHolders(change2,changes){const{kind,apply}=change2;const{succession}=kindOf(
-kind);if(succession===void 0)return void 0;const known=succession.holders(apply.before);if(known!==void 0)return known.filter(
-id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown=changes.filter(other=>other!==change2&&other.kind===kind&&
-other.apply.before[succession.field]===true);return shown.length===0?void 0:shown.map(({address:address3})=>address3)}function level({
-kind,action:action2}){const index=kinds.findIndex(({name:name3})=>name3===kind);if(action2==="regenerate")return 2*kinds.
-length-index;return action2==="delete"&&kindOf(kind).creation!==void 0?3*kinds.length-index:index}function stages(changes){
+return void 0;return otherProfiles(used).find(({name:name3})=>traits5[name3].signs?.resets===true)}function provesProfile({
+traits:traits5},profile){return Object.entries(traits5).some(([name3,{signs}])=>name3===profile&&signs?.losesSilently===
+true)}function mayBeProtected({protectsObjects=[]},action2,{name:name3}){if(action2!=="update"&&action2!=="delete")return false;
+return protectsObjects==="one"||protectsObjects.some(one=>one===textOf(name3))}function mayHarm({traits:traits5}){return Object.
+values(traits5).some(({unsafe})=>unsafe===true)}init_values();init_fields();init_kinds();init_drift();init_values();init_fields();init_kinds();init_plan();function orderChanges(changes){const sorted=[...changes].sort((a2,b)=>level(
+a2)-level(b)||rank(a2)-rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change2=>change2.
+action!=="blocked"&&takesOver(change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kindOf(change2.
+kind);if(succession===void 0)return change2;if(takesOver(change2)&&change2.destructions.length>0)return{...change2,destructions:[
+succession.describeMove(formerHolders(change2,sorted))]};if(!givesUp(change2)||succeeded.has(change2.kind))return change2;
+return blockedFor(change2,succession.withoutSuccessor)})}function formerHolders(change2,changes){const{kind,apply}=change2;
+const{succession}=kindOf(kind);if(succession===void 0)return void 0;const known=succession.holders(apply.before);if(known!==
+void 0)return known.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown=changes.filter(other=>other!==
+change2&&other.kind===kind&&isTrue(other.apply.before[succession.field]));return shown.length===0?void 0:shown.map(({address:address3})=>address3)}
+function level({kind,action:action2}){const index=kinds.findIndex(({name:name3})=>name3===kind);if(action2==="regenerate")
+return 2*kinds.length-index;return action2==="delete"&&kindOf(kind).creation!==void 0?3*kinds.length-index:index}function stages(changes){
 const byKey=new Map(changes.map(change2=>[change2.apply.key,change2]));const known=new Map;const step=1/(changes.length+
 1);const stage=change2=>{const before=known.get(change2);if(before!==void 0)return before;known.set(change2,level(change2));
 const awaited=(change2.awaits??[]).flatMap(key3=>byKey.get(key3)??[]);const own3=awaited.reduce((latest,one)=>Math.max(latest,
@@ -18587,9 +18606,10 @@ awaits===void 0?[]:[[change2.apply.key,change2]]));const awaitedBy=(change2,foun
 [...waiting.values()].map(change2=>[change2,awaitedBy(change2)]));const members3=change2=>[...all.get(change2)??[]].filter(
 other=>other!==change2&&all.get(other)?.has(change2));return new Map([...all].flatMap(([change2,awaited])=>awaited.has(change2)?
 [[change2,members3(change2)]]:[]))}function rank(change2){if(takesOver(change2))return-1;return givesUp(change2)?1:0}function takesOver({
-kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==void 0&&expected[succession.field]===true}function givesUp({
+kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==void 0&&isTrue(expected[succession.field])}function givesUp({
 kind,action:action2,apply:{expected,before}}){const{succession}=kindOf(kind);if(succession===void 0||action2!=="update")
-return false;const asked=expected[succession.field];return(asked===false||asked===null)&&before[succession.field]!==false}function driftSincePlan(planned,now,isSucceeded=false){if(now.action==="blocked")return[now.reason??"it is blocked now"];
+return false;const[asked,was]=[expected,before].map(({[succession.field]:one})=>one&&plain(one));return(asked===false||asked===
+null)&&was!==false}function driftSincePlan(planned,now,isSucceeded=false){if(now.action==="blocked")return[now.reason??"it is blocked now"];
 const fields4=[...planned.fields,...now.fields].filter(field2=>!isUnplanned(field2));const{preconditions:deciding=[],succession,
 fields:types3}=kindOf(planned.kind);const isTaken=path=>isSucceeded&&path===succession?.field&&givesUp(planned);const paths2=new Set(
 fields4.map(({path})=>path).filter(path=>!isTaken(path)));const changed=[...paths2].filter(path=>!isAsShown(types3[path]??
@@ -18612,13 +18632,14 @@ expected).flatMap(([field2,asked])=>compareField(kind.fields[field2]??value,fiel
 filter(({verdict})=>verdict==="different");return{different:different.map(describeDifference),values:different.map(describeValues),
 unverified:parts.filter(({verdict})=>verdict==="unknown").map(({path})=>path)}}function wrongNames({grants},expected,answer){
 if(grants===void 0)return[];const keyed=fields4=>grants(fields4,{}).map(holding=>[JSON.stringify([holding.path,holding.type,
-holding.id]),holding]);const shown=new Map(keyed(answer));return keyed(expected).flatMap(([key3,{type,id,name:name3,element}])=>{
-const shownName=shown.get(key3)?.name;if(id===void 0||name3===void 0||shownName===void 0||shownName===name3)return[];if(holdsSensitive(
-element.name??null))return[];return[`the ${type} with the id ${id} is called "${shownName}", not "${name3}"`]})}function emptiedFields(fields4,{
-before,expected},answer){return fields4.flatMap(field2=>{const got=answer[field2];if(got===void 0||field2 in expected||field2 in
-before||!isNullOrEmpty(got))return[];return[`${field2} ${stringifyJson(got)}`]})}function describeDifference(part){return`${part.
-path}: ${describeValues(part)}`}function describeValues({wanted,got}){return`asked ${shorten4(wanted,got)}, the server h\
-as ${shorten4(got??null,wanted)}`}var IDENTIFYING=["id","backend_id","identity_provider_id","type"];function otherObjectError(identity,answer,isNew=false){
+holding.id]),holding]);const shown=new Map(keyed(answer));return keyed(expected).flatMap(([key3,{type,id,name:name3,element,
+path}])=>{const shownName=shown.get(key3)?.name;if(id===void 0||name3===void 0||shownName===void 0||shownName===name3)return[];
+if(holdsSensitive(element.name??null))return[];const[field2=""]=path.split("/");return[{field:field2,sentence:`the ${type}\
+ with the id ${id} is called "${shownName}", not "${name3}"`}]})}function emptiedFields(fields4,{before,expected},answer){
+return fields4.flatMap(field2=>{const got=answer[field2];if(got===void 0||field2 in expected||field2 in before||!isNullOrEmpty(
+got))return[];return[`${field2} ${stringifyJson(got)}`]})}function describeDifference(part){return`${part.path}: ${describeValues(
+part)}`}function describeValues({wanted,got}){return`asked ${shorten4(wanted,got)}, the server has ${shorten4(got??null,
+wanted)}`}var IDENTIFYING=["id","backend_id","identity_provider_id","type"];function otherObjectError(identity,answer,isNew=false){
 const isNamed=isNew&&identity.id===void 0;const normal=text4=>isNamed?text4.toLowerCase():text4;for(const part of isNamed?
 [...IDENTIFYING,"name","username"]:IDENTIFYING){const asked=identity[part];const got=answer[part];if(asked!==void 0&&typeof got===
 "string"&&!sameIdentifier(normal(got),normal(asked))){return`the answer is about another object: ${part} is ${JSON.stringify(
@@ -18656,32 +18677,36 @@ get(part.path);const changes=first===void 0?part.type.type!=="map":first.verdict
 verdict;const absent2=shown===void 0&&part.type.type==="map"&&before!==void 0;return{part,changes,kept:shown==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function safeProgress(progress){let failed=false;const fail=()=>{failed=true};
 const attempt=callback2=>{if(failed)return;try{Promise.resolve(callback2()).catch(fail)}catch{fail()}};return{phase:(name3,total)=>attempt(
 ()=>progress.phase(name3,total)),begin:address3=>attempt(()=>progress.begin?.(address3)),retry:again=>attempt(()=>progress.
-retry?.(again)),step:done=>attempt(()=>progress.step(done)),end:how=>attempt(()=>progress.end(how))}}init_values();init_p_limit();init_concurrency();init_values();init_kinds();init_references();init_rules();init_failures();async function observe(objects3,needed2,options){
-const{profile,progress,lists:lists2={},plannedIds:plannedIds2}=options;let refused2;const context3=contextOf({...options,
-lists:lists2},name3=>{if(planned.has(name3))progress.step()});const limited=step=>read2=>context3.limit(async()=>{if(refused2!==
-void 0)throw refused2;try{const result=await read2();step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&
-failure2.kind==="unauthorized")refused2=failure2;throw failure2}});const live=new Map;const isThere=object3=>{const part=plannedIds2===
-void 0?void 0:partOfNewObject(object3,plannedIds2);if(part!==void 0)live.set(object3,part);return part===void 0};const asked=kinds.
-flatMap(kind=>{const own3=kind.readable(profile)?objects3.filter(object3=>object3.kind===kind.name&&isThere(object3)):[];
-return own3.length>0?[{kind,own:own3}]:[]});const wanted=new Set(needed2);const shared=listNames.filter(name3=>wanted.has(
-name3)&&listScope(name3,profile)!==void 0);const planned=new Set([...shared,...asked.flatMap(({kind:{listedIn="own"}})=>listedIn===
-"own"?[]:listedIn)]);const steps=asked.reduce((sum,{kind:{listedIn},own:own3})=>sum+(listedIn===void 0?own3.length:listedIn===
-"own"?1:0),0)+[...planned].filter(name3=>lists2[name3]===void 0).length;if(steps>0)progress.phase("Observing",steps);try{
-await allSettled([...asked.map(async({kind,own:own3})=>{const step=kind.listedIn===void 0?()=>progress.step():()=>{};const observed=await kind.
-observe(own3,{...context3,limit:limited(step)});if(kind.listedIn==="own")progress.step();for(const[object3,shown]of observed)
-live.set(object3,{...shown,...answerFields(kind,shown.fields,profile)})}),...shared.map(name3=>context3.list(name3))])}catch(failure2){
-if(steps>0)progress.end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await awaitLists(lists2)}}
-function contextOf(options,onRead){const{profile,concurrency,signal,lists:lists2={},oneByOne=false}=options;const{reader,
-check:check2}=abortable(options.reader,signal);const limit2=pLimit(concurrency);const context3={reader,profile,oneByOne,
-hasList:name3=>lists2[name3]!==void 0,list:name3=>readListOnce(lists2,name3,{reader,profile},()=>onRead?.(name3)),limit:read2=>limit2(
-async()=>{check2();return await read2()})};return context3}function partOfNewObject({kind:name3,identity},newIds){const{
-parentId="backend",creation}=kindOf(name3);if(!newIds.has(identity[parentId]??""))return void 0;if(creation===void 0)return{
-exists:true,identity,fields:{id:null}};return{exists:false,identity,fields:{},missing:true}}function listsFor(declared,profile){
-return declared.flatMap(document2=>kindOf(document2.kind).referenceLists?.(document2,profile)??[])}function listsOfNames2(documents,targets,profile){
-const named=documents.flatMap(({kind,identity,selector})=>{const{byName:byName2,bulk}=kindOf(kind);if(selector!==void 0)
-return bulk?.lists(selector)??[];return byName2!==void 0&&identity[byName2.id]===void 0?byName2.lists(identity):[]});const targeted=kinds.
-flatMap(({name:name3,byName:byName2})=>targets.some(target=>target.startsWith(`${name3}/`)&&!byId.test(target))?byName2?.
-lists({})??[]:[]);return[...new Set([...named,...targeted])].filter(name3=>listScope(name3,profile)!==void 0)}var byId=/^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i;
+retry?.(again)),step:done=>attempt(()=>progress.step(done)),end:how=>attempt(()=>progress.end(how))}}init_values();init_p_limit();init_concurrency();init_values();init_fields();init_kinds();init_references();init_rules();init_failures();
+async function observe(objects3,needed2,options){const{profile,progress,lists:lists2={},plannedIds:plannedIds2}=options;
+let refused2;const context3=contextOf({...options,lists:lists2},name3=>{if(planned.has(name3))progress.step()});const limited=step=>read2=>context3.
+limit(async()=>{if(refused2!==void 0)throw refused2;try{const result=await read2();step();return result}catch(failure2){
+if(failure2 instanceof ServerFailure&&failure2.kind==="unauthorized")refused2=failure2;throw failure2}});const live=new Map;
+const isThere=object3=>{const part=plannedIds2===void 0?void 0:partOfNewObject(object3,plannedIds2);if(part!==void 0)live.
+set(object3,part);return part===void 0};const asked=kinds.flatMap(kind=>{const own3=kind.readable(profile)?objects3.filter(
+object3=>object3.kind===kind.name&&isThere(object3)):[];return own3.length>0?[{kind,own:own3}]:[]});const wanted=new Set(
+needed2);const shared=listNames.filter(name3=>wanted.has(name3)&&listScope(name3,profile)!==void 0);const planned=new Set(
+[...shared,...asked.flatMap(({kind:{listedIn="own"}})=>listedIn==="own"?[]:listedIn)]);const steps=asked.reduce((sum,{kind:{
+listedIn},own:own3})=>sum+(listedIn===void 0?own3.length:listedIn==="own"?1:0),0)+[...planned].filter(name3=>lists2[name3]===
+void 0).length;if(steps>0)progress.phase("Observing",steps);try{await allSettled([...asked.map(async({kind,own:own3})=>{
+const step=kind.listedIn===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own3,{...context3,limit:limited(
+step)});if(kind.listedIn==="own")progress.step();for(const[object3,shown]of observed)live.set(object3,{...shown,...answerFields(
+kind,shown.fields,profile)})}),...shared.map(name3=>context3.list(name3))])}catch(failure2){if(steps>0)progress.end("fai\
+led");throw failure2}if(steps>0)progress.end();return{live,references:await awaitLists(lists2)}}function contextOf(options,onRead){
+const{profile,concurrency,signal,lists:lists2={},oneByOne=false}=options;const{reader,check:check2}=abortable(options.reader,
+signal);const limit2=pLimit(concurrency);const context3={reader,profile,oneByOne,hasList:name3=>lists2[name3]!==void 0,list:name3=>readListOnce(
+lists2,name3,{reader,profile},()=>onRead?.(name3)),limit:read2=>limit2(async()=>{check2();return await read2()})};return context3}
+function partOfNewObject({kind:name3,identity},newIds){const{parentId="backend",creation}=kindOf(name3);if(!newIds.has(identity[parentId]??
+""))return void 0;if(creation===void 0)return{exists:true,identity,fields:{id:null}};return{exists:false,identity,fields:{},
+missing:true}}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(document2.kind).referenceLists?.(
+document2,profile)??[])}function listsOfNames2(documents,targets,profile){const named=documents.flatMap(({kind,identity,
+selector})=>{const{byName:byName2,bulk}=kindOf(kind);if(selector!==void 0)return bulk?.lists(selector)??[];return byName2!==
+void 0&&identity[byName2.id]===void 0?byName2.lists(identity):[]});const targeted=kinds.flatMap(({name:name3,byName:byName2})=>targets.
+some(target=>target.startsWith(`${name3}/`)&&!byId.test(target))?byName2?.lists({})??[]:[]);return[...new Set([...named,
+...targeted])].filter(name3=>listScope(name3,profile)!==void 0)}function listsOfWholeSets(documents,profile){if(!documents.
+some(({selector})=>selector!==void 0))return[];return documents.flatMap(({kind,fields:fields4})=>Object.entries(kindOf(kind).
+setLists??{}).flatMap(([field2,list])=>{const{whole}=setParts(fields4[field2]??null);return Array.isArray(whole)&&whole.
+length>0&&listScope(list,profile)!==void 0?[list]:[]}))}var byId=/^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i;
 function scopesOf(declared,profile){const own3=declared.map(({kind})=>kindOf(kind).scope);const lists2=[...listsFor(declared,
 profile),...listsOfNames2(declared,[],profile)];return[...new Set(withListScopes(own3,lists2,profile))].sort()}function abortable(reader,signal){
 const stop=lazy(()=>interrupted("nothing more was asked"));const check2=()=>{if(signal?.aborted)throw stop()};const checked2=async(isWanted,ask)=>{
@@ -18740,26 +18765,26 @@ const{regeneration:regeneration2}=this.#kind;const isRegenerated=change2.action=
 unverified}=change2.action==="update"||change2.action==="create"?verify(this.#kind,change2.apply.expected,data2):{different:[],
 values:[],unverified:isRegenerated&&typeof now!=="string"?[regeneration2.field]:[]};const keptValue=`the server answered\
  ${status} and kept another value: ${different.join("; ")}`;const errors=[...different.length>0?[keptValue]:[],...listRead(
-"scopes",this.#options.profile)===void 0?wrongNames(this.#kind,change2.apply.expected,data2):[],...this.#otherProfileErrors(
-change2,data2)];const hasErrors=errors.length>0;return{status:hasErrors?"not_converged":"applied",httpStatus:status,attempts,
-ambiguous:false,after:data2,unverified,error:hasErrors?errors.join("; "):null,ownValues:values,notes:isRegenerated&&typeof before===
-"string"&&before===now?[regeneration2.unchangedMessage(before)]:[]}}#otherProfileErrors(change2,answer){const{profile}=this.#options;
-if(change2.action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;const better=betterProfile(
-profile,kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)return[];this.#betterProfile??=
-better;const unsent=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.hasOwn(expected,field2)&&field2 in
-kind.fields));const{different}=verify(kind,unsent,answer);const{signs,resetUnlessSent=[]}=kind.traits[better.name];const losesSilently=signs?.
-losesSilently===true;const hasDifference=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!hasDifference)
-return[];const empty2=emptiedFields(resetUnlessSent,change2.apply,answer);return[...different.map(what=>`${what}, althou\
-gh it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}, which were not sent: any earlier v\
-alues are lost, and idops does not know them`],adviceFor(better)]}async#repair(change2,open6,judgement,live){const{replan}=this.#options;
-const names3=describeLoss(judgement.lost);let current={judgement,live};let{attempts}=open6;let sent2=change2;for(const aim of open6.
-refused?["before"]:["asked","before"]){const restore=observedLoss("",current.judgement.lost,current.live.fields);const repair=replan.
-repair(change2,restore,current.live,aim);if(repair===void 0)continue;sent2=repair;const sentRepair=await this.#send(repair);
-const answered="data"in sentRepair&&otherObjectError(change2.apply.identity,sentRepair.data)===void 0;attempts+=attemptsOf(
-sentRepair);const now=answered?{exists:true,identity:current.live.identity,fields:sentRepair.data}:await readBackOne(this.#kind,
-{change:repair,failure:"open"in sentRepair?sentRepair.open:open6},this.#options);const repairedJudgement=judge(this.#kind,
-{...intentOf(change2),expected:repair.apply.expected,byMember:void 0},now);const total2={...open6,attempts};if(now===void 0)
-return this.#result(openOutcome(this.#kind,change2,total2,repairedJudgement,now),repair);if(repairedJudgement.verdict===
+"scopes",this.#options.profile)===void 0?wrongNames(this.#kind,change2.apply.expected,data2).map(({sentence:sentence3})=>sentence3):
+[],...this.#otherProfileErrors(change2,data2)];const hasErrors=errors.length>0;return{status:hasErrors?"not_converged":"\
+applied",httpStatus:status,attempts,ambiguous:false,after:data2,unverified,error:hasErrors?errors.join("; "):null,ownValues:values,
+notes:isRegenerated&&typeof before==="string"&&before===now?[regeneration2.unchangedMessage(before)]:[]}}#otherProfileErrors(change2,answer){
+const{profile}=this.#options;if(change2.action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;
+const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)
+return[];this.#betterProfile??=better;const unsent=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.
+hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent,answer);const{signs,resetUnlessSent=[]}=kind.
+traits[better.name];const losesSilently=signs?.losesSilently===true;const hasDifference=verify(kind,expected,answer).different.
+length>0;if(!losesSilently&&!hasDifference)return[];const empty2=emptiedFields(resetUnlessSent,change2.apply,answer);return[
+...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}\
+, which were not sent: any earlier values are lost, and idops does not know them`],adviceFor(better)]}async#repair(change2,open6,judgement,live){
+const{replan}=this.#options;const names3=describeLoss(judgement.lost);let current={judgement,live};let{attempts}=open6;let sent2=change2;
+for(const aim of open6.refused?["before"]:["asked","before"]){const restore=observedLoss("",current.judgement.lost,current.
+live.fields);const repair=replan.repair(change2,restore,current.live,aim);if(repair===void 0)continue;sent2=repair;const sentRepair=await this.#send(
+repair);const answered="data"in sentRepair&&otherObjectError(change2.apply.identity,sentRepair.data)===void 0;attempts+=
+attemptsOf(sentRepair);const now=answered?{exists:true,identity:current.live.identity,fields:sentRepair.data}:await readBackOne(
+this.#kind,{change:repair,failure:"open"in sentRepair?sentRepair.open:open6},this.#options);const repairedJudgement=judge(
+this.#kind,{...intentOf(change2),expected:repair.apply.expected,byMember:void 0},now);const total2={...open6,attempts};if(now===
+void 0)return this.#result(openOutcome(this.#kind,change2,total2,repairedJudgement,now),repair);if(repairedJudgement.verdict===
 "done")return this.#result(repairedOutcome(aim,total2,names3,now.fields),repair);current={judgement:{...judge(this.#kind,
 intentOf(change2),now),lost:repairedJudgement.lost},live:now};if(Object.keys(current.judgement.lost).length===0)break}const total={
 ...open6,attempts};return this.#result(openOutcome(this.#kind,change2,total,current.judgement,current.live),sent2)}};function attemptsOf(sent2){
@@ -18839,7 +18864,7 @@ add(change2)}withIds(change2){return this.#ids.size===0?change2:this.#withIds(ch
 value4))return value4;return Object.fromEntries(Object.entries(value4).map(([key3,one])=>[this.#ids.get(key3)??key3,this.#withIds(
 one)]))}#textWithIds(text4){const replacement=this.#ids.get(text4);if(replacement!==void 0||!text4.includes("/"))return replacement??
 text4;return text4.split("/").map(part=>this.#ids.get(part)??part).join("/")}};var OBSERVATION_LIFETIME=3e4;var MAX_ROUNDS2=5;async function execute(plan,options){return await new Execution(options).
-run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#appliedKeys=new Set;#forbiddenScopes=new Map;#refusedObjects=new Map;#stoppedKinds=new Map;#stopReason;#created=new CreatedIds(
+run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#appliedKeys=new Set;#forbiddenScopes=new Map;#refusedObjects=new Map;#stoppedKinds=new Map;#stopReason;#probed;#created=new CreatedIds(
 []);#pendingRecords=[];#earlierAttempts=new Map;#kindsWithFailedSuccession=new Set;constructor(options){const{sending,answered,
 settled}=options.recorder;const recorder={sending:(...line)=>this.#write(sending(...line)),answered:(...line)=>this.#write(
 answered(...line)),settled:(...line)=>this.#write(settled(...line))};this.#options={...options,recorder}}async run(changes){
@@ -18880,53 +18905,54 @@ map(one=>one.open);const live=await readBackAll(kind,open6,this.#options,this.#o
 map(async({planned,attempt,open:open7})=>{const ended=await attempt.conclude(open7,live.get(open7));if(ended!==EXPIRED)await this.#finish(
 kind,planned,ended)}))}async#checkProfile(kind,{address:address3},{betterProfile:betterProfile2,suspectedProfile,outcome:outcome2}){
 const otherProfile=betterProfile2??suspectedProfile;if(otherProfile===void 0)return outcome2;const stopped=this.#stoppedKinds.
-has(kind.name);let isCertain=betterProfile2!==void 0;if(!isCertain&&!stopped){const probeResult=await this.#options.recognise(
-kind.scope).catch(()=>void 0);if(probeResult?.kind==="plain")return outcome2;isCertain=probeResult?.kind==="recognised"}
-const losesFields=kind.traits[otherProfile.name].unsafe===true;if(losesFields&&!stopped&&(isCertain||(outcome2.httpStatus??
-0)>=500)){this.#stoppedKinds.set(kind.name,`not sent: the response for ${address3} looks like a server of the profile ${otherProfile.
-name}; its error says what to do`)}const outcomeWithProfile=losesFields&&isCertain?{...outcome2,otherProfile:otherProfile.
-name}:outcome2;return betterProfile2===void 0?withAdvice(outcomeWithProfile,adviceFor(otherProfile)):outcomeWithProfile}#attempt(kind){
-return new Attempt(kind,{...this.#options,onFailure:(failure2,{apply},isProtected)=>{if(!isProtected||this.#isSecondOfOne(
-kind,apply.key))this.#noteFailure(failure2)},onWithheld:cause=>{this.#stopReason??=hasProblem(cause,"locked")?LOCK_LOST:
-"not sent: the lock of the state could not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#refresh(planned,since){
-const{replan}=this.#options;if(planned.requests.length===0)return planned;const[first]=planned.apply.ends??[];if(first!==
-void 0&&this.#untilEnd(planned)<=0)return`not sent, stale: the access to "${first.name}" ended at ${first.at}; plan agai\
-n and review it`;const isAsRead=replan.observedAt>=since&&planned.awaits===void 0;if(isAsRead&&!replan.carries(planned))
-return planned;let change2;try{change2=await replan.again(planned,since)}catch(failure2){const failures2=failuresIn(failure2);
-const isExpected=one=>one instanceof ServerFailure||one instanceof ProblemsError;if(!failures2.every(isExpected))throw failure2;
-for(const one of failures2)if(one instanceof ServerFailure)this.#noteFailure(one);const why=failures2.map(({message})=>message).
-join("; ");return`not sent: the present state could not be read: ${why}`}if(change2===void 0)return planned;const[asPlanned,
-current]=[this.#created.withIds(planned),this.#created.withIds(change2)];const successionDone=[...this.#outcomes.keys()].
-some(done=>done.kind===planned.kind&&takesOver(done));const drift=driftSincePlan(asPlanned,current,successionDone);if(drift.
-length>0)return`not sent, stale: it was changed on the server since the plan was made (${drift.join(", ")}); plan again \
-and review it`;const extraRequests=current.requests.filter(({operation,params})=>!asPlanned.requests.some(named=>named.operation===
-operation&&operationPath(operation,named.params)===operationPath(operation,params)));if(extraRequests.length>0){const names3=extraRequests.
-map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: the present state needs a request tha\
-t the plan does not have (${names3}); plan again and review it`}const{managed:managed2,before}=planned.apply;const field2=givesUp(
-planned)?kindOf(planned.kind).succession?.field:void 0;const formerValue=field2===void 0||before[field2]===void 0?{}:{[field2]:before[field2]};
-return{...change2,apply:{...change2.apply,managed:managed2,before:{...change2.apply.before,...formerValue}}}}#untilEnd({
-apply:{ends:[first]=[]}}){if(first===void 0||this.#options.asOf!==void 0)return Number.POSITIVE_INFINITY;return Date.parse(
-first.at)-Date.now()}#skip(change2,reason){this.#outcomes.set(change2,skippedOutcome(reason));this.#options.progress.step(
-{address:change2.address,status:"skipped",error:reason});return void 0}#reasonToSkip(change2){if(this.#stopReason!==void 0)
-return this.#stopReason;const harm=this.#stoppedKinds.get(change2.kind);if(harm!==void 0)return harm;if(this.#options.signal.
-aborted)return"interrupted before it was sent";for(const{operation}of change2.requests){const forbidden=this.#forbiddenScopes.
-get(operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#kindsWithFailedSuccession.has(change2.kind)&&
-givesUp(change2))return kindOf(change2.kind).succession?.successorFailed;const key3=change2.awaits?.find(one=>!this.#appliedKeys.
-has(one));if(key3===void 0)return void 0;const awaited=[...this.#outcomes.keys()].find(({apply})=>apply.key===key3);const{
-address:address3=key3}=awaited??{};return awaited!==void 0&&kindOf(awaited.kind).access!==void 0?`not sent: ${address3} \
-was not granted what this change removes, which would violate safety.keep`:`not sent: ${address3} must be changed first,\
- and it was not`}#noteFailure(failure2){if(failure2.kind==="unauthorized")this.#stopReason="not sent: the credentials we\
-re refused (401)";if(failure2.kind!=="forbidden")return;this.#forbiddenScopes.set(failure2.scope,`not sent: the credenti\
-als lack the scope ${failure2.scope} (403)`)}#isSecondOfOne({name:name3,traits:traits5},key3){const first=this.#refusedObjects.
-get(name3)??key3;this.#refusedObjects.set(name3,first);return traits5[this.#options.profile.name].protectsObjects==="one"&&
-first!==key3}#settle(planned,sent2,outcome2){this.#created.end(planned,outcome2);if(takesOver(planned)&&outcome2.status!==
-"applied")this.#kindsWithFailedSuccession.add(planned.kind);this.#outcomes.set(planned,outcome2);if(outcome2.status==="a\
-pplied")this.#appliedKeys.add(planned.apply.key);const recording=this.#record(planned,sent2,outcome2);recording.catch(()=>{});
-this.#pendingRecords.push(recording);return void 0}async#record({address:address3},sent2,outcome2){await this.#options.recorder.
-settled(sent2,outcome2);const{status,error:error3,ownValues=[]}=outcome2;this.#options.progress.step({address:address3,status,
-error:error3,ownValues})}async#write(written){try{await written}catch(failure2){this.#stopReason??=hasProblem(failure2,"\
-locked")?LOCK_LOST:"not sent: the journal could not be written";throw failure2}}};var RUN_ENDED_EARLY="not sent: the run\
- ended early";var LOCK_LOST="not sent: the lock of the state was lost";init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
+has(kind.name);const isProven=betterProfile2!==void 0&&provesProfile(kind,betterProfile2.name);const probed=isProven||stopped?
+void 0:await this.#probe(kind);if(probed==="plain")return outcome2;const isCertain=betterProfile2!==void 0||probed==="re\
+cognised";const losesFields=kind.traits[otherProfile.name].unsafe===true;if(losesFields&&!stopped&&(isCertain||(outcome2.
+httpStatus??0)>=500)){this.#stoppedKinds.set(kind.name,`not sent: the response for ${address3} looks like a server of th\
+e profile ${otherProfile.name}; its error says what to do`)}const outcomeWithProfile=losesFields&&isCertain?{...outcome2,
+otherProfile:otherProfile.name}:outcome2;return betterProfile2===void 0?withAdvice(outcomeWithProfile,adviceFor(otherProfile)):
+outcomeWithProfile}async#probe({scope:scope3}){const{recognise}=this.#options;if(recognise===null)return"plain";this.#probed??=
+recognise(scope3).catch(()=>void 0);return(await this.#probed)?.kind}#attempt(kind){return new Attempt(kind,{...this.#options,
+onFailure:(failure2,{apply},isProtected)=>{if(!isProtected||this.#isSecondOfOne(kind,apply.key))this.#noteFailure(failure2)},
+onWithheld:cause=>{this.#stopReason??=hasProblem(cause,"locked")?LOCK_LOST:"not sent: the lock of the state could not be\
+ confirmed";return`not sent: ${messageOf(cause)}`}})}async#refresh(planned,since){const{replan}=this.#options;if(planned.
+requests.length===0)return planned;const[first]=planned.apply.ends??[];if(first!==void 0&&this.#untilEnd(planned)<=0)return`\
+not sent, stale: the access to "${first.name}" ended at ${first.at}; plan again and review it`;const isAsRead=replan.observedAt>=
+since&&planned.awaits===void 0;if(isAsRead&&!replan.carries(planned))return planned;let change2;try{change2=await replan.
+again(planned,since)}catch(failure2){const failures2=failuresIn(failure2);const isExpected=one=>one instanceof ServerFailure||
+one instanceof ProblemsError;if(!failures2.every(isExpected))throw failure2;for(const one of failures2)if(one instanceof
+ServerFailure)this.#noteFailure(one);const why=failures2.map(({message})=>message).join("; ");return`not sent: the prese\
+nt state could not be read: ${why}`}if(change2===void 0)return planned;const[asPlanned,current]=[this.#created.withIds(planned),
+this.#created.withIds(change2)];const successionDone=[...this.#outcomes.keys()].some(done=>done.kind===planned.kind&&takesOver(
+done));const drift=driftSincePlan(asPlanned,current,successionDone);if(drift.length>0)return`not sent, stale: it was cha\
+nged on the server since the plan was made (${drift.join(", ")}); plan again and review it`;const extraRequests=current.
+requests.filter(({operation,params})=>!asPlanned.requests.some(named=>named.operation===operation&&operationPath(operation,
+named.params)===operationPath(operation,params)));if(extraRequests.length>0){const names3=extraRequests.map(({operation})=>operations[operation].
+title).join(", ");return`not sent, stale: the present state needs a request that the plan does not have (${names3}); pla\
+n again and review it`}const{managed:managed2,before}=planned.apply;const field2=givesUp(planned)?kindOf(planned.kind).succession?.
+field:void 0;const formerValue=field2===void 0||before[field2]===void 0?{}:{[field2]:before[field2]};return{...change2,apply:{
+...change2.apply,managed:managed2,before:{...change2.apply.before,...formerValue}}}}#untilEnd({apply:{ends:[first]=[]}}){
+if(first===void 0||this.#options.asOf!==void 0)return Number.POSITIVE_INFINITY;return Date.parse(first.at)-Date.now()}#skip(change2,reason){
+this.#outcomes.set(change2,skippedOutcome(reason));this.#options.progress.step({address:change2.address,status:"skipped",
+error:reason});return void 0}#reasonToSkip(change2){if(this.#stopReason!==void 0)return this.#stopReason;const harm=this.#stoppedKinds.
+get(change2.kind);if(harm!==void 0)return harm;if(this.#options.signal.aborted)return"interrupted before it was sent";for(const{
+operation}of change2.requests){const forbidden=this.#forbiddenScopes.get(operations[operation].scope);if(forbidden!==void 0)
+return forbidden}if(this.#kindsWithFailedSuccession.has(change2.kind)&&givesUp(change2))return kindOf(change2.kind).succession?.
+successorFailed;const key3=change2.awaits?.find(one=>!this.#appliedKeys.has(one));if(key3===void 0)return void 0;const awaited=[
+...this.#outcomes.keys()].find(({apply})=>apply.key===key3);const{address:address3=key3}=awaited??{};return awaited!==void 0&&
+kindOf(awaited.kind).access!==void 0?`not sent: ${address3} was not granted what this change removes, which would violat\
+e safety.keep`:`not sent: ${address3} must be changed first, and it was not`}#noteFailure(failure2){if(failure2.kind==="\
+unauthorized")this.#stopReason="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;this.#forbiddenScopes.
+set(failure2.scope,`not sent: the credentials lack the scope ${failure2.scope} (403)`)}#isSecondOfOne({name:name3,traits:traits5},key3){
+const first=this.#refusedObjects.get(name3)??key3;this.#refusedObjects.set(name3,first);return traits5[this.#options.profile.
+name].protectsObjects==="one"&&first!==key3}#settle(planned,sent2,outcome2){this.#created.end(planned,outcome2);if(takesOver(
+planned)&&outcome2.status!=="applied")this.#kindsWithFailedSuccession.add(planned.kind);this.#outcomes.set(planned,outcome2);
+if(outcome2.status==="applied")this.#appliedKeys.add(planned.apply.key);const recording=this.#record(planned,sent2,outcome2);
+recording.catch(()=>{});this.#pendingRecords.push(recording);return void 0}async#record({address:address3},sent2,outcome2){
+await this.#options.recorder.settled(sent2,outcome2);const{status,error:error3,ownValues=[]}=outcome2;this.#options.progress.
+step({address:address3,status,error:error3,ownValues})}async#write(written){try{await written}catch(failure2){this.#stopReason??=
+hasProblem(failure2,"locked")?LOCK_LOST:"not sent: the journal could not be written";throw failure2}}};var RUN_ENDED_EARLY="\
+not sent: the run ended early";var LOCK_LOST="not sent: the lock of the state was lost";init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
 "sending"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type===
 "answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
 at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
@@ -19003,40 +19029,48 @@ The level of each check of email bodies: error, warning or off.",examples:[{"htm
 ff"}]});function levelOf({code:code2,live,fatal},settings,isNew){const level3=settings[code2]??(fatal&&isNew?"error":"wa\
 rning");return live&&level3==="error"?"warning":level3}async function bodyChecks(project,declared){const levels=project.checks();const settings={levels,profile:project.profile.
 name};if(emailsIn(declared).length===0)return settings;const{checkTemplate:checkTemplate2}=await Promise.resolve().then(()=>(init_checks3(),checks_exports3));
-return{...settings,checkTemplate:checkTemplate2}}function findingsOf(template2,email3,bodies2,checks){if(checks.checkTemplate===
-void 0)throw new Error("the checks were made for no template");const type=template2.identity[email3.type]??"";return checks.
-checkTemplate({...bodies2,mail:serverMail(checks.profile,type)})}function templateWarnings(change2,declared,checks){const{
+return{...settings,checkTemplate:checkTemplate2}}function findingsOf(template2,email3,{before,after},checks){if(checks.checkTemplate===
+void 0)throw new Error("the checks were made for no template");const mail=serverMail(checks.profile,template2.identity[email3.
+type]??"");const known=before===void 0?{}:{before:bodies(email3,before)};const found=checks.checkTemplate({...known,after:bodies(
+email3,after),mail});const shown=found.map(finding=>{const about=bodiesOf(finding.body).map(body3=>email3[body3]);const wasSecret=about.
+some(field2=>before?.[field2]instanceof Sensitive);if(!wasSecret&&!about.some(field2=>after[field2]instanceof Sensitive))
+return finding;const{at:_,...placeless}=finding;const{code:code2,body:body2}=finding;if(code2==="missing-link"||code2===
+"lost-placeholder"&&!wasSecret)return placeless;const what=body2===null?"a body":email3[body2];const message=`${what} fa\
+ils the check ${code2}; the details are hidden because it contains a secret`;return{...placeless,message}});return[...new Map(
+shown.map(finding=>[JSON.stringify(finding),finding])).values()]}function templateWarnings(change2,declared,checks){const{
 email:email3}=kindOf(change2.kind);if(email3===void 0||change2.action!=="update")return{warnings:[],errors:[]};const{before,
-expected}=change2.apply;const both={before:bodies(email3,before),after:bodies(email3,{...before,...expected})};const findings=findingsOf(
-declared,email3,both,checks);const isNew=body2=>declared.remembered!==true&&isNewBody(change2,email3[body2]);const atLevel=level3=>findings.
-filter(finding=>levelOf(finding,checks.levels,bodiesOf(finding.body).some(isNew))===level3).map(finding=>planWarning(declared,
-email3,finding));return{warnings:atLevel("warning"),errors:atLevel("error")}}function isNewBody({fields:fields4},path){const field2=fields4.
-find(one=>one.path===path);return field2!==void 0&&!(field2.drift!==void 0&&same(field2.drift.recorded,field2.after??null))}
-function planWarning(template2,email3,finding){const{code:code2,message,body:body2,at:at2}=finding;const about=bodiesOf(
-body2).filter(name3=>template2.fields[email3[name3]]!==void 0);const spotted=about.filter(name3=>at2?.[name3]!==void 0);
-if(about.length===0||finding.live)return{code:code2,message};const{places,more}=placesIn2(template2,email3,finding,spotted.
-length>0?spotted:about.slice(0,1));const all=places.map(({length:_length2,text:_text,...place2})=>place2);return{code:code2,
-message,...withoutUndefined({place:all[0],places:all.length>1?all:void 0,morePlaces:more>0?more:void 0})}}function checkDeclaredTemplates(declared,checks,recorded){
-const problems=[];for(const{template:template2,email:email3}of emailsIn(declared)){const known=recorded?.(template2);const isNew=body2=>{
-const[now,was]=[template2.fields[email3[body2]],known?.[email3[body2]]];return known!==void 0&&now!==void 0&&!(was!==void 0&&
-same(was,now))};for(const finding of findingsOf(template2,email3,{after:bodies(email3,template2.fields)},checks)){const level3=levelOf(
-finding,checks.levels,bodiesOf(finding.body).some(isNew));if(level3==="off")continue;const build2=level3==="error"?error:
-warning2;const{places,more}=placesIn2(template2,email3,finding,bodiesOf(finding.body));problems.push({...build2(finding.
-code,finding.message,places),...more>0?{morePlaces:more}:{}})}}return problems}function bodiesOf(body2){return body2===null?
-["txt","html"]:[body2]}var MAX_PLACES=50;function placesIn2(template2,email3,{at:at2},about){const found=about.map(name3=>{
-const byStart=new Map(at2?.[name3]?.map(spot=>[spot.start,spot]));return{field:email3[name3],spots:[...byStart.values()].
-sort((a2,b)=>a2.start-b.start)}});const seen=new Map;const add=(field2,spot)=>{const place2=template2.places.within(field2,
-spot);const key3=JSON.stringify([place2.file,place2.line,place2.column]);if(!seen.has(key3))seen.set(key3,place2)};for(const{
-field:field2,spots}of found)add(field2,spots[0]);const firsts=seen.size;for(const{field:field2,spots}of found)for(const spot of spots.
-slice(1,MAX_PLACES))add(field2,spot);const more=found.reduce((sum,{spots})=>sum+Math.max(0,spots.length-MAX_PLACES),0);return{
-places:[...seen.values()],more:seen.size===firsts?0:more}}function bodies({txt,html},fields4){return{txt:readable(fields4[txt]),
-html:readable(fields4[html])}}function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_values();init_desired();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_plan();init_problems();init_values();init_words();init_fields();init_kinds();init_values();init_fields();init_kinds();function placeOf2({document:document2,path}){return document2.places.of(...path)}
-function mergeDocuments(identity,documents){const[first]=documents;if(first===void 0)throw new Error("no document to mer\
-ge");const kind=kindOf(first.kind);const sources2=new Map;const contradictions4=[];const fields4={};for(const field2 of new Set(
+expected}=change2.apply;const findings=findingsOf(declared,email3,{before,after:{...before,...expected}},checks);const isNew=body2=>declared.
+remembered!==true&&isNewBody(change2,email3[body2]);const atLevel=level3=>findings.filter(finding=>levelOf(finding,checks.
+levels,bodiesOf(finding.body).some(isNew))===level3).map(finding=>planWarning(declared,email3,finding));return{warnings:atLevel(
+"warning"),errors:atLevel("error")}}function isNewBody({fields:fields4},path){const field2=fields4.find(one=>one.path===
+path);return field2!==void 0&&!(field2.drift!==void 0&&same(field2.drift.recorded,field2.after??null))}function planWarning(template2,email3,finding){
+const{code:code2,message,body:body2,at:at2}=finding;const about=bodiesOf(body2).filter(name3=>template2.fields[email3[name3]]!==
+void 0);const spotted=about.filter(name3=>at2?.[name3]!==void 0);if(about.length===0||finding.live)return{code:code2,message};
+const{places,more}=placesIn2(template2,email3,finding,spotted.length>0?spotted:about.slice(0,1));const all=places.map(({
+length:_length2,text:_text,...place2})=>place2);return{code:code2,message,...withoutUndefined({place:all[0],places:all.length>
+1?all:void 0,morePlaces:more>0?more:void 0})}}function checkDeclaredTemplates(declared,checks,recorded){const problems=[];
+for(const{template:template2,email:email3}of emailsIn(declared)){const known=recorded?.(template2);const isNew=body2=>{const[
+now,was]=[template2.fields[email3[body2]],known?.[email3[body2]]];return known!==void 0&&now!==void 0&&!(was!==void 0&&same(
+was,now))};for(const finding of findingsOf(template2,email3,{after:template2.fields},checks)){const level3=levelOf(finding,
+checks.levels,bodiesOf(finding.body).some(isNew));if(level3==="off")continue;const build2=level3==="error"?error:warning2;
+const{places,more}=placesIn2(template2,email3,finding,bodiesOf(finding.body));problems.push({...build2(finding.code,finding.
+message,places),...more>0?{morePlaces:more}:{}})}}return problems}function bodiesOf(body2){return body2===null?["txt","h\
+tml"]:[body2]}var MAX_PLACES=50;function placesIn2(template2,email3,{at:at2},about){const found=about.map(name3=>{const byStart=new Map(
+at2?.[name3]?.map(spot=>[spot.start,spot]));return{field:email3[name3],spots:[...byStart.values()].sort((a2,b)=>a2.start-
+b.start)}});const seen=new Map;const add=(field2,spot)=>{const{text:text4,...at3}=template2.places.within(field2,spot);const place2=text4===
+void 0||template2.fields[field2]instanceof Sensitive?at3:{...at3,text:text4};const key3=JSON.stringify([place2.file,place2.
+line,place2.column]);if(!seen.has(key3))seen.set(key3,place2)};for(const{field:field2,spots}of found)add(field2,spots[0]);
+const firsts=seen.size;for(const{field:field2,spots}of found)for(const spot of spots.slice(1,MAX_PLACES))add(field2,spot);
+const more=found.reduce((sum,{spots})=>sum+Math.max(0,spots.length-MAX_PLACES),0);return{places:[...seen.values()],more:seen.
+size===firsts?0:more}}function bodies({txt,html},fields4){return{txt:readable(fields4[txt]),html:readable(fields4[html])}}
+function readable(body2){const text4=body2===void 0?void 0:plain(body2);if(body2 instanceof Sensitive&&text4===UNKNOWN_TEXT)
+return void 0;return typeof text4==="string"||text4===null?text4:void 0}init_values();init_desired();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_plan();init_problems();init_values();init_words();init_fields();init_kinds();init_identifiers();init_values();init_fields();init_kinds();function placeOf2({document:document2,path}){return document2.
+places.of(...path)}function mergeDocuments(identity,documents,references){const[first]=documents;if(first===void 0)throw new Error(
+"no document to merge");const kind=kindOf(first.kind);const sources2=new Map;const contradictions4=[];const fields4={};for(const field2 of new Set(
 documents.flatMap(({fields:fields5})=>Object.keys(fields5)))){const parts=documents.flatMap(document3=>{const declared=document3.
 fields[field2];return declared===void 0?[]:[{document:document3,declared}]});const[one]=parts;if(one===void 0)continue;sources2.
 set(field2,{document:one.document,path:[field2]});fields4[field2]=parts.length===1?one.declared:mergeField(kind,field2,parts,
-sources2,contradictions4)}const conditions=documents.flatMap(document3=>document3.conditions??[]);const sourceOf2=path=>{
+sources2,contradictions4,references)}const conditions=documents.flatMap(document3=>document3.conditions??[]);const sourceOf2=path=>{
 for(let length2=path.length;length2>0;length2-=1){const source=sources2.get(path.slice(0,length2).join("\0"));if(source!==
 void 0)return{...source,path:[...source.path,...path.slice(length2)]}}return{document:first,path}};const document2={kind:first.
 kind,identity,fields:fields4,absent:first.absent,...first.creates===void 0?{}:{creates:first.creates},whole:union2(documents.
@@ -19047,25 +19081,35 @@ declared])=>{if(field2===path)return[places.of(field2)];const keys=isMap(declare
 find(one=>partPath(field2,one)===path);return key3===void 0?[]:[places.of(field2,key3)]}))}};return{document:document2,contradictions:contradictions4}}
 function documentFor(many,identity,condition){const{kind,fields:fields4,absent:absent2,whole,ignored,places}=many;const conditions=condition===
 void 0?{}:{conditions:[condition]};return{kind,identity,fields:fields4,absent:absent2,whole,ignored,...conditions,places}}
-function mergeField(kind,field2,parts,sources2,contradictions4){const{type}=kind.fields[field2]??value;const differs=(path,one,other,removed)=>{
+function mergeField(kind,field2,parts,sources2,contradictions4,references){const{type}=kind.fields[field2]??value;const differs=(path,one,other,removed)=>{
 const places=[placeOf2(one),placeOf2(other)];contradictions4.push({path,places,...removed===void 0?{}:{removed}})};if(type===
-"set")return mergeSets(field2,parts,sources2,differs);const isPartwise=(type==="map"||type==="members")&&parts.every(({declared})=>isMap(
-declared));const merged={};const seen=new Map;for(const{document:document2,declared}of parts){const own3=isPartwise&&isMap(
-declared)?Object.entries(declared):[["",declared]];for(const[key3,wanted]of own3){const path=key3===""?[field2]:[field2,
-key3];const source={document:document2,path};const before=seen.get(key3);if(before===void 0){seen.set(key3,source);sources2.
-set(path.join("\0"),source);merged[key3]=wanted}else if(!same(merged[key3]??null,wanted))differs(path.join("."),before,source)}}
-return isPartwise?merged:merged[""]??null}function mergeSets(field2,parts,sources2,differs){const merged={};let whole;for(const{
-document:document2,declared}of parts){const{whole:own3}=setParts(declared);if(own3!==void 0){const source={document:document2,
-path:[field2]};if(whole===void 0){whole={source,list:own3};merged.whole=[]}else if(!same(inOrder(whole.list),inOrder(own3)))
-differs(field2,whole.source,source);else continue}for(const{path,list}of listsOf(declared)){const[part="whole"]=path;merged[part]??=
-[];const joining=merged[part];list.forEach((element,index)=>{const source={document:document2,path:[field2,...path,index]};
-sources2.set([field2,part,joining.length].join("\0"),source);joining.push({element,source})})}}const{remove=[],...others}=merged;
-const removed=new Map(remove.map(({element,source})=>[idOrName(element),source]));const first=new Map;for(const member of Object.
-values(others).flat()){const key3=idOrName(member.element);const other=removed.get(key3);if(other!==void 0)differs(field2,
-member.source,other,key3);const before=first.get(key3);if(before===void 0)first.set(key3,member);else if(endOf(before.element)!==
-endOf(member.element))differs(`${field2}.until`,before.source,member.source)}return mapValues(merged,members3=>members3.
-map(({element})=>element))}function inOrder(set2){if(!Array.isArray(set2))return set2;return set2.map(asReference).sort(
-(a2,b)=>compareText(idOrName(a2)??"",idOrName(b)??""))}function union2(lists2){return[...new Set(lists2.flat())]}function datedDocuments(single,written){const places=new Map;const add=(owner,document2)=>{for(const[field2,declared]of Object.
+"set"){const name3=kind.setLists?.[field2];const list=references&&((name3&&references[name3])??null);const isSame=(one,other)=>isSameSet(
+one,other,list);return mergeSets(field2,parts,sources2,differs,isSame)}const isPartwise=(type==="map"||type==="members")&&
+parts.every(({declared})=>isMap(declared));const merged={};const seen=new Map;for(const{document:document2,declared}of parts){
+const own3=isPartwise&&isMap(declared)?Object.entries(declared):[["",declared]];for(const[key3,wanted]of own3){const path=key3===
+""?[field2]:[field2,key3];const source={document:document2,path};const before=seen.get(key3);if(before===void 0){seen.set(
+key3,source);sources2.set(path.join("\0"),source);merged[key3]=wanted}else if(!same(merged[key3]??null,wanted))differs(path.
+join("."),before,source)}}return isPartwise?merged:merged[""]??null}function mergeSets(field2,parts,sources2,differs,isSame){
+const merged={};let whole;for(const{document:document2,declared}of parts){const{whole:own3}=setParts(declared);if(own3!==
+void 0){const source={document:document2,path:[field2]};if(whole===void 0){whole={source,list:own3};merged.whole=[]}else if(!isSame(
+whole.list,own3))differs(field2,whole.source,source);else continue}for(const{path,list}of listsOf(declared)){const[part="\
+whole"]=path;merged[part]??=[];const joining=merged[part];list.forEach((element,index)=>{const source={document:document2,
+path:[field2,...path,index]};sources2.set([field2,part,joining.length].join("\0"),source);joining.push({element,source})})}}
+const{remove=[],...others}=merged;const removed=new Map(remove.map(({element,source})=>[idOrName(element),source]));const first=new Map;
+for(const member of Object.values(others).flat()){const key3=idOrName(member.element);const other=removed.get(key3);if(other!==
+void 0)differs(field2,member.source,other,key3);const before=first.get(key3);if(before===void 0)first.set(key3,member);else if(endOf(
+before.element)!==endOf(member.element))differs(`${field2}.until`,before.source,member.source)}return mapValues(merged,members3=>members3.
+map(({element})=>element))}function isSameSet(one,other,list){const[left,right]=[identified2(one,list),identified2(other,
+list)];const isAlike=(a2,b)=>{const mayHaveName=list===void 0&&[a2,b].every(({id})=>id!==void 0);return same(a2,b)||mayHaveName&&
+[a2,b].some(({name:name3})=>name3===void 0)&&same({...a2,name:null},{...b,name:null})};const isIn2=(set2,element)=>set2.
+some(two=>isAlike(two,element));const onlyLeft=left.filter(element=>!isIn2(right,element));const onlyRight=right.filter(
+element=>!isIn2(left,element));if(onlyLeft.length===0&&onlyRight.length===0)return true;const named=set2=>set2.filter(({
+id})=>id===void 0).length;return list===void 0&&onlyLeft.length===onlyRight.length&&named(onlyLeft)+named(onlyRight)===onlyLeft.
+length}function identified2(set2,list){const members3=Array.isArray(set2)?set2:[];return members3.map(asReference).map(element=>{
+const{id,name:name3,...rest}=element;if(typeof id==="string"){const isRight=list?.byId(id)?.name===name3;return{...rest,
+id:identifierKey(id),...name3===void 0||isRight?{}:{name:name3}}}const row=typeof name3==="string"?list?.find(name3):void 0;
+return typeof row==="object"?{...rest,id:identifierKey(String(row.id))}:element})}function union2(lists2){return[...new Set(
+lists2.flat())]}function datedDocuments(single,written){const places=new Map;const add=(owner,document2)=>{for(const[field2,declared]of Object.
 entries(document2.fields)){for(const element of membersOf(declared)){const[end,member]=[endOf(element),idOrName(element)];
 if(end!==void 0&&member!==void 0)places.set(key(field2,member,end,owner),document2)}}};for(const document2 of written)if(document2.
 selector!==void 0)add(document2.kind,document2);for(const document2 of single)add(addressOf(document2.kind,document2.identity),
@@ -19116,10 +19160,10 @@ const member=idOrName(element)?.toLowerCase();const dates=Object.entries(record2
 find(([id,{name:name3}])=>id.toLowerCase()===member||name3?.toLowerCase()===member);if(dated!==void 0)return dated[1].received?
 dated[0]:void 0;const shown=asElements(record2?.left?.fields[field2]??record2?.fields[field2]??null);const named=shown.find(
 ({name:name3})=>typeof name3==="string"&&name3.toLowerCase()===member);return record2?.given?.[field2]?.find(id=>id.toLowerCase()===
-member||id===named?.id)}function extractEnds(kind,fields4){const ends={};const plain2=mapValues(fields4,(declared,field2)=>{
+member||id===named?.id)}function extractEnds(kind,fields4){const ends={};const plain3=mapValues(fields4,(declared,field2)=>{
 if(kind.fields[field2]?.type!=="set")return declared;const dated=asElements(membersOf(declared)).flatMap(element=>{const at2=endOf(
 element);return at2===void 0?[]:[{element,at:at2}]});if(dated.length===0)return declared;ends[field2]=dated;const without=list=>Array.
-isArray(list)?list.map(withoutEnd):list;return isMap(declared)?mapValues(declared,without):without(declared)});return{fields:plain2,
+isArray(list)?list.map(withoutEnd):list;return isMap(declared)?mapValues(declared,without):without(declared)});return{fields:plain3,
 ends}}function untilChanges(declaredEnds,{until:recorded={},given={}},resolved,present,kept={}){const changes={};const ends=[];
 const undated=heldOf(kept,present);for(const[field2,declared]of Object.entries(resolved)){const{[field2]:known={}}=recorded;
 const{[field2]:held}=present;const next={};const isDated=({element})=>{const id=String(element.id);const isGiven=known[id]?.
@@ -19219,7 +19263,7 @@ limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...req
 es, and the server accepts ${limits2.requestBytes}: shorten the declared values, or those that are sent along`}function concealKnownSecrets({
 live,recorded}){if(live===void 0||recorded===void 0)return live;const{fields:fields4}=recorded;if(!Object.values(fields4).
 some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name3)=>concealKnown(field2,fields4[name3]))}}
-function concealKnown(shown,recorded){if(recorded instanceof HashedSecret){const plain2=!(shown instanceof Sensitive);return plain2&&
+function concealKnown(shown,recorded){if(recorded instanceof HashedSecret){const plain3=!(shown instanceof Sensitive);return plain3&&
 recorded.matches(reveal(shown))?new Sensitive(reveal(shown)):shown}if(recorded===void 0||!isMap(recorded)||!isMap(shown))
 return shown;return mapValues(shown,(member,name3)=>concealKnown(member,Object.hasOwn(recorded,name3)?recorded[name3]:void 0))}
 function presentObject({declared,live,recorded}){return{exists:live?.exists,identity:live===void 0?declared.identity:assign(
@@ -19249,12 +19293,12 @@ ue becomes the whole value`}init_plan();init_problems();init_shard();init_values
 last)||text4.length<first.length+last.length)return false;let position=first.length;const end=text4.length-last.length;for(const part of parts.
 slice(1,-1)){const found=text4.indexOf(part,position);if(found<0||found+part.length>end)return false;position=found+part.
 length}return true}function matchesTarget(target,address3){if(matchesPattern(target,address3))return true;const id=address3.
-split("/")[1]??"";return isUuid(id)&&matchesPattern(withLowerCaseId(target),withLowerCaseId(address3))}function protectingPattern(patterns,addresses4){
-const names3=addresses4.map(address3=>address3.toLowerCase());return patterns.find(pattern=>names3.some(name3=>matchesPattern(
+split("/")[1]??"";return isUuid(id)&&matchesPattern(withLowerCaseId(target),withLowerCaseId(address3))}function protectingPattern(patterns,addresses3){
+const names3=addresses3.map(address3=>address3.toLowerCase());return patterns.find(pattern=>names3.some(name3=>matchesPattern(
 pattern.toLowerCase(),name3)))}function withLowerCaseId(address3){return address3.replace(/\/[^/]*/,id=>id.toLowerCase())}
 function isInShard({shard:shard2},kind,identity){if(shard2===void 0)return true;const alone=kindOf(kind).succession!==void 0;
-return shard2.index===(alone?1:shardIndex(addressOf(kind,identity),shard2.count))}function isSelected({targets,kinds:kinds2},kind,addresses4){
-if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>addresses4.
+return shard2.index===(alone?1:shardIndex(addressOf(kind,identity),shard2.count))}function isSelected({targets,kinds:kinds2},kind,addresses3){
+if(kinds2.length>0&&!kinds2.includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>addresses3.
 some(address3=>matchesTarget(target,address3)))}function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.
 includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??
 "";const start=`${kind}/`;return prefix.startsWith(start)||target.includes("*")&&start.startsWith(prefix)})}function placeholderDocument(kind,identity,parts={},file2=""){const place2={file:file2,line:1,column:1,length:1};return{
@@ -19295,8 +19339,9 @@ acters";refuse(lost.map(target=>{const message=`--target ${target} matches nothi
 if(subject.declared!==void 0)byKey.set(key3,[...byKey.get(key3)??[],subject.declared]);const twice=[...byKey.values()].filter(
 group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsDuplicate(others){
 const places=others.map(({places:{line:at2}})=>`${at2.file}:${at2.line}`).join(", ");return{action:"blocked",requests:[],
-fields:[],destructions:[],reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;constructor(options,references,earlier={}){this.#options=options;const present=listNames.
-flatMap(name3=>[...earlier[name3]?.others.live??[]]);const others={...otherNames(options.state),present:new Map(present)};
+fields:[],destructions:[],reason:`this is the same object as the one declared at ${places}: keep one document`}}var Decider=class{#options;references;constructor(options,references,earlier={}){this.#options=options;const known=listNames.
+flatMap(name3=>earlier[name3]?.others??[]);const{former,recreated=[]}=otherNames(options.state);const others={live:new Map(
+known.flatMap(({live})=>[...live])),former,recreated:new Map([...known.flatMap(one=>[...one.recreated??[]]),...recreated])};
 this.references=listsAfter(references,options.declared,others,valuesIn(options.profile))}#creations=lazy(()=>{const creating=new Map;
 const replacedBy=new Map;const lastNamed=new Map;for(const record2 of Object.values(this.#options.state.resources)){const{
 kind,creating:part,replaces,left}=record2;const{id}=record2.identity;const name3=left?.fields.name;if(id!==void 0&&typeof name3===
@@ -19364,23 +19409,25 @@ tate ${state2.file}, and this is ${here}`}function otherStateError(run3,location
 describeOwner(run3,location),"choose the environment that it was run with")}async function withPendingRestores(state2,location){if(state2.serial>0)return state2;const runs=await ownRuns(state2,location);
 const newest=runs.at(-1);if(newest===void 0)return state2;const adopted={...state2,salt:newest.run.salt};const hasher=new Hasher(
 adopted);const resources={...state2.resources};for(const content of runs.filter(({run:run3})=>run3.salt===adopted.salt)){
-for(const entry of entriesOf(content)){const restore=restoreAfterEntry(entry,content.run.run,hasher);if(restore==="as be\
-fore")continue;delete resources[entry.sending.key];if(restore!==void 0)resources[entry.sending.key]=recordWith(entry,restore,
-hasher)}}return Object.keys(resources).length===0?state2:{...adopted,resources}}async function ownRuns(state2,location){
-const{runs}=location.backend;const names3=await runs.list();if(names3.length===0)return[];const isOther=await otherStateTest(
-state2,location);const contents2=await Promise.all(names3.map(name3=>runs.read(name3).catch(()=>null)));return contents2.
-filter(content=>{return content?.ended===true&&content.run.server===state2.server&&!isOther(content.run)})}function restoreAfterEntry({
-sending,answered},run3,hasher){if(sending.action!=="update"||answered===void 0)return"as before";const asked={kind:sending.
-kind,before:restoreFields(sending.before,hasher),expected:restoreFields(sending.expected,hasher)};const{ambiguous}=answered;
-const after=answered.after===null?void 0:restoreFields(answered.after,hasher);return pendingRestoreAfter(asked,{ambiguous,
-after},{run:run3,readable:true})}function recordWith({sending,answered},restore,hasher){return{kind:sending.kind,identity:{
-...sending.identity},recorded_at:answered?.at??sending.at,run:restore.run,managed:[],fields:{},hashes:{},owed:storeRestore(
-restore,hasher)}}function pendingRestoreAfter({kind:name3,before={},expected},{ambiguous,after},{run:run3,readable:readable2}){
-const kind=kindOf(name3);if(kind.lostFields===void 0||!readable2)return"as before";if(after!==void 0){const lost=kind.lostFields(
-{before,asked:expected,now:after});return Object.keys(lost).length===0?void 0:observedLoss(run3,lost,after)}if(!ambiguous)
-return"as before";return{run:run3,before,asked:expected}}function storeRestore(restore,hasher){return"before"in restore?
-{run:restore.run,before:storeFields(restore.before,hasher),asked:storeFields(restore.asked,hasher)}:{run:restore.run,lost:storeFields(
-restore.lost,hasher),seen:storeFields(restore.seen,hasher)}}init_fields();init_kinds();function isDone({status}){return status==="applied"||status==="not_converged"}function newEnds({
+for(const entry of entriesOf(content)){const restore=restoreAfterEntry(entry,content.run,hasher);if(restore==="as before")
+continue;delete resources[entry.sending.key];if(restore!==void 0)resources[entry.sending.key]=recordWith(entry,restore,hasher)}}
+return Object.keys(resources).length===0?state2:{...adopted,resources}}async function ownRuns(state2,location){const{runs}=location.
+backend;const names3=await runs.list();if(names3.length===0)return[];const isOther=await otherStateTest(state2,location);
+const contents2=await Promise.all(names3.map(name3=>runs.read(name3).catch(()=>null)));return contents2.filter(content=>{
+return content?.ended===true&&content.run.server===state2.server&&!isOther(content.run)})}function restoreAfterEntry({sending,
+answered},{run:run3,profile},hasher){if(sending.action!=="update"||answered===void 0)return"as before";const asked={kind:sending.
+kind,before:restoreFields(sending.before,hasher),expected:restoreFields(sending.expected,hasher)};const{status,ambiguous}=answered;
+const after=answered.after===null?void 0:restoreFields(answered.after,hasher);return pendingRestoreAfter(asked,{status,ambiguous,
+after,otherProfile:answered.other_profile},{run:run3,readable:true,documented:profile==="documented"})}function recordWith({
+sending,answered},restore,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.at??sending.
+at,run:restore.run,managed:[],fields:{},hashes:{},owed:storeRestore(restore,hasher)}}function pendingRestoreAfter({kind:name3,
+before={},expected},{status,ambiguous,after,otherProfile},{run:run3,readable:readable2,documented:documented3}){const kind=kindOf(
+name3);if(kind.lostFields===void 0||!readable2)return"as before";if(after!==void 0){const isOwnForm=documented3&&otherProfile===
+void 0;if(isOwnForm&&(status==="applied"||status==="not_converged"))return void 0;const lost=kind.lostFields({before,asked:expected,
+now:after});return Object.keys(lost).length===0?void 0:observedLoss(run3,lost,after)}if(!ambiguous)return"as before";return{
+run:run3,before,asked:expected}}function storeRestore(restore,hasher){return"before"in restore?{run:restore.run,before:storeFields(
+restore.before,hasher),asked:storeFields(restore.asked,hasher)}:{run:restore.run,lost:storeFields(restore.lost,hasher),seen:storeFields(
+restore.seen,hasher)}}init_fields();init_kinds();function isDone({status}){return status==="applied"||status==="not_converged"}function newEnds({
 until:until2={},before={}},outcome2){if(isDone(outcome2))return until2;const{status,ambiguous,after}=outcome2;if(status===
 "skipped"||after===void 0&&!ambiguous)return{};const contains=(set2,id)=>asElements(set2??null).some(element=>element.id===
 id);const added=Object.entries(until2).map(([field2,ends])=>{const own3=Object.entries(ends).filter(([id,end])=>end!==null&&
@@ -19412,8 +19459,11 @@ return got;if(type.type==="list"&&Array.isArray(got))return mapWithCounterparts(
 comparedMembers(type,got),comparedMembers(type,asked))}function answeredFields({kind,expected},answer,known){const types3=kindOf(
 kind).fields;const shown={...known};for(const[name3,type]of Object.entries(types3)){const got=answer[name3];if(got===void 0)
 continue;const before=known[name3];const whole=type.type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:got;const asked=expected[name3];
-shown[name3]=concealDeclared(type,whole,asked&&normalForm(type,asked))}return shown}function unverifiedNames({expected},unverified){
-return Object.keys(expected).filter(name3=>unverified.some(path=>path===name3||path.startsWith(`${name3}.`)))}function unverifiedFields(asked,unverified,shown){
+shown[name3]=concealDeclared(type,whole,asked&&normalForm(type,asked))}return shown}function unreadFields({kind,expected,
+before={}},answered,known){const types3=kindOf(kind).fields;if(Object.keys(before).length===0)return{};return Object.fromEntries(
+Object.entries(answered).filter(([name3])=>(types3[name3]?.type==="value"||types3[name3]?.type==="body")&&expected[name3]!==
+void 0&&(before[name3]===void 0||known[name3]!==void 0)))}function unverifiedNames({expected},unverified){return Object.
+keys(expected).filter(name3=>unverified.some(path=>path===name3||path.startsWith(`${name3}.`)))}function unverifiedFields(asked,unverified,shown){
 const types3=kindOf(asked.kind).fields;const fields4={};for(const[name3,wanted]of Object.entries(normalizedFields(asked))){
 if(unverified.includes(name3)){fields4[name3]=wanted;continue}if(types3[name3]?.type!=="members"||!isMap(wanted))continue;
 const left=Object.entries(wanted).filter(([member])=>unverified.includes(`${name3}.${member}`));if(left.length===0)continue;
@@ -19445,7 +19495,7 @@ function withFormerNames(record2,before,change2,hasher){if(kindOf(change2.kind).
 ...before?.former_names??[],before?.left?.fields.name,change2.before?.name];const former=known.flatMap(name3=>typeof name3===
 "string"&&name3!==record2.left?.fields.name&&!hasher.mustHide(name3)?[name3]:[]);return former.length===0?record2:{...record2,
 former_names:[...new Set(former)]}}function updateFormerHolders(resources,{kind,expected}){const{succession}=kindOf(kind);
-if(succession===void 0||expected[succession.field]!==true)return;const{field:field2}=succession;for(const[key3,record2]of Object.
+if(succession===void 0||!isTrue(expected[succession.field]))return;const{field:field2}=succession;for(const[key3,record2]of Object.
 entries(resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===true;const uncertain=former?{uncertain:[
 ...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===true){resources[key3]={...record2,
 ...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===void 0)return{};const{[field2]:_,
@@ -19488,10 +19538,12 @@ kind).regeneration??{};const regenerated2=textOrNullFields(known,name3,field2);i
 readable?regenerated2:{...known,...normalizedFields(change2)};return{...base,...storeFields(fields5,context3.hasher),uncertain:Object.
 keys(change2.expected)}}if(outcome2.status!=="applied"&&outcome2.status!=="not_converged"){const changed=before!==void 0&&
 outcome2.after!==void 0&&hasChanged(change2,outcome2.after);return changed?{...before,...leftBy(change2,outcome2.after,context3)}:
-void 0}const shown=context3.readable?declaredSecrets(change2):answeredFields(change2,outcome2.after??{},known);const fields4={
-...regenerated2,...shown,...unverifiedFields(change2,outcome2.unverified,shown)};const secret3=Object.entries(change2.expected).
-flatMap(([name4,field3])=>holdsSensitive(field3)?[name4]:[]);const unseen=outcome2.otherProfile===void 0?[]:unverifiedNames(
-change2,outcome2.unverified);const open6=outcome2.status==="not_converged"?[...new Set([...secret3,...unseen])]:[];const uncertain=open6.
+void 0}const answered=answeredFields(change2,outcome2.after??{},known);const shown=context3.readable?{...context3.documented?
+unreadFields(change2,answered,known):{},...declaredSecrets(change2)}:answered;const fields4={...regenerated2,...shown,...unverifiedFields(
+change2,outcome2.unverified,shown)};const secret3=Object.entries(change2.expected).flatMap(([name4,field3])=>holdsSensitive(
+field3)?[name4]:[]);const unseen=outcome2.otherProfile===void 0?[]:unverifiedNames(change2,outcome2.unverified);const misnamed=context3.
+readable?[]:wrongNames(kindOf(change2.kind),change2.expected,outcome2.after??{});const doubtful=[...secret3,...unseen,...misnamed.
+map(({field:field3})=>field3)];const open6=outcome2.status==="not_converged"?[...new Set(doubtful)]:[];const uncertain=open6.
 length>0?{uncertain:open6}:{};const stored2=storeFields(fields4,context3.hasher);return assign(base,{...uncertain,fields:stored2.
 fields,hashes:stored2.hashes,...leftBy(change2,outcome2.after,context3)})}function hasChanged({kind,before={}},after){return Object.
 entries(kindOf(kind).fields).some(([name3,type])=>{const[was,now]=[before[name3],after[name3]];return was!==void 0&&now!==
@@ -19501,9 +19553,9 @@ const isBuiltIn=after!==void 0&&kindOf(change2.kind).deletion?.isBuiltIn(after)=
 context3):{}}function journalRecorder({changes},journal,resources,{run:run3,profile,hasher,redactor,beforeChange}){const labels=new Map(
 changes.map(({label:label3,apply})=>[apply.key,label3]));const begun=new Set;const sequences=new Map;let sequence=0;const record2=async(change2,outcome2,at2)=>{
 const readable2=kindOf(change2.kind).readable(profile);const asked={...change2,...change2.apply};const context3={run:run3,
-at:at2,hasher,readable:readable2};const record3=await withSlowHashes(()=>nextRecordOf(resources,asked,outcome2,context3));
-if(record3!==void 0)storeRecord(resources,asked,outcome2,record3)};const writeAnswer=async(change2,at2,outcome2)=>{const{
-after,notes=[],otherProfile}=outcome2;const shown=after&&concealSecrets2(after,change2);const stored2=shown&&await withSlowHashes(
+at:at2,hasher,readable:readable2,documented:profile.name==="documented"};const record3=await withSlowHashes(()=>nextRecordOf(
+resources,asked,outcome2,context3));if(record3!==void 0)storeRecord(resources,asked,outcome2,record3)};const writeAnswer=async(change2,at2,outcome2)=>{
+const{after,notes=[],otherProfile}=outcome2;const shown=after&&concealSecrets2(after,change2);const stored2=shown&&await withSlowHashes(
 ()=>storeFields(shown,hasher));await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at2,status:outcome2.
 status,ambiguous:outcome2.ambiguous,http_status:outcome2.httpStatus,attempts:outcome2.attempts,after:stored2??null,unverified:outcome2.
 unverified.map(redactor.redactName),error:outcome2.error===null?null:redactor.redactSentence(outcome2.error),...withoutUndefined(
@@ -19697,13 +19749,13 @@ height>MAX_DEPTH){this.problems.push(error("too-deep",`more than ${MAX_DEPTH} le
 ument"));return empty2}this.#aliasBudget.aliased+=target.size;if(this.#aliasBudget.aliased>MAX_ALIASED){const isReported=this.#aliasBudget.
 exceeded;this.#aliasBudget.exceeded=true;this.#exhausted=true;if(isReported)return empty2;this.problems.push(error("alia\
 s-explosion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,
-range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain2=node2.type==="PLAIN"||node2.type===void 0||node2.
+range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.
 type===null;const source=typeof node2.source==="string"?node2.source:"";const{value:value4}=node2;let kept=typeof value4===
 "string"||typeof value4==="boolean"?value4:null;if(typeof value4==="string"&&value4.includes("\0")){this.problems.push(badCharacter(
-this.#file,"\0",range2))}if(plain2&&shownKey(source)!==source&&beginsLine(this.#file.text,range2.start)){this.#file.hide(
+this.#file,"\0",range2))}if(plain3&&shownKey(source)!==source&&beginsLine(this.#file.text,range2.start)){this.#file.hide(
 range2)}if(typeof value4==="number"){const number4=numberOf(source);if(number4===void 0){this.problems.push(error("wrong\
 -value","JSON has no such number",[this.#file.place(range2)],"put it in quotes to make it a text"))}kept=number4??0}return{
-type:"scalar",value:kept,plain:plain2,source,range:range2,size:1,height:0}}#pair(entries,key3,value4,depth){const range2=rangeOf2(
+type:"scalar",value:kept,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key3,value4,depth){const range2=rangeOf2(
 key3);const places=()=>[this.#file.place(range2)];const name3=(0,import_yaml.isScalar)(key3)?key3.value:void 0;if(typeof name3!==
 "string"){const hint=(0,import_yaml.isScalar)(key3)?"write it in quotes":'put quotes around a text that begins with "{{"';
 this.problems.push(error("bad-key","a key must be a text",places(),hint));return}if(name3.includes("\0")){this.problems.
@@ -19855,8 +19907,8 @@ const note=notes.get(key3);if(note===void 0){changed=replaceExactNumber(value4,i
 has(key3)){attempted.add(key3);const converted=convert(issue3.expected,valueAt2(value4,issue3.path),note);if(converted!==
 void 0){changed=replaceMember(value4,issue3.path,converted)||changed;continue}}if(note.unknown&&!attempted.has(`${key3}\0\
 gone`)){attempted.add(`${key3}\0gone`);changed=replaceMember(value4,issue3.path,void 0)||changed}}return changed}function replaceExactNumber(value4,path){
-const there=valueAt2(value4,path);const plain2=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain2!==
-void 0&&replaceMember(value4,path,plain2)}function convert(expected,value4,note){const number4=expected==="number"||expected===
+const there=valueAt2(value4,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==
+void 0&&replaceMember(value4,path,plain3)}function convert(expected,value4,note){const number4=expected==="number"||expected===
 "int";if(note.unknown)return expected==="boolean"?false:number4?0:void 0;return typeof value4==="string"?parseText(expected,
 value4):void 0}function valueAt2(value4,path){let at2=value4;for(const step of path){if(typeof at2!=="object"||at2===null||
 at2 instanceof ExactNumber)return void 0;at2=Array.isArray(at2)?at2[Number(step)]:Object.hasOwn(at2,step)?at2[String(step)]:
@@ -19960,8 +20012,8 @@ name3)}#identifier(part,value4){const isId=part.endsWith("id")||part==="type";re
 uuids===true?value4:identifierKey(value4)}#field(type,value4,path){if(type.type==="list"&&Array.isArray(value4)){const inner={
 type:"members",members:type.members};return value4.map((element,index)=>this.#field(inner,element,[...path,index]))}if(type.
 type==="members"&&isMap(value4)){const{members:members3}=type;return mapDefined(value4,(one,name3)=>this.#field(members3[name3]??
-{type:"value"},one,[...path,name3]))}const plain2=this.#value(value4,path);if(!isSecret(type)||plain2===null)return plain2;
-const secret3=reveal(plain2);this.#reportSecret(secret3);return new Sensitive(secret3)}#reportSecret(secret3){if(typeof secret3===
+{type:"value"},one,[...path,name3]))}const plain3=this.#value(value4,path);if(!isSecret(type)||plain3===null)return plain3;
+const secret3=reveal(plain3);this.#reportSecret(secret3);return new Sensitive(secret3)}#reportSecret(secret3){if(typeof secret3===
 "string")this.#context.onSecret(secret3);else if(typeof secret3==="object"&&secret3!==null&&!(secret3 instanceof ExactNumber))
 Object.values(secret3).forEach(part=>void this.#reportSecret(part))}#value(value4,path){if(value4 instanceof FileReference){
 const text4=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(
@@ -19996,21 +20048,21 @@ many:ofMany.bulk};const similar=nearest(name3,names3);const message=`unknown kin
  you mean "${similar}"?`}`;return[error("unknown-kind",message,places(),`kinds: ${names3.join(", ")}`)]}function sensitiveIdentities(kind,root,file2,notes){
 return[...notes.values()].filter(({path,tainted})=>tainted&&identifiesObject(kind,root,path)).map(({path})=>sensitiveIdentity(
 pathText(path),[valuePlace(file2,root,path)]))}function sensitiveIdentity(what,places){return error("sensitive-identity",
-`"${what}" can't come from a process variable, since it identifies the object`,places,'put the value into "vars" of the \
-configuration')}function identifiesObject(kind,root,path){const[field2="",...rest]=path;const identifying=kind.identifyingParts?.(
+`"${what}" can't come from a process variable, since plans and records show it`,places,'put the value into "vars" of the\
+ configuration')}function identifiesObject(kind,root,path){const[field2="",...rest]=path;const identifying=kind.identifyingParts?.(
 part=>root.entries.has(part))??kind.identity;if(identifying.includes(String(field2)))return true;const type=kind.fields[field2];
 if(type===void 0)return true;return identifiesElement(type,rest)}function identifiesElement(type,path){if(type.type==="m\
 embers"){const[member2="",...rest2]=path;const inner2=type.members[member2];return inner2!==void 0&&identifiesElement(inner2,
-rest2)}if(type.type==="list")return path[1]===type.by;if(type.type!=="set")return false;const[,member,...rest]=typeof path[0]===
-"string"?path.slice(1):path;if(member===void 0||member==="id"||member==="name")return true;const inner=type.nested[member];
-return inner!==void 0&&identifiesElement(inner,rest)}async function bodyProblems(kind,root,notes,reading){const requests=[];
-const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,index]));if(node2.
-type!=="map")return;const file2=node2.entries.get("file")?.value;const at2=[...path,"file"];if(node2.entries.size===1&&file2?.
-type==="scalar"&&typeof file2.value==="string"){if(!notes.has(pathKey(at2))&&file2.value!=="")requests.push(bodyRequest(
-at2,file2.value,false,reading,root));return}for(const[key3,{value:value4}]of node2.entries)walk(value4,[...path,key3])};
-for(const[field2,{value:value4}]of root.entries){const type=kind.fields[field2];if(type!==void 0&&type.type!=="map")walk(
-value4,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(wanted)));return contents2.flatMap(
-content=>"text"in content?[]:[content])}var import_picomatch2=__toESM(require_picomatch2(),1);import{isAbsolute as isAbsolute3,posix as posix2,resolve as resolve9}from"node:path";import{readdir,readdirSync,realpath as realpath2,realpathSync as realpathSync2,stat,statSync}from"fs";import{isAbsolute as isAbsolute2,
+rest2)}if(type.type==="reference")return true;if(type.type==="list")return path[1]===type.by;if(type.type!=="set")return false;
+const[,member,...rest]=typeof path[0]==="string"?path.slice(1):path;if(member===void 0||["id","name","until"].includes(String(
+member)))return true;const inner=type.nested[member];return inner!==void 0&&identifiesElement(inner,rest)}async function bodyProblems(kind,root,notes,reading){
+const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
+index]));if(node2.type!=="map")return;const file2=node2.entries.get("file")?.value;const at2=[...path,"file"];if(node2.entries.
+size===1&&file2?.type==="scalar"&&typeof file2.value==="string"){if(!notes.has(pathKey(at2))&&file2.value!=="")requests.
+push(bodyRequest(at2,file2.value,false,reading,root));return}for(const[key3,{value:value4}]of node2.entries)walk(value4,
+[...path,key3])};for(const[field2,{value:value4}]of root.entries){const type=kind.fields[field2];if(type!==void 0&&type.
+type!=="map")walk(value4,[field2])}const contents2=await Promise.all(requests.map(wanted=>reading.bodies.read(wanted)));
+return contents2.flatMap(content=>"text"in content?[]:[content])}var import_picomatch2=__toESM(require_picomatch2(),1);import{isAbsolute as isAbsolute3,posix as posix2,resolve as resolve9}from"node:path";import{readdir,readdirSync,realpath as realpath2,realpathSync as realpathSync2,stat,statSync}from"fs";import{isAbsolute as isAbsolute2,
 posix,resolve as resolve6}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename2,dirname as dirname4,normalize as normalize2,relative as relative4,
 resolve as resolve5,sep as sep4}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
 let normalized=normalize2(path);if(normalized.length>1&&normalized[normalized.length-1]===sep4)normalized=normalized.substring(
@@ -20268,9 +20320,8 @@ and sample data in files of their own, or exclude the file from the globs with "
 is a broken link"],"too-large":["too-large","split it into several files"],"not-utf8":["not-utf8","save it as UTF-8"],unreadable:[
 "file-unreadable"]};function unreadableProblem(name3,{reason,detail}){const[code2,hint,words4=detail]=refusals2[reason];
 const message=`${name3.file} ${words4}${reason==="private"?", so it is not read":""}`;return error(code2,message,[wholeFile(
-name3)],hint)}function matchGlobs(project,paths2){const{named,ignore}=splitGlobs(project.patterns().map(({pattern})=>pattern));
-const isNamed=(0,import_picomatch2.default)(named,{ignore});return new Set(paths2.map(path=>posix2.normalize(path)).filter(
-path=>isNamed(path)))}init_json();init_problems();init_values();import{dirname as dirname5,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
+name3)],hint)}function matchGlobs(globs,paths2){const{named,ignore}=splitGlobs(globs);const isNamed=(0,import_picomatch2.default)(named,
+{ignore});return new Set(paths2.map(path=>posix2.normalize(path)).filter(path=>isNamed(path)))}init_json();init_problems();init_values();import{dirname as dirname5,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
 const once2=path=>{const known=read2.get(path)??readSample(project,access3,path);read2.set(path,known);return known};const found=new Map;
 const problems=new Set;for(const{address:address3,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
 for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once2(join4(folder,
@@ -20522,10 +20573,10 @@ entries.get("environments")?.value;const known=environments?.type==="map"?[...en
 null?void 0:find5(root,["environments",environment]);if(environment!==null&&chosen?.complete!==true){const message=`ther\
 e is no environment "${environment}" in ${file2.path}`;const hint=known.length===0?"the configuration has none: remove -\
 -env and IDOPS_ENV, or add it under environments":`known environments: ${known.join(", ")}`;problems.push(error("unknown\
--environment",message,[],hint))}refuse(sortByPlace(problems));const base=omit2(root,name3=>name3==="environments");const mergeEnvironment=({
-node:node2})=>node2.type==="map"?merge2(withoutStateLocation(base,node2),node2):base;return{chosen:chosen===void 0?base:
-mergeEnvironment(chosen),overrides:chosen?.node.type==="map"?chosen.node:void 0,environments:known,all:()=>[{name:null,config:base},
-...known.map(name3=>({name:name3,config:mergeEnvironment(find5(root,["environments",name3]))}))]}}function withoutStateLocation(base,over){
+-environment",message,[],hint))}const base=omit2(root,name3=>name3==="environments");const mergeEnvironment=({node:node2})=>node2.
+type==="map"?merge2(withoutStateLocation(base,node2),node2):base;return{problems,chosen:chosen===void 0?base:mergeEnvironment(
+chosen),overrides:chosen?.node.type==="map"?chosen.node:void 0,environments:known,all:()=>[{name:null,config:base},...known.
+map(name3=>({name:name3,config:mergeEnvironment(find5(root,["environments",name3]))}))]}}function withoutStateLocation(base,over){
 const[below,above]=[base,over].map(({entries:entries2})=>entries2.get("state"));if(below?.value.type!=="map"||above?.value.
 type!=="map")return base;const{entries}=above.value;const named=stateLocations.find(place2=>entries.has(place2));if(named===
 void 0)return base;const others=new Set([...stateLocations.filter(place2=>place2!==named),...named==="path"?[]:["allow_t\
@@ -20709,16 +20760,18 @@ tain ${what} in PEM form`,places);return void 0}}#read(path,what,code2,places,hi
 Uint8Array?decode2(bytes):bytes;if(typeof text4==="string")return text4.replace(/^\uFEFF/,"");this.#addError(code2,`${what}\
  ${text4.detail}`,places,hint);return void 0}#collectVariableSecrets(){const{data:data2,notes}=this.#sources.section;for(const{
 path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("token_url")||path.includes("client_id"))continue;
-const value4=valueAt2(data2,path);if(typeof value4==="string")this.#secrets.push(value4)}}};var addresses3=[{path:["base\
-_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token address"}];function addressProblems(layers,file2){
-const found=new Map;for(const{config:config3,variables,resolve:resolve20}of layers){const section=find5(config3,["server"]);
-if(!section.complete)continue;resolve2(section.node,file2,variables,["server"]);for(const problem of variables.takeProblems()){
-const[place2]=problem.places;if(problem.code==="bad-variable")found.set(`${place2?.line}:${place2?.column}`,problem)}const allows=find5(
-section.node,["allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type==="scalar"&&allows.node.
-value!==false;for(const{path,what}of addresses3){const{node:node2,complete}=find5(section.node,path);if(!complete||node2.
-type!=="scalar")continue;const{text:text4,tainted,unknown:unknown2}=resolve20(node2);if(tainted||unknown2)continue;const checked2=checkBaseUrl(
-text4,{allowInsecureHttp,what,places:[file2.place(node2.range)]});if(!isBaseUrl(checked2))found.set(`${checked2.code} ${node2.
-range.start}`,checked2)}}return[...found.values()]}init_git();init_parse_url();init_paths();init_problems();init_words();import{resolve as resolve12}from"node:path";async function sharedStates(environments,root,place2){const byPlace=new Map;const isOneRemote=new Set(environments.map(remoteOf)).
+const value4=valueAt2(data2,path);if(typeof value4==="string")this.#secrets.push(value4)}}};var addressCheck=what=>(text4,places,allowInsecureHttp)=>{
+const checked2=checkBaseUrl(text4,{allowInsecureHttp,what,places});return isBaseUrl(checked2)?null:checked2};var literals=[
+{path:["base_url"],wrong:addressCheck("the base URL")},{path:["auth","client_credentials","token_url"],wrong:addressCheck(
+"the token address")},{path:["auth","token"],wrong:(text4,places)=>tokenProblem(text4.trim(),"server.auth.token",places)}];
+function literalProblems(layers,file2){const found=new Map;for(const{config:config3,variables,resolve:resolve20}of layers){
+const section=find5(config3,["server"]);if(!section.complete)continue;resolve2(section.node,file2,variables,["server"]);
+for(const problem of variables.takeProblems()){const[place2]=problem.places;if(problem.code==="bad-variable")found.set(`${place2?.
+line}:${place2?.column}`,problem)}const allows=find5(section.node,["allow_insecure_http"]);const allowInsecureHttp=allows.
+complete&&allows.node.type==="scalar"&&allows.node.value!==false;for(const{path,wrong}of literals){const{node:node2,complete}=find5(
+section.node,path);if(!complete||node2.type!=="scalar")continue;const{text:text4,tainted,unknown:unknown2}=resolve20(node2);
+const problem=tainted||unknown2?null:wrong(text4,[file2.place(node2.range)],allowInsecureHttp);if(problem!==null)found.set(
+`${problem.code} ${node2.range.start}`,problem)}}return[...found.values()]}init_git();init_parse_url();init_paths();init_problems();init_words();import{resolve as resolve12}from"node:path";async function sharedStates(environments,root,place2){const byPlace=new Map;const isOneRemote=new Set(environments.map(remoteOf)).
 size===1;for(const one of environments){const found=textAt(one,"server","base_url");const statePlace=await placeOf4(one,
 root,isOneRemote);if(found===void 0||statePlace===void 0)continue;const address3={...found,text:parseUrl(found.text)?.href.
 replace(/\/+$/,"")??found.text};byPlace.set(statePlace.id,[...byPlace.get(statePlace.id)??[],{...one,address:address3,statePlace}])}
@@ -20752,7 +20805,9 @@ node2:void 0}async function loadProject(options){const{cwd,variables}=options;co
 path,fileName2(path,{cwd,root:dirname10(path)}));if(!("text"in file2))throw new ProblemsError([unreadableConfig(path,options,
 file2)]);const root=await realpath5(dirname10(path)).catch(failure2=>{throw problemError("file-unreadable",`${shownPath(
 dirname10(path),cwd)} ${unreadable(failure2).detail}`)});const environment=options.env??environmentSetting(variables,"ID\
-OPS_ENV")??null;return new Project(options,root,file2,environment,readConfig(file2,environment))}var Project=class _Project{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#privateInputs;#create;constructor(options,root,source,environment,{
+OPS_ENV")??null;return createProject(options,root,file2,environment)}function createProject(options,root,file2,environment){
+const config3=readConfig(file2,environment);const project=new Project(options,root,file2,environment,config3);if(config3.
+problems.length>0)refuse(sortByPlace([...config3.problems,...project.literalProblems()]));return project}var Project=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#privateInputs;#create;constructor(options,root,source,environment,{
 chosen,overrides,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
 overrides!==void 0&&find5(overrides,["server","base_url"]).complete;this.#process=options.variables;this.#sources={...variableSources(
@@ -20769,38 +20824,38 @@ node2,this.#source);return{name:name3,config:config3,variables,resolve:resolve20
 tate",stateSettingsSchema);return stateSettings(section,this.environment,path=>resolvePath5(this.root,path))}settingsProblems(){
 const state2=this.#resolved("state",stateSettingsSchema,true);const sections2={safety:safetySchema,create:createSchema,prune:pruneSchema,
 checks:checksSchema,limits:limitsSchema};return[...state2.problems,...missingStateSettings(state2.data),...Object.entries(
-sections2).flatMap(([name3,schema5])=>this.#resolved(name3,schema5,true).problems)]}addressProblems(){const used=this.#layers().
-filter(({name:name3})=>this.environment===null||name3!==null);return addressProblems(used,this.#source)}async sharedStateProblems(){
+sections2).flatMap(([name3,schema5])=>this.#resolved(name3,schema5,true).problems)]}literalProblems(){const used=this.#layers().
+filter(({name:name3})=>this.environment===null||name3!==null);return literalProblems(used,this.#source)}async sharedStateProblems(){
 return await sharedStates(this.#layers(variableReferences),this.root,({range:range2})=>this.#source.place(range2))}safety({
 limits:limits2=true}={}){const omitted=new Set(limits2?[]:["max_destructive","max_privileged","max_changes"]);const section=this.#section(
 "safety",safetySchema,omitted)??{};return{maxDestructive:section.max_destructive??defaultSafety.maxDestructive,maxPrivileged:section.
 max_privileged??defaultSafety.maxPrivileged,maxChanges:section.max_changes??defaultSafety.maxChanges,privileged:section.
 privileged??defaultSafety.privileged,protect:section.protect??defaultSafety.protect,keep:section.keep??defaultSafety.keep,
 approvers:section.approvers??defaultSafety.approvers}}withText(text4){const{cwd,root,environment}=this;const file2=new SourceFile(
-{file:this.file},text4);const options={cwd,variables:this.#process,tokenFile:this.#tokenFile};return new _Project(options,
-root,file2,environment,readConfig(file2,environment))}placeOf(...path){const{node:node2,complete}=find5(this.#config,path);
-return complete?[this.#source.place(node2.range)]:[]}creates(kind){this.#create??=this.#resolved("create",createSchema,true).
-data??false;return typeof this.#create==="boolean"?this.#create:this.#create.includes(kind)}prunes(){return this.#section(
-"prune",pruneSchema)}checks(){return this.#section("checks",checksSchema)??{}}bodyCharacters(){const{data:data2}=this.#resolved(
-"limits",limitsSchema,true);return data2?.body_characters??limits.allBodiesCharacters}patterns(){const entry=this.#config.
-entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section(
-"manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find5(entry.value,[index]).node.
-range)}))}async server(overrides={}){const variable2=environmentSetting(this.#process,"IDOPS_BASE_URL");const isIgnored=this.#hasAddress&&
-overrides.baseUrl===void 0;const given={baseUrl:overrides.baseUrl??(isIgnored?void 0:variable2),ignoredBaseUrl:isIgnored?
-variable2:void 0,tokenFile:overrides.tokenFile,token:environmentSetting(this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??
-false};const replaced=new Set;if(given.baseUrl!==void 0)replaced.add("base_url");if(given.tokenFile!==void 0||given.token!==
-void 0)replaced.add("auth");const entry=this.#config.entries.get("server");return new ServerSettingsBuilder({section:this.#resolved(
-"server",serverSchema,false,replaced),given,environment:this.environment,variables:this.#process,cwd:this.cwd,root:this.
-root,inEnvironments:member=>this.#inEnvironments("server",member),sectionPlaces:entry===void 0?[]:[this.#source.place(entry.
-key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find5(entry.value,path).node.range)]}).build()}#inEnvironments(...path){
-if(this.environment!==null)return void 0;const base=find5(this.#config,path).node;const names3=this.#all().flatMap(({name:name3,
-config:config3})=>{const{node:node2,complete}=find5(config3,path);return name3!==null&&complete&&node2!==base?[name3]:[]});
-if(names3.length===0)return void 0;if(names3.length===1)return`environment ${names3[0]} sets it: choose it with --env`;return`\
-environments ${names3.length===2?names3.join(" and "):firstFew(names3,5)} set it: choose one with --env`}#section(name3,schema5,left){
-const{data:data2,problems}=this.#resolved(name3,schema5,false,left);refuse(problems);return data2}#resolved(name3,schema5,lenient,replaced){
-const entry=this.#config.entries.get(name3);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced!==
-void 0&&entry.value.type==="map"?omit2(entry.value,member=>replaced.has(member)):entry.value;const variables=new Variables(
-this.#sources,{lenient});return check({schema:schema5,root,file:this.#source,variables,name:"configuration",basePath:[name3]})}#literalProfile(){
+{file:this.file},text4);const options={cwd,variables:this.#process,tokenFile:this.#tokenFile};return createProject(options,
+root,file2,environment)}placeOf(...path){const{node:node2,complete}=find5(this.#config,path);return complete?[this.#source.
+place(node2.range)]:[]}creates(kind){this.#create??=this.#resolved("create",createSchema,true).data??false;return typeof this.#create===
+"boolean"?this.#create:this.#create.includes(kind)}prunes(){return this.#section("prune",pruneSchema)}checks(){return this.#section(
+"checks",checksSchema)??{}}bodyCharacters(){const{data:data2}=this.#resolved("limits",limitsSchema,true);return data2?.body_characters??
+limits.allBodiesCharacters}patterns(){const entry=this.#config.entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.
+map(pattern=>({pattern,place:null}));return(this.#section("manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,
+place:this.#source.place(find5(entry.value,[index]).node.range)}))}async server(overrides={}){const variable2=environmentSetting(
+this.#process,"IDOPS_BASE_URL");const isIgnored=this.#hasAddress&&overrides.baseUrl===void 0;const given={baseUrl:overrides.
+baseUrl??(isIgnored?void 0:variable2),ignoredBaseUrl:isIgnored?variable2:void 0,tokenFile:overrides.tokenFile,token:environmentSetting(
+this.#process,"IDOPS_TOKEN"),pinned:overrides.pinned??false};const replaced=new Set;if(given.baseUrl!==void 0)replaced.add(
+"base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced.add("auth");const entry=this.#config.entries.get(
+"server");return new ServerSettingsBuilder({section:this.#resolved("server",serverSchema,false,replaced),given,environment:this.
+environment,variables:this.#process,cwd:this.cwd,root:this.root,inEnvironments:member=>this.#inEnvironments("server",member),
+sectionPlaces:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find5(
+entry.value,path).node.range)]}).build()}#inEnvironments(...path){if(this.environment!==null)return void 0;const base=find5(
+this.#config,path).node;const names3=this.#all().flatMap(({name:name3,config:config3})=>{const{node:node2,complete}=find5(
+config3,path);return name3!==null&&complete&&node2!==base?[name3]:[]});if(names3.length===0)return void 0;if(names3.length===
+1)return`environment ${names3[0]} sets it: choose it with --env`;return`environments ${names3.length===2?names3.join(" a\
+nd "):firstFew(names3,5)} set it: choose one with --env`}#section(name3,schema5,left){const{data:data2,problems}=this.#resolved(
+name3,schema5,false,left);refuse(problems);return data2}#resolved(name3,schema5,lenient,replaced){const entry=this.#config.
+entries.get(name3);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced!==void 0&&entry.value.
+type==="map"?omit2(entry.value,member=>replaced.has(member)):entry.value;const variables=new Variables(this.#sources,{lenient});
+return check({schema:schema5,root,file:this.#source,variables,name:"configuration",basePath:[name3]})}#literalProfile(){
 const{documented:documented3}=profiles;if(documented3===void 0)throw new Error("no documented profile");const{node:node2,
 complete}=find5(this.#config,["server","profile"]);if(!complete||node2.type!=="scalar")return documented3;const{text:text4,
 tainted,unknown:unknown2}=this.#layer(this.#config,this.environment).resolve(node2);const isKnown2=!tainted&&!unknown2&&
@@ -21033,12 +21088,13 @@ problem,sent:true,isTransient:isTransient2||call.transientStatuses?.includes(sta
 status,headers,body:body2,incompleteReason},options){const unusable=(facts,isTransient2=false)=>({problem:{kind:"answer",
 status,...facts},sent:true,isTransient:isTransient2});if(incompleteReason!==null)return unusable({reason:incompleteReason},
 incompleteReason!=="too-large");const document2=body2.length===0?{wrong:"empty"}:read(body2,options);if("wrong"in document2){
-return unusable({reason:document2.wrong,detail:firstHeader(headers,"content-type")??null})}const parsed2=parse11(document2.
-value);if(!("wrong"in parsed2))return{value:parsed2.value,status};const{wrong,reason="wrong-type"}=parsed2;return unusable(
-{reason,detail:wrong,serverMessage:messageIn(document2.value)})}function read(body2,{onSecret}){const document2=readJson(
-body2);if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer");return document2}
-function redirectTarget(location,base){const target=location===void 0?void 0:parseUrl(location,base);return target===void 0||
-target.origin==="null"?null:`${target.origin}${target.pathname}`}init_messages();var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#hold=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
+const encoding=firstHeader(headers,"content-encoding");return encoding===void 0?unusable({reason:document2.wrong,detail:firstHeader(
+headers,"content-type")??null}):unusable({reason:"encoded",detail:encoding})}const parsed2=parse11(document2.value);if(!("\
+wrong"in parsed2))return{value:parsed2.value,status};const{wrong,reason="wrong-type"}=parsed2;return unusable({reason,detail:wrong,
+serverMessage:messageIn(document2.value)})}function read(body2,{onSecret}){const document2=readJson(body2);if("value"in document2)
+for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer");return document2}function redirectTarget(location,base){
+const target=location===void 0?void 0:parseUrl(location,base);return target===void 0||target.origin==="null"?null:`${target.
+origin}${target.pathname}`}init_messages();var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#hold=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.maxInFlight}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
 this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve20=>this.#waiting.push(resolve20));for(let hold;hold!==
 this.#hold;){hold=this.#hold;await this.#hold}await this.#inRate();return{era:this.#era}}end(slot,outcome2){this.#running-=
@@ -21090,12 +21146,12 @@ connections:concurrency,seconds:timeout}));return this.#pool}async#renew(refused
 credentials.renew(refused2,scope3)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof Error?failure2.
 message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2}=this.#options;return{origin:baseUrl2.origin,
 method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application\
-/json","user-agent":`idops/${version2}`,...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?
-{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem,{sent:sent2,attempts,credential}){
-const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,members:members3,doubt,
-outOfPatience,changed}=problem;const maskCredential=this.#credentialMasker(credential);const redact=this.#redactorFor(credential);
-return new ServerFailure({kind:problem.kind==="unreachable"&&sent2?"lost":problem.kind,operation:call.operation,title:call.
-title,method:call.method,path:oneLine(maskCredential(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem.
+/json","accept-encoding":"identity","user-agent":`idops/${version2}`,...call.body===void 0?{}:{"content-type":"applicati\
+on/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem,{
+sent:sent2,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,
+members:members3,doubt,outOfPatience,changed}=problem;const maskCredential=this.#credentialMasker(credential);const redact=this.#redactorFor(
+credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent2?"lost":problem.kind,operation:call.operation,
+title:call.title,method:call.method,path:oneLine(maskCredential(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem.
 status,serverMessage:serverMessage==null?null:redact(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent:sent2,
 reason:reason??null,detail:detail==null?null:redact(detail),timeout,proxy:proxy?.origin,doubt,changed,outOfPatience,members:members3?.
 map(redact)})}#redactorFor(credential){const strip=this.#credentialMasker(credential);return text4=>oneLine(this.#options.
@@ -21147,11 +21203,11 @@ ls"});if(scopes.length>0)form.set("scope",scopes.join(" "));const pair=`${formEn
 const basic=Buffer.from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${clientSecret}`])onSecret(
 secret3);const{exchangeOnce:exchangeOnce2}=await Promise.resolve().then(()=>(init_connections(),connections_exports));return await exchangeOnce2(
 {origin:address3.origin,tls,proxy},{origin:address3.origin,method:"POST",path:address3.prefix||"/",headers:{authorization:`\
-Basic ${basic}`,accept:"application/json","content-type":"application/x-www-form-urlencoded","user-agent":`idops/${version2}`},
-body:form.toString()},{timeout,maxBytes:maxBytes2})}function formEncoded(text4){return new URLSearchParams([["",text4]]).
-toString().slice(1)}function readToken({address:address3},outcome2,scopes,network){const{redact,onSecret,timeout,proxy,now=Date.
-now}=network;const problem=(code2,message,hint)=>problemError(code2,`the token address ${address3.href} ${message}`,hint);
-if(outcome2.status===null){const why=outcome2.sent?`gave no answer (${outcome2.reason})`:`could not be reached: ${whyNotConnected(
+Basic ${basic}`,accept:"application/json","accept-encoding":"identity","content-type":"application/x-www-form-urlencoded",
+"user-agent":`idops/${version2}`},body:form.toString()},{timeout,maxBytes:maxBytes2})}function formEncoded(text4){return new URLSearchParams(
+[["",text4]]).toString().slice(1)}function readToken({address:address3},outcome2,scopes,network){const{redact,onSecret,timeout,
+proxy,now=Date.now}=network;const problem=(code2,message,hint)=>problemError(code2,`the token address ${address3.href} ${message}`,
+hint);if(outcome2.status===null){const why=outcome2.sent?`gave no answer (${outcome2.reason})`:`could not be reached: ${whyNotConnected(
 {reason:outcome2.reason,timeout,proxy:proxy?.origin})}`;throw problem("token-unavailable",why)}const{status,body:body2,incompleteReason}=outcome2;
 const document2=incompleteReason===null?readJson(body2):{wrong:incompleteReason};if("value"in document2)for(const secret3 of secretTextsIn(
 document2.value))onSecret(secret3);if(status<200||status>299){const serverMessage="value"in document2?messageIn(document2.
@@ -21200,12 +21256,12 @@ sending.kind).readable(options.profile);const outcome2=answered===void 0?readBac
 void 0:restoreFields(answered.after,journalHasher)};const at2=answered?.at??new Date().toISOString();recordOutcome(resources2,
 {...sending,before:comparable(restoreFields(sending.before,journalHasher)),expected:comparable(restoreFields(sending.expected,
 journalHasher))},{...outcome2,after:outcome2.after===void 0?void 0:comparable(outcome2.after)},{run:run3.run,at:at2,hasher,
-readable:readable2});if(answered!==void 0)continue;const{owed}=resources2[sending.key]??{};const isRestorable=owed!==void 0&&
-outcome2.status!=="unknown";findings2.push(`${sending.address}: ${outcome2.sentence}${isRestorable?"; the next apply tha\
-t includes it restores it":""}${describeUnrestored(entry,outcome2,owed,journalHasher)}`);const{status,ambiguous,unverified,
-after}=outcome2;const error3=status==="applied"?null:"the run ended before the answer";additions2.push({...unansweredLine(
-sending.seq,at2,status,error3),ambiguous,after:after===void 0?null:storeFields(after,journalHasher),unverified:[...unverified]})}
-return{resources:resources2,findings:findings2,additions:additions2}};const{resources,findings,additions}=await withSlowHashes(
+readable:readable2,documented:options.profile.name==="documented"});if(answered!==void 0)continue;const{owed}=resources2[sending.
+key]??{};const isRestorable=owed!==void 0&&outcome2.status!=="unknown";findings2.push(`${sending.address}: ${outcome2.sentence}${isRestorable?
+"; the next apply that includes it restores it":""}${describeUnrestored(entry,outcome2,owed,journalHasher)}`);const{status,
+ambiguous,unverified,after}=outcome2;const error3=status==="applied"?null:"the run ended before the answer";additions2.push(
+{...unansweredLine(sending.seq,at2,status,error3),ambiguous,after:after===void 0?null:storeFields(after,journalHasher),unverified:[
+...unverified]})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,findings,additions}=await withSlowHashes(
 replay);return{state:withSettled({...state2,resources,serial:before.serial+1},run3.run),run:run3.run,findings,settled:entries.
 length-findings.length,read:read2,async finish(){if(content.ended&&additions.length===0)return;const end={interrupted:true,
 by:`process ${process.pid}`};await completeJournal(options.runs,content,additions,end)}}}function isNews({run:{run:run3},
@@ -21369,63 +21425,65 @@ const kept=Object.entries(element).filter(([member,was])=>!holdsSensitive(was)||
 fromEntries(kept)}function mapPatch(was,became){const changed=Object.keys({...was,...became}).filter(key3=>Object.hasOwn(
 was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??null));return Object.fromEntries(changed.map(
 key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function undoRun(content,force,ends){const hasher=new Hasher(content.run);const entries=entriesOf(content);const source=`\
-run ${content.run.run}`;const left=[];const fieldsAfterRun=new Map;const maybeNotCreated=new Set;const unrestored=new Map;
-const deleted=new Set(entries.flatMap(({sending:{action:action2,identity}})=>action2==="delete"&&identity.id!==void 0?[identity.
-id]:[]));for(const entry of entries){const{answered}=entry;const{address:address3,action:action2}=entry.sending;if(action2===
-"regenerate"&&answered?.status!=="failed"){const{noun="value"}=kindOf(entry.sending.kind).regeneration??{};left.push({address:address3,
-path:null,reason:`a regenerated ${noun} can't be restored`});continue}if(!hasSomethingToUndo(entry))continue;const undone=undoEntry(
-entry,hasher,source,{...ends,force,deleted});const isRefused=answered?.status==="failed"&&!answered.ambiguous&&answered.
-after===null;const reasons2=isRefused?[]:undone.left.map(why=>({address:address3,...why}));if(undone.document?.creates===
-true)unrestored.set(undone.document,reasons2);else left.push(...reasons2);if(undone.document===void 0)continue;const isMaybeNotCreated=undone.
-document.absent&&!hasKnownId(undone.document);if(isMaybeNotCreated&&isRefused)continue;fieldsAfterRun.set(undone.document,
-undone.after);if(isMaybeNotCreated)maybeNotCreated.add(undone.document)}for(const{former,field:field2}of formerHolders2(
-entries,hasher,source,[...fieldsAfterRun.keys()])){fieldsAfterRun.set(former,{[field2]:false})}return{declared:[...fieldsAfterRun.
-keys()],left,adjust(given,now,refusal4){if(given.creates===true)return Object.keys(now).length===0?{document:given,left:unrestored.
+run ${content.run.run}`;const left=[];const undoneBy=new Map;const maybeNotCreated=new Set;const unrestored=new Map;const deleted=new Set(
+entries.flatMap(({sending:{action:action2,identity}})=>action2==="delete"&&identity.id!==void 0?[identity.id]:[]));for(const entry of entries){
+const{answered}=entry;const{address:address3,action:action2}=entry.sending;if(action2==="regenerate"&&answered?.status!==
+"failed"){const{noun="value"}=kindOf(entry.sending.kind).regeneration??{};left.push({address:address3,path:null,reason:`\
+a regenerated ${noun} can't be restored`});continue}if(!hasSomethingToUndo(entry))continue;const undone=undoEntry(entry,
+hasher,source,{...ends,force,deleted});const isRefused=answered?.status==="failed"&&!answered.ambiguous&&answered.after===
+null;const reasons2=isRefused?[]:undone.left.map(why=>({address:address3,...why}));if(undone.document?.creates===true)unrestored.
+set(undone.document,reasons2);else left.push(...reasons2);if(undone.document===void 0)continue;const isMaybeNotCreated=undone.
+document.absent&&!hasKnownId(undone.document);if(isMaybeNotCreated&&isRefused)continue;undoneBy.set(undone.document,undone);
+if(isMaybeNotCreated)maybeNotCreated.add(undone.document)}for(const{former,field:field2}of formerHolders2(entries,hasher,
+source,[...undoneBy.keys()])){undoneBy.set(former,{before:{},after:{[field2]:false}})}return{declared:[...undoneBy.keys()],
+left,adjust(given,now,refusal4){if(given.creates===true)return Object.keys(now).length===0?{document:given,left:unrestored.
 get(given)??[]}:alreadyRecreated(given,now);if(maybeNotCreated.has(given))return Object.keys(now).length===0?{document:given,
-left:[]}:unknownCreator(given);const after=fieldsAfterRun.get(given)??{};const document2=withoutLostMembers(given,after,
-now);const adjusted=force?{document:document2,left:[]}:movedElsewhere(document2,now,[...fieldsAfterRun.keys()])??withoutConflicts(
-document2,after,writtenFields(document2,now));return withoutRefused(adjusted,refusal4)}}}function formerHolders2(entries,hasher,source,documents){
+left:[]}:unknownCreator(given);const{before={},removal,...run3}=undoneBy.get(given)??{};const{deletion:deletion2}=kindOf(
+given.kind);const wasBuiltIn=removal!==void 0&&deletion2?.isBuiltIn(before,now)===true;const{document:wished,after={}}=wasBuiltIn?
+removal:{document:given,...run3};const document2=withoutLostMembers(wished,after,now);const written=deletion2?.isBuiltIn(
+now,before)===true?{}:now;const adjusted=force?{document:document2,left:[]}:movedElsewhere(document2,now,[...undoneBy.keys()])??
+withoutConflicts(document2,after,written);return withoutRefused(adjusted,refusal4)}}}function formerHolders2(entries,hasher,source,documents){
 return entries.flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!hasSomethingToUndo(
 entry))return[];const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others]=holders(
-before)??[];const moved=restoreFields(sending.expected,hasher)[field2]===true&&before[field2]!==true;const known=documents.
+before)??[];const moved=isTrue(restoreFields(sending.expected,hasher)[field2])&&!isTrue(before[field2]);const known=documents.
 some(({kind,identity})=>kind===sending.kind&&identity.id===id);if(!moved||id===void 0||others.length>0||known)return[];return[
 {former:undoDocument({...sending,identity:{id}},{[field2]:true},source,false),field:field2}]})}function movedElsewhere(document2,now,documents){
-const{kind,identity,fields:fields4}=document2;const{succession}=kindOf(kind);if(succession===void 0||fields4[succession.
-field]!==true)return void 0;const holders=succession.holders(now);if(holders===void 0)return void 0;const isAsLeft2=id=>id===
-identity.id||documents.some(other=>other.kind===kind&&other.identity.id===id&&other!==document2);if(holders.length===0||
-holders.some(isAsLeft2))return void 0;return{document:{...document2,fields:{}},left:[{address:addressOf(kind,identity),path:succession.
-field,reason:CHANGED_SINCE}]}}function writtenFields({kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:
-now}function hasSomethingToUndo({sending,answered}){if(sending.action==="adopt")return sending.until!==void 0;return answered===
-void 0||answered.status!=="skipped"}function undoEntry({sending,answered},hasher,source,context3){const kind=kindOf(sending.
-kind);const before=restoreFields(sending.before,hasher);const asked=restoreFields(sending.expected,hasher);const shown=answered?.
-after==null?{}:restoreFields(answered.after,hasher);const{creation,deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.
-existed===false||deletion2.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,after:{},left:[]};const id=sending.
-identity.id??shown.id;const identity=sending.action==="create"&&typeof id==="string"?{id}:sending.identity;const document2=undoDocument(
-{...sending,identity},{},source,true);return{document:document2,after:deletion2.fieldsToRestore(assign(asked,shown)),left:[]}}
-if(creation!==void 0&&sending.action==="delete"&&answered?.status==="applied")return{...recreate(sending,kind,before,context3.
-deleted,source),after:{}};const wished=sending.action==="delete"?deletion2?.fieldsToRestore(before)??{}:asked;const fields4={};
-const after={};const left=[];const{until:until2,until_before,ended}=sending;for(const[name3,wish]of Object.entries(wished)){
-if(sending.action==="adopt"&&until2?.[name3]===void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];
-const became=sending.action==="delete"?null:(name3 in shown?shown:asked)[name3]??null;const isByMember2=sending.by_member?.
-includes(name3)===true;const isSet2=type.type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,until_before,
-ended].some(dates=>dates?.[name3]!==void 0);const isSentAlong=isSet2&&!isByMember2&&isEqual(type,asked[name3]??null,was);
-if(isSentAlong&&!context3.force&&matchSets(asElements(was),asElements(became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});
-continue}const undone=isSet2&&(isByMember2||isDated)?undoSet(type,name3,{...context3,was,became,isByMember:isByMember2,ended:ended?.[name3]??
-[],former:until_before?.[name3]??{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??
-{}}):undoField(type,name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields4[name3]=undone.
-value;after[name3]=became}const none=Object.keys(fields4).length===0;return{document:none?void 0:undoDocument(sending,fields4,
-source,false),after,left}}function withoutLostMembers(document2,after,now){if(!Object.values(document2.fields).some(wished=>isMap(
-wished)&&Array.isArray(wished.add)))return document2;const idsIn3=set2=>new Set(asElements(set2??null).map(({id})=>id));
-const fields4=mapValues(document2.fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||!isMap(wished)||!Array.
-isArray(wished.add))return wished;const[had,has]=[idsIn3(after[name3]),idsIn3(live)];return{add:asElements(wished.add).filter(
-({id})=>!had.has(id)||has.has(id)),remove:asElements(wished.remove??null).filter(({id})=>id===void 0||has.has(id))}});return{
-...document2,fields:fields4}}function withoutRefused(adjusted,refusal4){let{document:document2}=adjusted;const address3=addressOf(
-document2.kind,document2.identity);const left=[...adjusted.left];for(let reason=refusal4(document2);reason!==void 0;reason=
-refusal4(document2)){const parts=partsOf4(document2);const refused2=parts.find(({rest})=>refusal4(rest)===void 0)??parts.
-find(({own:own3,rest})=>refusal4(own3)!==void 0&&refusal4(rest)!==reason);if(refused2===void 0||Object.keys(refused2.rest.
-fields).length===0)return adjusted;left.push({address:address3,path:refused2.path,reason:refusal4(refused2.own)??reason});
-document2=refused2.rest}return{document:document2,left}}function partsOf4(document2){const withFields=fields4=>({...document2,
-fields:fields4});return Object.entries(document2.fields).flatMap(([field2,wished])=>{const{[field2]:_,...others}=document2.
+const{kind,identity,fields:fields4}=document2;const{succession}=kindOf(kind);if(succession===void 0||!isTrue(fields4[succession.
+field]))return void 0;const holders=succession.holders(now);if(holders===void 0)return void 0;const isAsLeft2=id=>id===identity.
+id||documents.some(other=>other.kind===kind&&other.identity.id===id&&other!==document2);if(holders.length===0||holders.some(
+isAsLeft2))return void 0;return{document:{...document2,fields:{}},left:[{address:addressOf(kind,identity),path:succession.
+field,reason:CHANGED_SINCE}]}}function hasSomethingToUndo({sending,answered}){if(sending.action==="adopt")return sending.
+until!==void 0;return answered===void 0||answered.status!=="skipped"}function undoEntry({sending,answered},hasher,source,context3){
+const kind=kindOf(sending.kind);const before=restoreFields(sending.before,hasher);const asked=restoreFields(sending.expected,
+hasher);const shown=answered?.after==null?{}:restoreFields(answered.after,hasher);const{creation,deletion:deletion2}=kind;
+const id=sending.identity.id??shown.id;const identity=sending.action==="create"&&typeof id==="string"?{id}:sending.identity;
+const removal=deletion2&&{document:undoDocument({...sending,identity},{},source,true),after:deletion2.fieldsToRestore(assign(
+asked,shown))};if(removal!==void 0&&(sending.existed===false||deletion2?.isBuiltIn(before))){if(sending.action==="delete")
+return{document:void 0,before,after:{},left:[]};return{...removal,before,left:[]}}if(creation!==void 0&&sending.action===
+"delete"&&answered?.status==="applied")return{...recreate(sending,kind,before,context3.deleted,source),before,after:{}};
+const wished=sending.action==="delete"?deletion2?.fieldsToRestore(before)??{}:asked;const fields4={};const after={};const left=[];
+const{until:until2,until_before,ended}=sending;for(const[name3,wish]of Object.entries(wished)){if(sending.action==="adop\
+t"&&until2?.[name3]===void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];const became=sending.
+action==="delete"?null:(name3 in shown?shown:asked)[name3]??null;const isByMember2=sending.by_member?.includes(name3)===
+true;const isSet2=type.type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,until_before,ended].some(dates=>dates?.[name3]!==
+void 0);const isSentAlong=isSet2&&!isByMember2&&isEqual(type,asked[name3]??null,was);if(isSentAlong&&!context3.force&&matchSets(
+asElements(was),asElements(became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});continue}const undone=isSet2&&
+(isByMember2||isDated)?undoSet(type,name3,{...context3,was,became,isByMember:isByMember2,ended:ended?.[name3]??[],former:until_before?.[name3]??
+{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??{}}):undoField(type,name3,wish,was,
+became);left.push(...undone.left);if(undone.value===void 0)continue;fields4[name3]=undone.value;after[name3]=became}const none=Object.
+keys(fields4).length===0;const document2=none?void 0:undoDocument(sending,fields4,source,false);return{document:document2,
+before,after,removal:sending.action==="update"?removal:void 0,left}}function withoutLostMembers(document2,after,now){if(!Object.
+values(document2.fields).some(wished=>isMap(wished)&&Array.isArray(wished.add)))return document2;const idsIn3=set2=>new Set(
+asElements(set2??null).map(({id})=>id));const fields4=mapValues(document2.fields,(wished,name3)=>{const{[name3]:live}=now;
+if(live===void 0||!isMap(wished)||!Array.isArray(wished.add))return wished;const[had,has]=[idsIn3(after[name3]),idsIn3(live)];
+return{add:asElements(wished.add).filter(({id})=>!had.has(id)||has.has(id)),remove:asElements(wished.remove??null).filter(
+({id})=>id===void 0||has.has(id))}});return{...document2,fields:fields4}}function withoutRefused(adjusted,refusal4){let{
+document:document2}=adjusted;const address3=addressOf(document2.kind,document2.identity);const left=[...adjusted.left];for(let reason=refusal4(
+document2);reason!==void 0;reason=refusal4(document2)){const parts=partsOf4(document2);const refused2=parts.find(({rest})=>refusal4(
+rest)===void 0)??parts.find(({own:own3,rest})=>refusal4(own3)!==void 0&&refusal4(rest)!==reason);if(refused2===void 0||Object.
+keys(refused2.rest.fields).length===0)return adjusted;left.push({address:address3,path:refused2.path,reason:refusal4(refused2.
+own)??reason});document2=refused2.rest}return{document:document2,left}}function partsOf4(document2){const withFields=fields4=>({
+...document2,fields:fields4});return Object.entries(document2.fields).flatMap(([field2,wished])=>{const{[field2]:_,...others}=document2.
 fields;if(!isByMember(kindOf(document2.kind).fields[field2]??value,wished)||!isMap(wished))return[{path:field2,own:withFields(
 {[field2]:wished}),rest:withFields(others)}];return Object.entries(wished).flatMap(([list,elements])=>asElements(elements).
 map(element=>{const members3={...wished,[list]:asElements(elements).filter(one=>one!==element)};return{path:`${field2}[${JSON.
@@ -21446,8 +21504,8 @@ if(present===void 0||isByMember(type,wished))return{value:wished,conflicts:[]};c
 filter(([key3,was])=>{const inner=type.type==="members"?type.members[key3]??value:value;const now=Object.hasOwn(present,
 key3)?present[key3]:type.type==="map"?null:void 0;const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn(left,
 key3)?left[key3]??null:null,now);conflicts2.push(...part.conflicts);return part.value!==void 0});return{value:kept.length===
-0?void 0:Object.fromEntries(kept),conflicts:conflicts2}}const plain2=Array.isArray(wished)?wished.map(withoutEnd):wished;
-const untouched=isEqual(type,left,present)||isEqual(type,plain2,present);return untouched?{value:wished,conflicts:[]}:{value:void 0,
+0?void 0:Object.fromEntries(kept),conflicts:conflicts2}}const plain3=Array.isArray(wished)?wished.map(withoutEnd):wished;
+const untouched=isEqual(type,left,present)||isEqual(type,plain3,present);return untouched?{value:wished,conflicts:[]}:{value:void 0,
 conflicts:[path]}}function isEqual(type,wanted,present){return compareField(type,"",wanted,present).every(({verdict})=>verdict!==
 "different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_values();init_words();init_kinds();init_limits();init_loss();init_references();init_regeneration();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
 flatMap(change2=>{const types3=kindOf(change2.kind).fields;const normal=(field2,name3)=>normalForm(types3[name3]??value,
@@ -21463,42 +21521,43 @@ before));return{add:normalForm(set(),[...added]),remove:removed.map(elementKey).
 return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withHashes(field2,hasher){if(field2 instanceof
 HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.reveal())};if(Array.
 isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,member=>withHashes(
-member,hasher)):field2}init_identifiers();init_problems();init_words();init_by_name();init_kinds();function expand(documents,references,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
-plain:plain2,covering,problems,warnings}=expandSelectors(documents,references,guarded);if(problems.length>0)throw new ProblemsError(
-[...problems]);const own3=plain2.map(document2=>{const address3=addressOf(document2.kind,document2.identity);const others=covering.
+member,hasher)):field2}init_identifiers();init_problems();init_values();init_words();init_by_name();init_kinds();function expand(documents,references,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
+plain:plain3,covering,problems,warnings}=expandSelectors(documents,references,guarded);if(problems.length>0)throw new ProblemsError(
+[...problems]);const own3=plain3.map(document2=>{const address3=addressOf(document2.kind,document2.identity);const others=covering.
 get(address3);if(others===void 0||document2.reason!==void 0)return document2;const{identity}=document2;if(Object.entries(
 others.identity).some(([part,text4])=>identity[part]!==text4))return document2;covering.delete(address3);return mergeAbout(
-document2.identity,[document2,...others.documents])});const rest=[...covering.values()].map(({identity,documents:documents2})=>mergeAbout(
-identity,documents2));return{declared:[...own3,...rest],warnings}}function expandSelectors(documents,references,guarded){
-const{safety,ownUser}=guarded;const problems=[];const warnings=[];const plain2=[];const covering=new Map;const cover=document2=>{
+document2.identity,[document2,...others.documents],references)});const rest=[...covering.values()].map(({identity,documents:documents2})=>mergeAbout(
+identity,documents2,references));return{declared:[...own3,...rest],warnings}}function expandSelectors(documents,references,guarded){
+const{safety,ownUser}=guarded;const problems=[];const warnings=[];const plain3=[];const covering=new Map;const cover=document2=>{
 const address3=addressOf(document2.kind,document2.identity);const before=covering.get(address3);if(before===void 0)covering.
 set(address3,{identity:document2.identity,documents:[document2]});else before.documents.push(document2)};for(const document2 of documents){
-const{bulk,noun}=kindOf(document2.kind);if(document2.selector===void 0)plain2.push(withId(document2,references));else if(bulk!==
+const{bulk,noun}=kindOf(document2.kind);if(document2.selector===void 0)plain3.push(withId(document2,references));else if(bulk!==
 void 0){const{found,notFound,reasons:reasons2}=bulk.find(document2.selector,references);problems.push(...reasons2.map(trouble=>error(
 "no-such-name",trouble,[document2.places.of()])));const{atLeast=0}=document2.selector;const count4=`this document covers\
  ${found.size} ${noun}${found.size===1?"":"s"}`;if(reasons2.length===0&&found.size<atLeast){const message=`${count4}, an\
 d at_least is ${atLeast}`;const hint='correct "match" or "users", or lower "at_least"';problems.push(error("too-few-obje\
 cts",message,[document2.places.of()],hint))}else if(reasons2.length===0&&found.size===0&&notFound.length===0){warnings.push(
-{code:"too-few-objects",message:count4,place:document2.places.line})}const left=[];for(const[id,condition]of found){const{
+{code:"too-few-objects",message:count4,place:startOf2(document2)})}const left=[];for(const[id,condition]of found){const{
 all}=addresses2({kind:document2.kind,identity:{id}},void 0,references);const address3=all.at(-1)??id;if(condition===void 0)
 cover(documentFor(document2,{id},condition));else if(protectingPattern(safety.protect,all)!==void 0)left.push(address3);else if(ownUser!==
 void 0&&identifierKey(id)===identifierKey(ownUser))warnings.push(leftOut(document2,[address3],OWN_USER));else cover(documentFor(
 document2,{id},condition))}if(left.length>0)warnings.push(leftOut(document2,left,`safety.protect names ${left.length===1?
 "it":"them"}`));for(const{identity,why}of notFound){const missing2=kindOf(document2.kind).byName?.missing?.(identity,references);
-cover({...documentFor(document2,missing2??identity,void 0),reason:why})}}}return{plain:plain2,covering,problems,warnings}}
-var OWN_USER="the token that is used is theirs, and the server lets nobody change themselves";function leftOut({places},left,why){
-return{code:"left-out",message:`"match" leaves out ${firstFew(left)}: ${why}`,place:places.line}}function isPlain2({kind,
-identity,selector}){const{byName:byName2}=kindOf(kind);return selector===void 0&&(byName2===void 0||identity[byName2.id]!==
-void 0)}function withId(document2,references){const{byName:byName2}=kindOf(document2.kind);if(byName2===void 0||isPlain2(
-document2))return document2;if(document2.absent&&isOwnerGone(document2.identity,references))return document2;const isExpected=document2.
-creates===true||document2.absent;const missing2=isExpected?byName2.missing?.(document2.identity,references):void 0;if(missing2!==
-void 0)return{...document2,identity:missing2};const found=byName2.find(document2.identity,references);return{...document2,
-...typeof found==="string"?{reason:found}:{identity:found}}}function mergeAbout(identity,documents){const[only,...others]=documents;
-if(only!==void 0&&others.length===0)return only;const{document:document2,contradictions:contradictions4}=mergeDocuments(
-identity,documents);if(contradictions4.length===0)return document2;const sentences=contradictions4.map(({path,places:[one,
-other],removed})=>removed===void 0?`"${path}" is declared differently at ${one.file}:${one.line} and ${other.file}:${other.
-line}`:`"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.line}`);return{
-...document2,reason:`${sentences.join("; ")}: declare one value`}}init_values();init_by_name();init_fields();init_kinds();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,type,names3){const own3=patterns.flatMap(pattern=>{if(type==="sco\
+cover({...documentFor(document2,missing2??identity,void 0),reason:why})}}}return{plain:plain3,covering,problems,warnings}}
+var OWN_USER="the token that is used is theirs, and the server lets nobody change themselves";function leftOut(document2,left,why){
+const message=`"match" leaves out ${firstFew(left)}: ${why}`;return{code:"left-out",message,place:startOf2(document2)}}function startOf2({
+places}){const{file:file2,inProject,line,column}=places.of();return{file:file2,line,column,...withoutUndefined({inProject})}}
+function isPlain2({kind,identity,selector}){const{byName:byName2}=kindOf(kind);return selector===void 0&&(byName2===void 0||
+identity[byName2.id]!==void 0)}function withId(document2,references){const{byName:byName2}=kindOf(document2.kind);if(byName2===
+void 0||isPlain2(document2))return document2;if(document2.absent&&isOwnerGone(document2.identity,references))return document2;
+const isExpected=document2.creates===true||document2.absent;const missing2=isExpected?byName2.missing?.(document2.identity,
+references):void 0;if(missing2!==void 0)return{...document2,identity:missing2};const found=byName2.find(document2.identity,
+references);return{...document2,...typeof found==="string"?{reason:found}:{identity:found}}}function mergeAbout(identity,documents,references){
+const[only,...others]=documents;if(only!==void 0&&others.length===0)return only;const{document:document2,contradictions:contradictions4}=mergeDocuments(
+identity,documents,references);if(contradictions4.length===0)return document2;const sentences=contradictions4.map(({path,
+places:[one,other],removed})=>removed===void 0?`"${path}" is declared differently at ${one.file}:${one.line} and ${other.
+file}:${other.line}`:`"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.
+line}`);return{...document2,reason:`${sentences.join("; ")}: declare one value`}}init_values();init_by_name();init_fields();init_kinds();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,type,names3){const own3=patterns.flatMap(pattern=>{if(type==="sco\
 pe")return pattern.startsWith(ROLE)?[]:[pattern];return pattern.startsWith(ROLE)?[pattern.slice(ROLE.length)]:[]});const all=[
 ...names3];if(all.length===0)return own3.length>0;return own3.some(pattern=>all.some(one=>matchesPattern(pattern,one)))}
 function markPrivileged(changes,{safety:{privileged},state:state2},lists2){if(privileged.length===0)return changes;const given=changes.
@@ -21509,65 +21568,66 @@ called.has(name3))return false;if(holdsSensitive(element.name??null))return fals
 type,called)});if(misnamed!==void 0){const{type,id="",name:name3=""}=misnamed;return blockedFor(change2,wrongNameMessage(
 type,id,[...recorded.get(id)??[]].join('", "'),name3))}const privileges=(given[at2]??[]).flatMap(holding=>{const{type,id,
 listed}=holding;const names3=namesOf4(holding,lists2);const others=listed?[]:recorded.get(id)??[];if(!isPrivilegedHolding(
-privileged,type,[...names3,...others]))return[];const name3=names3.find(one=>isPrivilegedHolding(privileged,type,[one]))??
-holding.name;return describeHolding({...holding,name:name3},change2)});return privileges.length===0?change2:{...change2,
-privileges:[...new Set(privileges)]}})}function namesOf4({type,id="",name:name3},{now,planned}){const listed=[planned,now].
-map(lists2=>lists2[`${type}s`]?.byId(id)?.name);return[...listed,name3].filter(one=>typeof one==="string")}function newHoldings({
-kind,action:action2,fields:fields4,requests,apply},references){const{grants,creation}=kindOf(kind);if(grants===void 0||requests.
-length===0||action2==="delete")return[];const givenBy=(changed,side2)=>grants(fieldsOf(changed,side2),references);const known=fields4.
-filter(({before})=>before!==void 0);const had=[...givenBy(known,({before})=>before),...givenBy(known,({path})=>apply.before[path])];
-const keys=new Set(had.flatMap(({id,element,...at2})=>[key2(at2,"id",id),key2(at2,"name",element.name)]));const own3=givenBy(
-fields4,({after})=>after).filter(({id,name:name3,...at2})=>!keys.has(id===void 0?key2(at2,"name",name3):key2(at2,"id",id)));
-return action2==="create"?[...own3,...creation?.grants?.(apply.identity,references)??[]]:own3}function key2({type,path},by,value4){
-return value4===void 0?void 0:JSON.stringify([type,path,by,String(value4)])}function fieldsOf(changes,side2){return withoutUndefined(
-Object.fromEntries(changes.map(field2=>[field2.path,side2(field2)])))}function describeHolding({type,element,name:name3,
-path,role:role3,giver},{fields:fields4}){const confirmed=giver!==void 0||fields4.find(field2=>path.startsWith(field2.path))?.
-confirmed===true;const isHidden2=name3===void 0||holdsSensitive(element);const called=displayElement(isHidden2?element:{
-...element,name:name3},confirmed);const roleName=role3&&`the role${displayElement(role3.element,confirmed)}`;const givers=[
-roleName,giver].filter(one=>one!==void 0).join(" of ");return`gives the ${type}${called}${givers&&` by ${givers}`}`}function namesById({
-resources}){const names3=new Map;for(const{kind,fields:fields4,left}of Object.values(resources)){const{grants}=kindOf(kind);
-const recorded=grants===void 0?[]:[fields4,left?.fields??{}];for(const{id,name:name3}of recorded.flatMap(one=>grants?.(one,
-{})??[]))if(id!==void 0&&name3!==void 0)names3.set(id,(names3.get(id)??new Set).add(name3))}return names3}function blockProtected(changes,{
-protect:patterns,approvers},addressesOf2){if(patterns.length===0)return changes;const guarded=(change2,pattern,why)=>protectedChange(
-change2,pattern,why,approvers);return changes.map(change2=>{const{kind}=change2;if(!isChanging(change2))return change2;const name3=kindOf(
-kind).displayName?.(change2.apply.before);const named=name3===void 0?[]:[`${kind}/${name3}`];const own3=protectingPattern(
-patterns,[...addressesOf2(change2),...named]);if(own3!==void 0)return guarded(change2,own3,`safety.protect has ${own3}: \
-no plan changes it`);const{succession}=kindOf(kind);if(succession===void 0||!takesOver(change2)||change2.destructions.length===
-0)return change2;const former=formerHolders(change2,changes);const taken2=former===void 0?patterns.find(pattern=>mayMatchKind(
-{targets:[pattern],kinds:[]},kind)):protectingPattern(patterns,former);if(taken2===void 0)return change2;const unsure2=former===
-void 0?"; which one has it now is unknown":"";return guarded(change2,taken2,`it ${succession.describeMove(former)}, and \
-safety.protect has ${taken2}${unsure2}`)})}function protectedChange(change2,pattern,why,approvers){if(!approvers.some(entry=>entry.
-for==="protected"))return blockedFor(change2,why);const message=`${why}, unless an approver of safety.approvers approves\
- it`;return{...change2,protectedBy:pattern,warnings:[...change2.warnings,{code:"protected",message}]}}async function blockProtectedLosses(changes,options,references){
-const{protect,approvers}=options.safety;const deleted=deletedIn(changes);if(protect.length===0||deleted.size===0)return changes;
-const losers=new Map;for(const{name:name3,discovery}of kinds){const mayBeProtected2=protect.some(pattern=>mayMatchKind({
-targets:[pattern],kinds:[]},name3));if(discovery===void 0||!mayBeProtected2)continue;for(const{identity,live,displayName}of await findAll(
-discovery,options)){const{all}=addresses2({kind:name3,identity},live,references);const address3=displayName===null?all[0]??
-name3:`${name3}/${displayName}`;const pattern=protectingPattern(protect,[...all,address3]);if(pattern===void 0)continue;
-for(const id of textsOf2(live.fields))if(deleted.has(id)&&deleted.get(id)!==name3)losers.set(id,{address:address3,pattern})}}
-return changes.map(change2=>{const loser=losers.get(change2.apply.identity.id??"");if(loser===void 0||change2.action!=="\
-delete")return change2;const{address:address3,pattern}=loser;const why=`it would be taken from ${address3}, and safety.p\
-rotect has ${pattern}`;return protectedChange(change2,pattern,why,approvers)})}async function findAll({find:find6},options){
-const context3=contextOf({...options,lists:options.read?.lists??{}});return(await find6({...context3,filters:{},known:[]})).
-found}init_identifiers();init_values();init_kinds();init_plan();var countedLists=["scopes","roles"];function uselessKeeps(keeps,{scopes,roles:roles3}){return keeps.flatMap(
+privileged,type,[...names3.map(textOf),...others]))return[];const name3=names3.find(one=>isPrivilegedHolding(privileged,
+type,[textOf(one)]))??holding.name;return describeHolding({...holding,name:typeof name3==="string"?name3:void 0},change2)});
+return privileges.length===0?change2:{...change2,privileges:[...new Set(privileges)]}})}function namesOf4({type,id="",name:name3},{
+now,planned}){const listed=[planned,now].map(lists2=>lists2[`${type}s`]?.byId(id)?.name);return[...listed,name3].flatMap(
+one=>one===void 0||textOf(one)===""?[]:[one])}function newHoldings({kind,action:action2,fields:fields4,requests,apply},references){
+const{grants,creation}=kindOf(kind);if(grants===void 0||requests.length===0||action2==="delete")return[];const givenBy=(changed,side2)=>grants(
+fieldsOf(changed,side2),references);const known=fields4.filter(({before})=>before!==void 0);const had=[...givenBy(known,
+({before})=>before),...givenBy(known,({path})=>apply.before[path])];const keys=new Set(had.flatMap(({id,element,...at2})=>[
+key2(at2,"id",id),key2(at2,"name",element.name)]));const own3=givenBy(fields4,({after})=>after).filter(({id,name:name3,...at2})=>!keys.
+has(id===void 0?key2(at2,"name",name3):key2(at2,"id",id)));return action2==="create"?[...own3,...creation?.grants?.(apply.
+identity,references)??[]]:own3}function key2({type,path},by,value4){return value4===void 0?void 0:JSON.stringify([type,path,
+by,String(value4)])}function fieldsOf(changes,side2){return withoutUndefined(Object.fromEntries(changes.map(field2=>[field2.
+path,side2(field2)])))}function describeHolding({type,element,name:name3,path,role:role3,giver},{fields:fields4}){const confirmed=giver!==
+void 0||fields4.find(field2=>path.startsWith(field2.path))?.confirmed===true;const isHidden2=name3===void 0||holdsSensitive(
+element);const called=displayElement(isHidden2?element:{...element,name:name3},confirmed);const roleName=role3&&`the rol\
+e${displayElement(role3.element,confirmed)}`;const givers=[roleName,giver].filter(one=>one!==void 0).join(" of ");return`\
+gives the ${type}${called}${givers&&` by ${givers}`}`}function namesById({resources}){const names3=new Map;for(const{kind,
+fields:fields4,left}of Object.values(resources)){const{grants}=kindOf(kind);const recorded=grants===void 0?[]:[fields4,left?.
+fields??{}];for(const{id,name:name3}of recorded.flatMap(one=>grants?.(one,{})??[]))if(id!==void 0&&name3!==void 0)names3.
+set(id,(names3.get(id)??new Set).add(name3))}return names3}function blockProtected(changes,{protect:patterns,approvers},addressesOf2){
+if(patterns.length===0)return changes;const guarded=(change2,pattern,why)=>protectedChange(change2,pattern,why,approvers);
+return changes.map(change2=>{const{kind,apply}=change2;if(!isChanging(change2))return change2;const named=[apply.before,
+{...apply.before,...apply.expected}].flatMap(fields4=>{const name3=kindOf(kind).displayName?.(mapValues(fields4,plain));
+return name3===void 0?[]:[`${kind}/${name3}`]});const own3=protectingPattern(patterns,[...addressesOf2(change2),...named]);
+if(own3!==void 0)return guarded(change2,own3,`safety.protect has ${own3}: no plan changes it`);const{succession}=kindOf(
+kind);if(succession===void 0||!takesOver(change2)||change2.destructions.length===0)return change2;const former=formerHolders(
+change2,changes);const taken2=former===void 0?patterns.find(pattern=>mayMatchKind({targets:[pattern],kinds:[]},kind)):protectingPattern(
+patterns,former);if(taken2===void 0)return change2;const unsure2=former===void 0?"; which one has it now is unknown":"";
+return guarded(change2,taken2,`it ${succession.describeMove(former)}, and safety.protect has ${taken2}${unsure2}`)})}function protectedChange(change2,pattern,why,approvers){
+if(!approvers.some(entry=>entry.for==="protected"))return blockedFor(change2,why);const message=`${why}, unless an appro\
+ver of safety.approvers approves it`;return{...change2,protectedBy:pattern,warnings:[...change2.warnings,{code:"protecte\
+d",message}]}}async function blockProtectedLosses(changes,options,references){const{protect,approvers}=options.safety;const deleted=deletedIn(
+changes);if(protect.length===0||deleted.size===0)return changes;const losers=new Map;for(const{name:name3,discovery}of kinds){
+const mayBeProtected2=protect.some(pattern=>mayMatchKind({targets:[pattern],kinds:[]},name3));if(discovery===void 0||!mayBeProtected2)
+continue;for(const{identity,live,displayName}of await findAll(discovery,options)){const{all}=addresses2({kind:name3,identity},
+live,references);const address3=displayName===null?all[0]??name3:`${name3}/${displayName}`;const pattern=protectingPattern(
+protect,[...all,address3]);if(pattern===void 0)continue;for(const id of textsOf2(live.fields))if(deleted.has(id)&&deleted.
+get(id)!==name3)losers.set(id,{address:address3,pattern})}}return changes.map(change2=>{const loser=losers.get(change2.apply.
+identity.id??"");if(loser===void 0||change2.action!=="delete")return change2;const{address:address3,pattern}=loser;const why=`\
+it would be taken from ${address3}, and safety.protect has ${pattern}`;return protectedChange(change2,pattern,why,approvers)})}
+async function findAll({find:find6},options){const context3=contextOf({...options,lists:options.read?.lists??{}});return(await find6(
+{...context3,filters:{},known:[]})).found}init_identifiers();init_values();init_kinds();init_plan();var countedLists=["scopes","roles"];function uselessKeeps(keeps,{scopes,roles:roles3}){return keeps.flatMap(
 keep2=>{const[noun,list,named=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,keep2.scope];if(list==
 null||list.isIncomplete||list.byId(named)!==void 0||list.byName(named).length>0)return[];const message=`safety.keep name\
 s the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.suggestion(named)}`;return[{code:"no-\
-such-name",message}]})}function mayTake({kind,destructions}){return destructions.length>0||kindOf(kind).revokes!==void 0}
-async function blockLosses(given,options,now,elsewhere){const rules2=options.safety.keep.filter(keep2=>given.some(change2=>mayLose(
-keep2,change2,now)));if(rules2.length===0)return given;const find6=async({discovery})=>discovery===void 0?[]:await findAll(
-discovery,options);const others=await elsewhere(find6);let changes=given;for(const kind of kinds){if(kind.access===void 0||
-kind.grants===void 0)continue;const found=await find6(kind);for(const keep2 of rules2){const count4=new Count(keep2,kind,
-[...changes,...others],now);const own3=new Set(changes.map(({apply})=>apply.key));const needs=count4.holders(found).filter(
-keys=>keys.every(key3=>own3.has(key3)));const awaited=needs.filter(keys=>keys.length>0).flat();if(needs.filter(keys=>keys.
-length===0).length>=keep2.at_least)continue;const what=keep2.scope===void 0?`role "${keep2.role}"`:`scope "${keep2.scope}\
-"`;const reason=`this plan would leave ${needs.length} with the ${what}, and safety.keep asks for at least ${keep2.at_least}`;
-changes=changes.map(change2=>{if(!count4.isLoss(change2))return change2;if(needs.length<keep2.at_least)return blockedFor(
-change2,reason);const{awaits=[],apply}=change2;const all=new Set([...awaits,...awaited].filter(key3=>key3!==apply.key));
-return all.size===0?change2:{...change2,awaits:[...all]}})}}const circular=circles(changes);return changes.map(change2=>{
-const members3=circular.get(change2)?.map(({address:address3})=>address3);const reason=`it and ${members3?.join(" and ")}\
- must each come first, because of safety.keep: grant in one run, and remove in the next`;return members3===void 0?change2:
-blockedFor(change2,reason)})}var Count=class{#keep;#kind;#lists;#byId;#changes;#gone;constructor(keep2,kind,changes,now){
+such-name",message}]})}function mayTake({kind,destructions}){const{access:access3,revokes}=kindOf(kind);return revokes!==
+void 0||access3!==void 0&&destructions.length>0}async function blockLosses(given,options,now,elsewhere){const rules2=options.
+safety.keep.filter(keep2=>given.some(change2=>mayLose(keep2,change2,now)));if(rules2.length===0)return given;const find6=async({
+discovery})=>discovery===void 0?[]:await findAll(discovery,options);const others=await elsewhere(find6);let changes=given;
+for(const kind of kinds){if(kind.access===void 0||kind.grants===void 0)continue;const found=await find6(kind);for(const keep2 of rules2){
+const count4=new Count(keep2,kind,[...changes,...others],now);const own3=new Set(changes.map(({apply})=>apply.key));const needs=count4.
+holders(found).filter(keys=>keys.every(key3=>own3.has(key3)));const awaited=needs.filter(keys=>keys.length>0).flat();if(needs.
+filter(keys=>keys.length===0).length>=keep2.at_least)continue;const what=keep2.scope===void 0?`role "${keep2.role}"`:`sc\
+ope "${keep2.scope}"`;const reason=`this plan would leave ${needs.length} with the ${what}, and safety.keep asks for at \
+least ${keep2.at_least}`;changes=changes.map(change2=>{if(!count4.isLoss(change2))return change2;if(needs.length<keep2.at_least)
+return blockedFor(change2,reason);const{awaits=[],apply}=change2;const all=new Set([...awaits,...awaited].filter(key3=>key3!==
+apply.key));return all.size===0?change2:{...change2,awaits:[...all]}})}}const circular=circles(changes);return changes.map(
+change2=>{const members3=circular.get(change2)?.map(({address:address3})=>address3);const reason=`it and ${members3?.join(
+" and ")} must each come first, because of safety.keep: grant in one run, and remove in the next`;return members3===void 0?
+change2:blockedFor(change2,reason)})}var Count=class{#keep;#kind;#lists;#byId;#changes;#gone;constructor(keep2,kind,changes,now){
 this.#keep=keep2;this.#kind=kind;this.#changes=changes.filter(isChanging);this.#lists={now,planned:listsAfter2(now,this.#changes)};
 this.#byId=new Map(this.#changes.flatMap(change2=>idInPlan(change2).map(id=>[identifierKey(id),change2])));this.#gone=new Set(
 this.#changes.flatMap(taken).flatMap(one=>one.id===void 0?[]:holdingKey(one)))}holders(found){const present=found.map(({
@@ -21597,18 +21657,20 @@ id,apply.expected]));const created=new Map(rows("create").map(({id,address:addre
 id}]));return[[listedIn,list.afterPlan({changed,created})]]});return{...now,...withoutUndefined(Object.fromEntries(next))}}
 function holdingKey({id="",role:role3}){return role3===void 0?id:`${role3.id}/${id}`}function rootKey(holding){const{path,
 id}=holding.role??holding;return`${path}/${id}`}function afterwards(now,change2){return change2?.action==="delete"?{}:{...now,
-...change2?.apply.expected}}init_plan();init_kinds();init_operations();init_plan();async function guardProfile(given,seen,{profile,recognise,state:state2}){const changes=blockMarkedKinds(given,
-state2,profile);const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const[request4]=changes.find(
-isUnsafe)?.requests??[];if(recognise===null||request4===void 0)return{changes,warnings:advice};const{scope:scope3}=operations[request4.
-operation];const probed=seen===void 0?await recognise(scope3):{kind:"recognised",profile:seen};if(probed.kind==="unclear")
-return{changes,warnings:[unsure(profile,probed.status)]};if(probed.kind==="plain"||probed.profile.name===profile.name)return{
-changes,warnings:[]};return{changes:changes.map(change2=>isUnsafe(change2)?blocked2(change2,probed.profile):change2),warnings:[]}}
-function blockMarkedKinds(changes,{resources},used){const marks2=new Map;for(const[key3,{kind,other_profile:mark}]of Object.
-entries(resources))if(mark!==void 0&&mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key3,mark]);return changes.
-map(change2=>{const first=marks2.get(change2.kind);if(first===void 0)return change2;const{key:key3}=change2.apply;const own3=Object.
-hasOwn(resources,key3)?resources[key3]?.other_profile:void 0;const isUnseen=own3!==void 0&&own3.profile!==used.name&&!kindOf(
-change2.kind).readable(used);const isAffected=change2.requests.length>0||isUnseen&&change2.action==="unchanged";if(!isAffected)
-return change2;const reason=own3===void 0?sawSigns(...first):sawSigns(key3,own3);return blockedFor(change2,reason)})}function sawSigns(key3,{
+...change2?.apply.expected}}init_plan();init_kinds();init_operations();init_plan();async function guardProfile(given,seen,{profile,recognise,state:state2}){const changes=await blockMarkedKinds(
+given,{profile,recognise,state:state2});const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const[
+request4]=changes.find(isUnsafe)?.requests??[];if(recognise===null||request4===void 0)return{changes,warnings:advice};const{
+scope:scope3}=operations[request4.operation];const probed=seen===void 0?await recognise(scope3):{kind:"recognised",profile:seen};
+if(probed.kind==="unclear")return{changes,warnings:[unsure(profile,probed.status)]};if(probed.kind==="plain"||probed.profile.
+name===profile.name)return{changes,warnings:[]};return{changes:changes.map(change2=>isUnsafe(change2)?blocked2(change2,probed.
+profile):change2),warnings:[]}}async function blockMarkedKinds(changes,{profile:used,recognise,state:{resources}}){const marks2=new Map;
+for(const[key3,{kind,other_profile:mark}]of Object.entries(resources))if(mark!==void 0&&mark.profile!==used.name&&!marks2.
+has(kind))marks2.set(kind,[key3,mark]);const block=async change2=>{const first=marks2.get(change2.kind);if(first===void 0)
+return change2;const{key:key3}=change2.apply;const kind=kindOf(change2.kind);const own3=Object.hasOwn(resources,key3)?resources[key3]?.
+other_profile:void 0;const isUnseen=own3!==void 0&&own3.profile!==used.name&&!kind.readable(used);const isAffected=change2.
+requests.length>0||isUnseen&&change2.action==="unchanged";const isProven=provesProfile(kind,first[1].profile);if(!isAffected||
+!isProven&&(recognise===null||(await recognise(kind.scope)).kind==="plain"))return change2;const reason=own3===void 0?sawSigns(
+...first):sawSigns(key3,own3);return blockedFor(change2,reason)};return await Promise.all(changes.map(block))}function sawSigns(key3,{
 profile,run:run3}){return`the response about ${key3} in run ${run3} looks like a server of the profile ${profile}, whose\
  updates lose what they don't mention (idops runs show ${run3} says what that was): if idops doctor says so, set "profil\
 e: ${profile}" under server and plan again`}function observedProfile(profile,live){for(const[{kind},{exists,fields:fields4}]of live){
@@ -21617,20 +21679,21 @@ kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function blocked
 is server answers like one of the profile ${name3}, whose updates lose what they don't mention: set "profile: ${name3}" \
 under server and plan again`;return{...blockedFor(change2,reason),fields:[],warnings:[]}}function unsure({name:name3},status){
 return{code:"profile-unsure",message:`the server's answer to an unknown path (${status}) does not tell whether the profi\
-le ${name3} fits: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_identifiers();init_kinds();init_plan();function orderRenames(given,references){let changes=given;for(;;){const byId2=new Map(changes.flatMap(change2=>isChanging(
+le ${name3} fits: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_identifiers();init_fields();init_kinds();init_plan();function orderRenames(given,references){let changes=given;for(;;){const byId2=new Map(changes.flatMap(change2=>isChanging(
 change2)?[[idOf2(change2),change2]]:[]));const before=changes;changes=before.map(change2=>awaitName(change2,references,byId2));
 if(changes.every(({action:action2},index)=>action2===before[index]?.action))break}const swaps=circles(changes);return changes.
 map(change2=>{const others=swaps.get(change2)?.map(({address:address3})=>address3);const reason=`it and ${others?.join("\
  and ")} take each other's name, and the server allows no name twice: rename one of them to a third name first, in a run\
  of its own`;return others===void 0?change2:blockedFor(change2,reason)})}function idOf2({kind,apply},id=apply.identity.id??
 ""){return`${kind} ${identifierKey(id)}`}function awaitName(change2,references,byId2){const{uniqueNames:uniqueNames2,listedIn="\
-own",noun}=kindOf(change2.kind);const{before,expected}=change2.apply;const{name:name3}=expected;if(uniqueNames2!==true||
-listedIn==="own"||!isChanging(change2))return change2;if(typeof name3!=="string"||name3===before.name)return change2;const rows=references[listedIn]?.
+own",noun}=kindOf(change2.kind);const{before,expected}=change2.apply;const name3=textOf(expected.name);if(uniqueNames2!==
+true||listedIn==="own"||!isChanging(change2))return change2;if(name3===""||name3===textOf(before.name))return change2;const rows=references[listedIn]?.
 byName(name3).map(({id})=>String(id))??[];const holder=rows.find(id=>idOf2(change2,id)!==idOf2(change2));if(holder===void 0)
 return change2;const other=byId2.get(idOf2(change2,holder));if(other?.action==="delete")return blockedFor(change2,`the ${noun}\
- "${name3}" is deleted only after this: delete it in an earlier run`);const{name:next=name3}=other?.apply.expected??{};if(other!==
-void 0&&next!==name3)return{...change2,awaits:[other.apply.key]};const reason=`the server has another ${noun} "${name3}"\
-, with the id ${holder}: rename that one first, or choose another name`;return blockedFor(change2,reason)}init_fields();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,carries:()=>false,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,read2,changes){
+ "${String(expected.name)}" is deleted only after this: delete it in an earlier run`);const next=textOf(other?.apply.expected.
+name)||name3;if(other!==void 0&&next!==name3)return{...change2,awaits:[other.apply.key]};const reason=`the server has an\
+other ${noun} "${String(expected.name)}", with the id ${holder}: rename that one first, or choose another name`;return blockedFor(
+change2,reason)}init_fields();init_kinds();init_references();var noReplan={observedAt:Number.POSITIVE_INFINITY,carries:()=>false,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,read2,changes){
 let decider=planned;let held=read2;const countedIn=new Map;let seen;const carries=({kind,requests,apply:{key:key3}})=>{const one=byKey.
 get(key3);if(one===void 0||!kindOf(kind).readable(options.profile))return false;const declared=decider.adjusted(one);return requests.
 some(request4=>carriesIn(request4,kindOf(kind),declared))};return{observedAt:read2.at,carries,async again(change2,notBefore){
@@ -21694,35 +21757,36 @@ options.safety.keep,references),...decided.dropped,...idleWarnings(decided.chang
 length===0&&given.declared.length>0?{leavesOut:options.endedOnly===true?"ended":true}:{}},replan:replanOf({...options,plannedIds:plannedIds2},
 byKey,decider,read2,plan.changes),observed:new Map(addressed.flatMap(({subject,key:key3})=>{const shown=live.get(subject);
 return shown===void 0?[]:[[key3,shown]]}))}}async function withDocumentsById(options){const{declared,selection,profile,state:state2}=options;
-if(options.adjust!==void 0)return{options,names:[],warnings:[],covered:[]};const names3=listsOfNames2(declared,selection.
-targets,profile);const read2=reusableLists([],names3,options.read);const references=names3.length===0?{}:(await observe(
-[],names3,{...options,lists:read2.lists})).references;const expanded=expand(declared,listsAfter(references,declared,otherNames(
-state2),valuesIn(profile)),options);const now=options.asOf??options.now;const dated=removeEndedAccess(expanded.declared,
-declared,{state:state2,now,endedOnly:options.endedOnly===true});const lists2={...options.read?.lists,...read2.lists};return{
-options:{...options,declared:dated.declared,...names3.length===0?{}:{read:{at:read2.at,lists:lists2}}},names:names3,warnings:[
-...expanded.warnings,...dated.warnings],covered:options.endedOnly?expanded.declared.flatMap(one=>addresses2(one,void 0,references).
-all):[]}}async function observeSubjects(subjects,names3,options){const own3=subjects.filter(({inOtherShard})=>!inOtherShard);
-const documents=own3.flatMap(({declared})=>declared??[]);const using=own3.flatMap(({kind,declared})=>declared===void 0?(kindOf(
-kind).usedBy??[]).map(({list})=>list):[]);const needed2=[...names3,...using,...listsFor(referring(own3,options),options.
-profile)];const read2=reusableLists(subjects,needed2,options.read);const known=subjects.filter(({declared})=>declared?.reason===
-void 0);const observed=await whileHashing(documents,options,()=>observe(known,needed2,{...options,lists:read2.lists}));const newIds=plannedIds(
-observed.live);const live=[...observed.live].map(([one,shown])=>[one,partOfNewObject(one,newIds)??shown]);return{...observed,
-live:new Map(live),read:read2,newIds}}async function decideAll(selected,twice,decider,observed,signal){const decided=await eachWithSlowHashes(
-selected,one=>{const live=observed.get(one.subject);const change2=decider.decide(one,live);const others=one.subject.declared&&
-twice.get(one.subject.declared);const restore=decider.pendingRestore(one.key);return{one,live,restore,change:change2&&others?
-{...change2,...blockedAsDuplicate(others)}:change2,isSettled:isSettled(one.subject,live,restore)}},new Pauses(signal));return{
-changes:decided.flatMap(({change:change2})=>change2??[]),settled:decided.flatMap(({one,isSettled:isSettled2})=>isSettled2?
-[one.key]:[]),dropped:decided.flatMap(({one,live,restore})=>live?.exists===true&&restore!==void 0?droppedRestore(one,live.
-fields,restore):[])}}async function decideElsewhere(find6,decider,{declared,selection}){const changes=await allSettled(kinds.
-map(async kind=>{const{name:name3,access:access3,revokes}=kind;const documents=declared.filter(one=>one.kind===name3&&!isInShard(
-selection,name3,one.identity));if(documents.length===0||(access3??revokes)===void 0)return[];const found=await find6(kind);
-const live=new Map(found.map(finding=>[addressOf(name3,finding.identity),finding.live]));return documents.flatMap(document2=>{
-const subject={kind:name3,identity:document2.identity,declared:document2};const one={subject,...addresses2(subject,void 0,
-decider.references)};return decider.decide(one,live.get(one.key))??[]})}));return changes.flat()}function readScopes(subjects,references,profile){
-const own3=new Set(subjects.map(({kind})=>kind));const readable2=kinds.filter(kind=>own3.has(kind.name)&&kind.readable(profile));
-const lists2=listNames.filter(name3=>references[name3]!==void 0);return withListScopes(readable2.map(({scope:scope3})=>scope3),
-lists2,profile)}function idleWarnings(changes){return changes.flatMap(({action:action2,address:address3,warnings})=>action2===
-"unchanged"?warnings.map(warning4=>({...warning4,message:`${address3}: ${warning4.message}`})):[])}function withoutIdleWarnings(change2){
+if(options.adjust!==void 0)return{options,names:[],warnings:[],covered:[]};const named=listsOfNames2(declared,selection.
+targets,profile);const names3=[...new Set([...named,...listsOfWholeSets(declared,profile)])];const read2=reusableLists([],
+names3,options.read);const references=names3.length===0?{}:(await observe([],names3,{...options,lists:read2.lists})).references;
+const expanded=expand(declared,listsAfter(references,declared,otherNames(state2),valuesIn(profile)),options);const now=options.
+asOf??options.now;const dated=removeEndedAccess(expanded.declared,declared,{state:state2,now,endedOnly:options.endedOnly===
+true});const lists2={...options.read?.lists,...read2.lists};return{options:{...options,declared:dated.declared,...names3.
+length===0?{}:{read:{at:read2.at,lists:lists2}}},names:names3,warnings:[...expanded.warnings,...dated.warnings],covered:options.
+endedOnly?expanded.declared.flatMap(one=>addresses2(one,void 0,references).all):[]}}async function observeSubjects(subjects,names3,options){
+const own3=subjects.filter(({inOtherShard})=>!inOtherShard);const documents=own3.flatMap(({declared})=>declared??[]);const using=own3.
+flatMap(({kind,declared})=>declared===void 0?(kindOf(kind).usedBy??[]).map(({list})=>list):[]);const needed2=[...names3,
+...using,...listsFor(referring(own3,options),options.profile)];const read2=reusableLists(subjects,needed2,options.read);
+const known=subjects.filter(({declared})=>declared?.reason===void 0);const observed=await whileHashing(documents,options,
+()=>observe(known,needed2,{...options,lists:read2.lists}));const newIds=plannedIds(observed.live);const live=[...observed.
+live].map(([one,shown])=>[one,partOfNewObject(one,newIds)??shown]);return{...observed,live:new Map(live),read:read2,newIds}}
+async function decideAll(selected,twice,decider,observed,signal){const decided=await eachWithSlowHashes(selected,one=>{const live=observed.
+get(one.subject);const change2=decider.decide(one,live);const others=one.subject.declared&&twice.get(one.subject.declared);
+const restore=decider.pendingRestore(one.key);return{one,live,restore,change:change2&&others?{...change2,...blockedAsDuplicate(
+others)}:change2,isSettled:isSettled(one.subject,live,restore)}},new Pauses(signal));return{changes:decided.flatMap(({change:change2})=>change2??
+[]),settled:decided.flatMap(({one,isSettled:isSettled2})=>isSettled2?[one.key]:[]),dropped:decided.flatMap(({one,live,restore})=>live?.
+exists===true&&restore!==void 0?droppedRestore(one,live.fields,restore):[])}}async function decideElsewhere(find6,decider,{
+declared,selection}){const changes=await allSettled(kinds.map(async kind=>{const{name:name3,access:access3,revokes}=kind;
+const documents=declared.filter(one=>one.kind===name3&&!isInShard(selection,name3,one.identity));if(documents.length===0||
+(access3??revokes)===void 0)return[];const found=await find6(kind);const live=new Map(found.map(finding=>[addressOf(name3,
+finding.identity),finding.live]));return documents.flatMap(document2=>{const subject={kind:name3,identity:document2.identity,
+declared:document2};const one={subject,...addresses2(subject,void 0,decider.references)};return decider.decide(one,live.
+get(one.key))??[]})}));return changes.flat()}function readScopes(subjects,references,profile){const own3=new Set(subjects.
+map(({kind})=>kind));const readable2=kinds.filter(kind=>own3.has(kind.name)&&kind.readable(profile));const lists2=listNames.
+filter(name3=>references[name3]!==void 0);return withListScopes(readable2.map(({scope:scope3})=>scope3),lists2,profile)}
+function idleWarnings(changes){return changes.flatMap(({action:action2,address:address3,warnings})=>action2==="unchanged"?
+warnings.map(warning4=>({...warning4,message:`${address3}: ${warning4.message}`})):[])}function withoutIdleWarnings(change2){
 const isIdle=change2.action==="unchanged"&&change2.warnings.length>0;return isIdle?{...change2,warnings:[]}:change2}function reusableLists(subjects,needed2,read2){
 const listed=new Set(subjects.map(({kind})=>kindOf(kind).listedIn));const names3=listNames.filter(name3=>read2?.lists[name3]!==
 void 0&&(needed2.includes(name3)||listed.has(name3)));if(read2===void 0||names3.length===0)return{at:performance.now(),lists:{}};
@@ -21736,9 +21800,9 @@ Object.keys(stillLost(kindOf(kind),restore,live.fields)).length===0}function dro
 const back=stillLost(kindOf(subject.kind),restore,now);const dropped=Object.entries(missingElements(restore,now)).filter(
 ([field2])=>!Object.hasOwn(back,field2));if(dropped.length===0)return[];const names3=describeLoss(Object.fromEntries(dropped));
 const message=`${address3}: an update in run ${restore.run} did not finish and took away ${names3}; somebody has set tha\
-t since, so it isn't restored: declare it if it is needed`;return[{code:"restores-dropped",message}]}function leftOutRestores(addresses4){
-if(addresses4.length===0)return[];const objects3=addresses4.length===1?"1 object":`${addresses4.length} objects`;const message=`\
-what an update took away from ${objects3} that --kind or --target leave out is still to be restored (${firstFew(addresses4)}\
+t since, so it isn't restored: declare it if it is needed`;return[{code:"restores-dropped",message}]}function leftOutRestores(addresses3){
+if(addresses3.length===0)return[];const objects3=addresses3.length===1?"1 object":`${addresses3.length} objects`;const message=`\
+what an update took away from ${objects3} that --kind or --target leave out is still to be restored (${firstFew(addresses3)}\
 ): an apply without --kind and --target restores it`;return[{code:"restores-left-out",message}]}function missingLists(references){
 return listNames.filter(name3=>references[name3]===null).map(name3=>({code:"no-list",message:`the server offers no list \
 of ${name3}, so nothing could check that the ids of ${name3} in the manifests exist and mean what their names say: compa\
@@ -21758,54 +21822,59 @@ toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:head
 changes:changes.map(warnOfMixedScripts),requiredScopes:[...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(
 ()=>planDigest(header,changes))}}init_zod();init_json();init_problems();init_shard();init_values();init_fields();init_kinds();init_redactor();var hash4=string2().describe("A hash that tells whether it is the same now");var sealSchema=strictObject({targets:array(
 string2()),kinds:array(string2()),prune:boolean2(),assert:boolean2(),shard:strictObject({index:int().min(1),count:int().
-min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),objects:array(strictObject(
-{address:string2(),action:string2(),observed:hash4.describe("Over everything that was observed of the object"),requests:hash4.
-describe("Over what would be sent for it")})),whole:hash4.describe("Over all the rest of the file, whatever its layout")}).
-describe("What else apply needs");var storedSchema=looseObject({format_version:literal(1),server:string2(),environment:string2().
-nullable(),created_at:string2(),holds_until:string2().optional(),digest:string2(),apply:sealSchema});async function seal(plan,options,redactName){
-return{...options,objects:await sealObjects(plan,redactName)}}async function sealObjects(plan,redactName){const hasher=digestHasher(
-plan);return await eachWithSlowHashes(plan.changes,change2=>({address:sealedName(change2,redactName),action:change2.action,
-observed:hashOf(observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}function sealedName({address:address3,
-apply},redactName){return redactAddress(address3,{redactName})===address3?address3:redactAddress(apply.key,{redactName})}
-function observedOf(change2,hasher){const{kind,fields:fields4,apply}=change2;const types3=kindOf(kind).fields;const secret3=secretFields2(
-change2);const before=mapValues(apply.before,(field2,name3)=>{const type=types3[name3]??value;const shown=apply.byMember?.
-includes(name3)?fields4.find(({path})=>path===name3)?.before??[]:field2;const normal=withoutLabels(type,normalForm(type,
-shown));return secret3.has(name3)?new Sensitive(withHashes(normal,hasher)):normal});const generation=fields4.find(({path})=>path===
-kindOf(kind).regeneration?.counter);return[withHashes(before,hasher),apply.existed,apply.generation??null,withHashes(generation?.
-before??null,hasher)]}function withoutLabels({type},field2){if(type!=="set"||!Array.isArray(field2))return field2;return field2.
-map(element=>{if(!isMap(element)||typeof element.id!=="string")return element;const{label:_,...rest}=element;return rest})}
-function secretFields2({action:action2,fields:fields4,apply}){if(action2==="blocked")return new Set(apply.managed);const asked=Object.
-entries(apply.expected).flatMap(([name3,field2])=>holdsSensitive(field2)?[name3]:[]);const shown=fields4.flatMap(({path,
-sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([...asked,...shown])}function planHash({apply,...shown}){
-const{whole:_,...rest}=apply;return hashOf({...shown,apply:rest})}function alterationProblems(stored2,file2){if(stored2.
-apply.whole===planHash(stored2))return[];const message=`${file2} was changed after it was stored: what it shows is not t\
-he plan that was made`;return[error("plan-altered",message,[],"make it again with idops plan --out FILE and review it")]}
-function parseStoredPlan(text4,file2){const unusable=why=>unusablePlan(file2,why);let data2;try{data2=parseJson(text4)}catch{
-return unusable("it is not JSON")}const version3=data2?.format_version;if(typeof version3==="number"&&version3>1)return unusable(
-`it has format ${version3}, this idops knows format 1`);const parsed2=storedSchema.safeParse(data2);if(parsed2.success)return parsed2.
-data;return unusable(notStored(parsed2.error.issues[0]?.path??[]))}function unusablePlan(file2,why){const hint="make it \
-again with idops plan --out FILE";return error("plan-unreadable",`${file2} can't be used: ${why}`,[],hint)}function notStored(path){
-const where=path.length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a plan that was stored with --out${where}`}
-function isStoredPlan(read2){return"digest"in read2}function partOf2({shard:shard2}){return shard2===void 0?"all objects":
-`the shard ${shardText(shard2)}`}async function staleness(stored2,now,left){const found=[];const compare2=(one,other)=>{
-if(one!==other)found.push(`it is for ${one}, and this is ${other}`)};compare2(stored2.server,now.server);if(stored2.environment!==
-now.environment)found.push(`it is for the environment ${stored2.environment??"none"}, and this is ${now.environment??"no\
-ne"}`);compare2(partOf2(stored2.apply),partOf2(now));const{holds_until:end}=stored2;const instant3=now.asOf??now.createdAt;
-if(end!==void 0&&Date.parse(instant3)>=Date.parse(end))found.push(`it held until ${end}, when access ends that it still \
-gives`);const objects3=await sealObjects(now,text4=>text4);const keys=new Map(now.changes.map(({address:address3,apply})=>[
-apply.key,address3]));const after=new Map(objects3.map(object3=>[object3.address,object3]));const changes=new Map(now.changes.
-map(change2=>[change2.address,change2]));const isIdle=address3=>changes.get(address3)?.requests.length===0;const isLeft=address3=>!isIdle(
-address3)&&left?.includes(changes.get(address3)?.apply.key??"")===true;const seen=new Set;for(const object3 of stored2.apply.
-objects){const address3=after.has(object3.address)?object3.address:keys.get(object3.address)??object3.address;seen.add(address3);
-if(left!==void 0&&!isLeft(address3)){if(after.has(address3)&&!isIdle(address3))found.push(`${address3} was applied, and \
-was changed since`);continue}const present=after.get(address3);if(present===void 0)found.push(`${address3} is no longer \
-in it`);else if(present.observed!==object3.observed)found.push(`${address3} was changed on the server, or its record was`);else if(present.
-action!==object3.action)found.push(`${address3} was ${object3.action} in it, and is ${present.action} now`);else if(present.
-requests!==object3.requests)found.push(`${address3} is declared differently now`)}for(const address3 of after.keys())if(!seen.
-has(address3)&&(left===void 0||!isIdle(address3)))found.push(`${address3} is new in it`);if(found.length===0&&left===void 0&&
-stored2.digest!==now.digest)found.push("its digest differs now");if(found.length===0)return[];const hint="nothing was se\
-nt; make a new one with idops plan --out FILE and review it";return[error("stale-plan",`stale plan: ${found.join("; ")}`,
-[],hint)]}init_names2();init_escape();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_zod();init_result();init_kinds();init_plan();var described3=(description,example)=>({description,examples:[example]});
+min(1)}).optional().describe("The part of the objects that it is about; left out where it is about all"),settings:strictObject(
+{checks:hash4,safety:hash4}).optional().describe("Sections of the configuration that decide how changes are judged"),objects:array(
+strictObject({address:string2(),action:string2(),observed:hash4.describe("Over everything that was observed of the objec\
+t"),requests:hash4.describe("Over what would be sent for it")})),whole:hash4.describe("Over all the rest of the file, wh\
+atever its layout")}).describe("What else apply needs");var storedSchema=looseObject({format_version:literal(1),server:string2(),
+environment:string2().nullable(),created_at:string2(),holds_until:string2().optional(),digest:string2(),apply:sealSchema});
+async function seal(plan,options,redactName){return{...options,objects:await sealObjects(plan,redactName)}}async function sealObjects(plan,redactName){
+const hasher=digestHasher(plan);return await eachWithSlowHashes(plan.changes,change2=>({address:sealedName(change2,redactName),
+action:change2.action,observed:hashOf(observedOf(change2,hasher)),requests:planDigest(plan,[change2])}))}function sealedName({
+address:address3,apply},redactName){return redactAddress(address3,{redactName})===address3?address3:redactAddress(apply.
+key,{redactName})}function observedOf(change2,hasher){const{kind,fields:fields4,apply}=change2;const types3=kindOf(kind).
+fields;const secret3=secretFields2(change2);const before=mapValues(apply.before,(field2,name3)=>{const type=types3[name3]??
+value;const shown=apply.byMember?.includes(name3)?fields4.find(({path})=>path===name3)?.before??[]:field2;const normal=withoutLabels(
+type,normalForm(type,shown));return secret3.has(name3)?new Sensitive(withHashes(normal,hasher)):normal});const generation=fields4.
+find(({path})=>path===kindOf(kind).regeneration?.counter);return[withHashes(before,hasher),apply.existed,apply.generation??
+null,withHashes(generation?.before??null,hasher)]}function withoutLabels({type},field2){if(type!=="set"||!Array.isArray(
+field2))return field2;return field2.map(element=>{if(!isMap(element)||typeof element.id!=="string")return element;const{
+label:_,...rest}=element;return rest})}function secretFields2({action:action2,fields:fields4,apply}){if(action2==="block\
+ed")return new Set(apply.managed);const asked=Object.entries(apply.expected).flatMap(([name3,field2])=>holdsSensitive(field2)?
+[name3]:[]);const shown=fields4.flatMap(({path,sensitive})=>sensitive?[path.replace(/[.[].*$/s,"")]:[]);return new Set([
+...asked,...shown])}function settingsHashes(checks,{privileged,protect,keep:keep2}){const rules2=keep2.map(({scope:scope3=null,
+role:role3=null,at_least:least})=>[scope3,role3,least]);return{checks:hashOf(checks),safety:hashOf([[...privileged],[...protect],
+rules2])}}function planHash({apply,...shown}){const{whole:_,...rest}=apply;return hashOf({...shown,apply:rest})}function alterationProblems(stored2,file2){
+if(stored2.apply.whole===planHash(stored2))return[];const message=`${file2} was changed after it was stored: what it sho\
+ws is not the plan that was made`;return[error("plan-altered",message,[],"make it again with idops plan --out FILE and r\
+eview it")]}function parseStoredPlan(text4,file2){const unusable=why=>unusablePlan(file2,why);let data2;try{data2=parseJson(
+text4)}catch{return unusable("it is not JSON")}const version3=data2?.format_version;if(typeof version3==="number"&&version3>
+1)return unusable(`it has format ${version3}, this idops knows format 1`);const parsed2=storedSchema.safeParse(data2);if(parsed2.
+success)return parsed2.data;return unusable(notStored(parsed2.error.issues[0]?.path??[]))}function unusablePlan(file2,why){
+const hint="make it again with idops plan --out FILE";return error("plan-unreadable",`${file2} can't be used: ${why}`,[],
+hint)}function notStored(path){const where=path.length===0?"":` (see ${path.map(String).join(".")})`;return`it is not a \
+plan that was stored with --out${where}`}function isStoredPlan(read2){return"digest"in read2}function partOf2({shard:shard2}){
+return shard2===void 0?"all objects":`the shard ${shardText(shard2)}`}async function staleness(stored2,now,left){const found=[];
+const compare2=(one,other)=>{if(one!==other)found.push(`it is for ${one}, and this is ${other}`)};compare2(stored2.server,
+now.server);if(stored2.environment!==now.environment)found.push(`it is for the environment ${stored2.environment??"none"}\
+, and this is ${now.environment??"none"}`);compare2(partOf2(stored2.apply),partOf2(now));const{holds_until:end}=stored2;
+const instant3=now.asOf??now.createdAt;if(end!==void 0&&Date.parse(instant3)>=Date.parse(end))found.push(`it held until ${end}\
+, when access ends that it still gives`);const objects3=await sealObjects(now,text4=>text4);const keys=new Map(now.changes.
+map(({address:address3,apply})=>[apply.key,address3]));const after=new Map(objects3.map(object3=>[object3.address,object3]));
+const changes=new Map(now.changes.map(change2=>[change2.address,change2]));const blocked3=now.changes.filter(({action:action2})=>action2===
+"blocked");const blockedNow=new Map(blocked3.map(({address:address3,reason})=>[address3,reason]));const isIdle=address3=>changes.
+get(address3)?.requests.length===0;const isLeft=address3=>!isIdle(address3)&&left?.includes(changes.get(address3)?.apply.
+key??"")===true;const seen=new Set;for(const object3 of stored2.apply.objects){const address3=after.has(object3.address)?
+object3.address:keys.get(object3.address)??object3.address;seen.add(address3);if(left!==void 0&&!isLeft(address3)){if(after.
+has(address3)&&!isIdle(address3))found.push(`${address3} was applied, and was changed since`);continue}const present=after.
+get(address3);const reason=blockedNow.get(address3);if(present===void 0)found.push(`${address3} is no longer in it`);else if(reason!==
+void 0&&object3.action!=="blocked")found.push(`${address3} is blocked now: ${reason}`);else if(present.observed!==object3.
+observed)found.push(`${address3} was changed on the server, or its record was`);else if(present.action!==object3.action)
+found.push(`${address3} was ${object3.action} in it, and is ${present.action} now`);else if(present.requests!==object3.requests)
+found.push(`${address3} is declared differently now`)}for(const address3 of after.keys())if(!seen.has(address3)&&(left===
+void 0||!isIdle(address3)))found.push(`${address3} is new in it`);if(found.length===0&&left===void 0&&stored2.digest!==now.
+digest)found.push("its digest differs now");if(found.length===0)return[];const hint="nothing was sent; make a new one wi\
+th idops plan --out FILE and review it";return[error("stale-plan",`stale plan: ${found.join("; ")}`,[],hint)]}init_names2();init_escape();init_json();init_problems();import{readFile as readFile2}from"node:fs/promises";init_zod();init_result();init_kinds();init_plan();var described3=(description,example)=>({description,examples:[example]});
 var text3=(description,example)=>string2().meta(described3(description,example));var count3=(description,example)=>int().
 min(0).meta(described3(description,example));var RUN2="20260131T120000Z-4f2a1c";var label2=string2().optional().meta(described3(
 "The name of the object, if it is known and not in the address","ada@acme.example"));var action=_enum(["create","update",
@@ -21879,64 +21948,75 @@ Error&&"code"in failure2&&failure2.code==="ENOENT";const why=isMissing3?"does no
 failure2)}`;const hint=isMissing3?`idops plan --out ${shown} stores one`:"name the file that idops plan --out wrote";throw problemError(
 "plan-unreadable",`${shown} ${why}`,hint)}}function readStoredPlan(text4,shown){const stored2=parsed(text4,shown);refuse(
 alterationProblems(stored2,shown));return stored2}function parsed(text4,shown){const stored2=parseStoredPlan(text4,shown);
-if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_problems();init_values();init_fields();init_kinds();init_stored();var MAX_LISTED=20;function storedPlanDiff(stored2,plan,redactor,left){const{apply:_,...rest}=stored2;const read2=planSchema.
-safeParse(rest);const made=storedJson(redactPlan(plan,redactor));const sending=new Set(made.changes.filter(({requests})=>requests.
-length>0).map(({address:address3})=>address3));const only=left===void 0?void 0:sending;const found=read2.success?differences(
-reviewedParts(read2.data,only),reviewedParts(made,only)):[`${read2.error.issues[0]?.path.map(String).join(".")} is missi\
-ng or invalid`];if(found.length===0)return[];const listed=found.length>MAX_LISTED?[...found.slice(0,MAX_LISTED),`and ${found.
-length-MAX_LISTED} more`]:found;return[error("plan-altered",`the stored plan differs from what apply would do: ${listed.
-join("; ")}`,[],"nothing was sent; make a new plan with idops plan --out FILE and review it")]}var LABEL_PREFIX="the nam\
-e of ";function differences(shown,now){const isAll=part=>shown.has(part)||!part.startsWith(LABEL_PREFIX);const parts=new Set(
-[...shown.keys(),...now.keys()].filter(isAll));return[...parts].filter(part=>shown.get(part)!==now.get(part))}function reviewedParts({
-profile,summary:summary2,required_scopes:scopes,warnings,changes},only){const{drift:_,...counts2}=summary2;const planned=changes.
-filter(({address:address3,action:action2})=>only?.has(address3)??action2!=="unchanged");const parts=planned.flatMap(change2=>{
-const{address:address3,label:label3,kind,fields:fields4,warnings:told,declared_at:_2,recorded_at:_time,...rest}=change2;
-return[[address3,{...rest,kind,warnings:warningKeys(told)}],...label3===void 0?[]:[[`${LABEL_PREFIX}${address3}`,label3]],
-...fields4.filter(({drift})=>drift?.declared!=="nowhere").map(field2=>[`${address3}: ${field2.path}`,reviewedField(kind,
-field2)])]});const whole={profile,summary:counts2,scopes:[...scopes].sort(),warnings:warningKeys(warnings)};const named=Object.
-entries(only===void 0?whole:{}).map(([part,form])=>[`the ${part}`,form]);return new Map([...named,...parts].map(([part,form])=>[
-part,canonical(form)]))}function reviewedField(kind,field2){const{path,before,after,drift:_,places:_places,...rest}=field2;
-const types3=kindOf(kind).fields;const type=typeof path==="string"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side2=>normalForm(
-type??value,side2??null);return{...rest,before:form(before),after:form(after)}}function warningKeys(warnings){return warnings.
-filter(({code:code2})=>code2!=="access-ends-soon").map(({code:code2,message})=>`${code2} ${message}`).sort()}init_problems();init_shard();init_names2();function undoPlan(plan,given,content){const blocked3=plan.changes.filter(({action:action2})=>action2===
-"blocked");const left=[...given,...blocked3.map(({address:address3,reason})=>({address:address3,path:null,reason:reason??
-"it is blocked"}))];return{plan:{...plan,changes:plan.changes.filter(({action:action2})=>action2!=="blocked").map(change2=>({
-...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:withPlanLabels(left,plan,content)}}function withPlanLabels(left,{
-changes},content){const entries=entriesOf(content);const names3=namesInJournal(entries);const past=new Map(entries.map(entry=>[
-entry.sending.address,entry]));const planned=new Map(changes.map(change2=>[change2.apply.key,change2]));return left.map(
-one=>{const entry=past.get(one.address);const change2=planned.get(entry?.sending.key??one.address);const{label:label3}=change2??
-(entry===void 0?{}:labelIn(entry,names3));return{...one,...change2&&{address:change2.address},...label3===void 0?{}:{label:label3}}})}
-async function lastRun(runs,state2){const newest=await newestRun(runs,state2);if(newest===void 0){const hint2="only idop\
-s apply makes runs; --env and state in the configuration choose the state";throw problemError("no-such-run","this state \
-has no runs",hint2)}const content=await findRun(runs,newest);const{run:run3,undoes}=content.run;if(undoes===void 0)return runOf(
-run3);const ends=content.lines.filter(line=>line.type==="end");if(ends.length===0||ends.some(({interrupted:interrupted2})=>interrupted2))
-return undoes;const message=`the newest run ${runOf(run3)} is already an undo of run ${undoes}`;const hint=`idops undo ${undoes}\
- retries what it left; idops undo ${runOf(run3)} undoes it`;throw problemError("already-undone",message,hint)}var MAX_LIST_AGE=5e3;var Planner=class{#options;state;#read;#applicable=new WeakMap;#storedOptions=new WeakMap;#probe;constructor(options,state2,read2){
-this.#options=options;this.state=state2;this.#read=read2}recognise=scope3=>{this.#probe??=probe(this.#options.reading.reader,
-scope3).catch(failure2=>{this.#probe=void 0;throw failure2});return this.#probe};recipeOf(plan){return this.#applicable.
-get(plan)}invalidatePlans(){this.#applicable=new WeakMap}async plan(asked={}){const plans=this.#applicable;const{shard:shard2,
-manifests}=this.#options;const{targets=[],kinds:kinds2=[],prune=false,assert:assert2=false,ended=false}=asked;if(prune&&
-ended){const message="--ended only removes access that has ended, so it prunes nothing";throw problemError("wrong-option",
-message,"leave out one of the two")}if(prune)refuse(await pruneRefusals(manifests));const selection={targets,kinds:kinds2,
-shard:shard2};const{declared}=manifests;const restores=ended?"none":"all";const built=await this.#build({declared,selection,
-prune,assert:assert2,restores,endedOnly:ended});const given={targets:[...targets],kinds:[...kinds2],prune,assert:assert2,
-...shard2===void 0?{}:{shard:shard2}};const made={...built.plan,again:[...argumentsOf(given),...ended?["--ended"]:[]]};plans.
-set(made,{replan:built.replan,command:"apply"});this.#storedOptions.set(made,given);return made}async store(plan){const given=this.#storedOptions.
-get(plan);if(given===void 0)throw new TypeError("only a plan of the manifests from this session can be stored");return await storedPlanText(
-plan,given,this.#options.redactor)}async stored(stored2,left){const plan=await this.plan(stored2.apply);const stale=await staleness(
-stored2,plan,left);const problems=stale.length>0?stale:storedPlanDiff(stored2,plan,this.#options.redactor,left);if(problems.
-length>0)markStale(plan,problems);return{plan,problems}}async undo(run3,force){this.#requireNoShard();const plans=this.#applicable;
-const{home,server}=this.#options;const content=await findRun(home.backend.runs,run3);if(content.run.server!==server.baseUrl){
-const message=`run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;const hint="choose th\
-e environment of that run";throw problemError("run-other-server",message,hint)}const isOther=await otherStateTest(this.state,
-home);if(isOther(content.run))throw otherStateError(content.run,home);const ends={now:this.#options.asOf??new Date,resources:this.
-state.resources};const undo=await withSlowHashes(()=>undoRun(content,force,ends));const leftOf=new Map;const made=await this.#build(
+if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}init_problems();init_values();init_fields();init_kinds();init_stored();var MAX_LISTED=20;function storedPlanDiff(stored2,plan,redactor,left,settings){const{apply:_,...rest}=stored2;
+const read2=planSchema.safeParse(rest);const made=storedJson(redactPlan(plan,redactor));const sending=new Set(made.changes.
+filter(({requests})=>requests.length>0).map(({address:address3})=>address3));const only=left===void 0?void 0:sending;const found=read2.
+success?differences(reviewedParts(read2.data,only),reviewedParts(made,only)):[`${read2.error.issues[0]?.path.map(String).
+join(".")} is missing or invalid`];if(found.length===0)return[];const listed=found.length>MAX_LISTED?[...found.slice(0,MAX_LISTED),
+`and ${found.length-MAX_LISTED} more`]:found;const{settings:before}=stored2.apply;const sections2=["checks","safety"].filter(
+section=>before!==void 0&&settings!==void 0&&before[section]!==settings[section]);const hint="nothing was sent; make a n\
+ew plan with idops plan --out FILE and review it";if(sections2.length>0){const message2=`stale plan: ${sections2.join(" \
+and ")} changed in the configuration, so these differ: ${listed.join("; ")}`;return[error("stale-plan",message2,[],hint)]}
+const message=`the stored plan differs from what apply would do: ${listed.join("; ")}`;return[error("plan-altered",message,
+[],hint)]}var LABEL_PREFIX="the name of ";function differences(shown,now){const isAll=part=>shown.has(part)||!part.startsWith(
+LABEL_PREFIX);const parts=new Set([...shown.keys(),...now.keys()].filter(isAll));return[...parts].filter(part=>shown.get(
+part)!==now.get(part))}function reviewedParts({profile,summary:summary2,required_scopes:scopes,warnings,changes},only){const{
+drift:_,...counts2}=summary2;const planned=changes.filter(({address:address3,action:action2})=>only?.has(address3)??action2!==
+"unchanged");const parts=planned.flatMap(change2=>{const{address:address3,label:label3,kind,fields:fields4,warnings:told,
+declared_at:_2,recorded_at:_time,...rest}=change2;return[[address3,{...rest,kind,warnings:warningKeys(told)}],...label3===
+void 0?[]:[[`${LABEL_PREFIX}${address3}`,label3]],...fields4.filter(({drift})=>drift?.declared!=="nowhere").map(field2=>[
+`${address3}: ${field2.path}`,reviewedField(kind,field2)])]});const whole={profile,summary:counts2,scopes:[...scopes].sort(),
+warnings:warningKeys(warnings)};const named=Object.entries(only===void 0?whole:{}).map(([part,form])=>[`the ${part}`,form]);
+return new Map([...named,...parts].map(([part,form])=>[part,canonical(form)]))}function reviewedField(kind,field2){const{
+path,before,after,drift:_,places:_places,...rest}=field2;const types3=kindOf(kind).fields;const type=typeof path==="stri\
+ng"&&Object.hasOwn(types3,path)?types3[path]:void 0;const form=side2=>normalForm(type??value,side2??null);return{...rest,
+before:form(before),after:form(after)}}function warningKeys(warnings){return warnings.filter(({code:code2})=>code2!=="ac\
+cess-ends-soon").map(({code:code2,message})=>`${code2} ${message}`).sort()}init_problems();init_shard();init_kinds();init_names2();function undoPlan(plan,given,content){const blocked3=plan.changes.
+filter(({action:action2})=>action2==="blocked");const left=[...given,...blocked3.map(({address:address3,reason})=>({address:address3,
+path:null,reason:reason??"it is blocked"}))];return{plan:{...plan,changes:plan.changes.filter(({action:action2})=>action2!==
+"blocked").map(change2=>({...change2,declaredAt:null,apply:{...change2.apply,managed:[]}}))},left:withPlanLabels(left,plan,
+content)}}function partsLeft(declared,{resources}){const recreated=declared.filter(({creates})=>creates===true);const owners=new Map(
+recreated.map(({kind,identity,replaces})=>[replaces??identity.id,kind]));return Object.values(resources).flatMap(({kind,
+identity,left,deleted})=>{const owner=owners.get(identity[kindOf(kind).parentId??""]??"");if(owner===void 0||left===void 0||
+deleted!==void 0)return[];const reason=`it was deleted with its ${kindOf(owner).noun}; apply its manifest to restore it`;
+return[{address:addressOf(kind,identity),path:null,reason}]})}function withPlanLabels(left,{changes},content){const entries=entriesOf(
+content);const names3=namesInJournal(entries);const past=new Map(entries.map(entry=>[entry.sending.address,entry]));const planned=new Map(
+changes.map(change2=>[change2.apply.key,change2]));return left.map(one=>{const entry=past.get(one.address);const change2=planned.
+get(entry?.sending.key??one.address);const{label:label3}=change2??(entry===void 0?{}:labelIn(entry,names3));return{...one,
+...change2&&{address:change2.address},...label3===void 0?{}:{label:label3}}})}async function lastRun(runs,state2){const newest=await newestRun(
+runs,state2);if(newest===void 0){const hint2="only idops apply makes runs; --env and state in the configuration choose t\
+he state";throw problemError("no-such-run","this state has no runs",hint2)}const content=await findRun(runs,newest);const{
+run:run3,undoes}=content.run;if(undoes===void 0)return runOf(run3);const ends=content.lines.filter(line=>line.type==="en\
+d");if(ends.length===0||ends.some(({interrupted:interrupted2})=>interrupted2))return undoes;const message=`the newest ru\
+n ${runOf(run3)} is already an undo of run ${undoes}`;const hint=`idops undo ${undoes} retries what it left; idops undo ${runOf(
+run3)} undoes it`;throw problemError("already-undone",message,hint)}var MAX_LIST_AGE=5e3;var Planner=class{#options;state;#read;#applicable=new WeakMap;#storedOptions=new WeakMap;#probe;constructor(options,state2,read2){
+this.#options=options;this.state=state2;this.#read=read2}get recognise(){return this.#options.server.profileTrusted?null:
+scope3=>this.#probeOnce(scope3)}async#probeOnce(scope3){this.#probe??=probe(this.#options.reading.reader,scope3);const result=await this.#probe.
+catch(failure2=>{this.#probe=void 0;throw failure2});if(result.kind==="unclear")this.#probe=void 0;return result}recipeOf(plan){
+return this.#applicable.get(plan)}invalidatePlans(){this.#applicable=new WeakMap}async plan(asked={}){const plans=this.#applicable;
+const{shard:shard2,manifests,project,safety}=this.#options;const{targets=[],kinds:kinds2=[],prune=false,assert:assert2=false,
+ended=false}=asked;if(prune&&ended){const message="--ended only removes access that has ended, so it prunes nothing";throw problemError(
+"wrong-option",message,"leave out one of the two")}if(prune)refuse(await pruneRefusals(manifests));const selection={targets,
+kinds:kinds2,shard:shard2};const{declared}=manifests;const restores=ended?"none":"all";const built=await this.#build({declared,
+selection,prune,assert:assert2,restores,endedOnly:ended});const given={targets:[...targets],kinds:[...kinds2],prune,assert:assert2,
+...shard2===void 0?{}:{shard:shard2},settings:settingsHashes(project.checks(),safety)};const made={...built.plan,again:[
+...argumentsOf(given),...ended?["--ended"]:[]]};plans.set(made,{replan:built.replan,command:"apply"});this.#storedOptions.
+set(made,given);return made}async store(plan){const given=this.#storedOptions.get(plan);if(given===void 0)throw new TypeError(
+"only a plan of the manifests from this session can be stored");return await storedPlanText(plan,given,this.#options.redactor)}async stored(stored2,left){
+const plan=await this.plan(stored2.apply);const stale=await staleness(stored2,plan,left);const settings=this.#storedOptions.
+get(plan)?.settings;const{redactor}=this.#options;const problems=stale.length>0?stale:storedPlanDiff(stored2,plan,redactor,
+left,settings);if(problems.length>0)markStale(plan,problems);return{plan,problems}}async undo(run3,force){this.#requireNoShard();
+const plans=this.#applicable;const{home,server}=this.#options;const content=await findRun(home.backend.runs,run3);if(content.
+run.server!==server.baseUrl){const message=`run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;
+const hint="choose the environment of that run";throw problemError("run-other-server",message,hint)}const isOther=await otherStateTest(
+this.state,home);if(isOther(content.run))throw otherStateError(content.run,home);const ends={now:this.#options.asOf??new Date,
+resources:this.state.resources};const undo=await withSlowHashes(()=>undoRun(content,force,ends));const leftOf=new Map;const made=await this.#build(
 {declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now,refusal4)=>{const adjusted=undo.adjust(document2,
 now,refusal4);leftOf.set(document2,adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?
 ["--force"]:[]];const undone=undoPlan({...made.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].
-flat()],content);plans.set(undone.plan,{replan:made.replan,command:"undo"});return undone}async regeneration(clientId){this.#requireNoShard();
-const{redactor,reading}=this.#options;if(!identifier().safeParse(clientId).success)throw new TypeError(`${quote(redactor.
-redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#applicable;const made=await regenerationPlan(
+flat(),...partsLeft(undo.declared,this.state)],content);plans.set(undone.plan,{replan:made.replan,command:"undo"});return undone}async regeneration(clientId){
+this.#requireNoShard();const{redactor,reading}=this.#options;if(!identifier().safeParse(clientId).success)throw new TypeError(
+`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#applicable;const made=await regenerationPlan(
 clientId,{...reading,...this.#header(),state:this.state});const plan=labelPlan(made,this.state);plans.set(plan,{replan:made.
 replan,command:"regenerate-did"});return plan}async#build(what){const{project,redactor,reading}=this.#options;const read2=this.#read;
 this.#read=void 0;const made=await buildPlan({...reading,read:read2!==void 0&&performance.now()-read2.at<MAX_LIST_AGE?read2:
@@ -21944,8 +22024,8 @@ void 0,state:this.state,hasher:new Hasher(this.state,redactor.holds),selection:{
 restores:"none",asOf:this.#options.asOf,checks:await bodyChecks(project,what.declared),...this.#header(),...what.prune===
 true?{prunes:project.prunes()}:{},...what});return{...made,plan:warnOfMasks(labelPlan(made,this.state),redactor.redact)}}#header(){
 const{server,project,safety}=this.#options;return{server:server.baseUrl,profile:server.profile,environment:project.environment,
-toolVersion:version2,now:new Date,recognise:server.profileTrusted?null:this.recognise,safety,ownUser:subjectOf(server.auth)}}#requireNoShard(){
-if(this.#options.shard!==void 0)throw new TypeError("a session of a shard can only plan what manifests declare")}};function argumentsOf({
+toolVersion:version2,now:new Date,recognise:this.recognise,safety,ownUser:subjectOf(server.auth)}}#requireNoShard(){if(this.#options.
+shard!==void 0)throw new TypeError("a session of a shard can only plan what manifests declare")}};function argumentsOf({
 targets,kinds:kinds2,prune,assert:assert2,shard:shard2}){return["apply",...targets.flatMap(target=>["--target",target]),
 ...kinds2.flatMap(kind=>["--kind",kind]),...prune?["--prune"]:[],...assert2?["--assert"]:[],...shard2===void 0?[]:["--sh\
 ard",shardText(shard2)]]}function subjectOf(auth2){if(auth2.way!=="token")return void 0;const[,payload="",signature]=String(
@@ -21955,8 +22035,8 @@ try{const project=await load();const loaded=await loadManifests(project,{lenient
 const settings=[...project.settingsProblems(),...keepProblems(project,project.profile)];const known=settings.every(({severity})=>severity===
 "warning");const bodies2=known?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,loaded.declared),await recordedBodies(
 project,loaded.declared,onSecret)):[];const ignored=loaded.declared.flatMap(one=>ignoredProblems(one,kindOf(one.kind),project.
-profile));const addresses4=[...project.addressProblems(),...await project.sharedStateProblems()];await pauses.pause();return{
-problems:[...addresses4,...settings,...loaded.problems,...ignored,...endedProblems(loaded.declared,now),...bodies2],objects:loaded.
+profile));const server=[...project.literalProblems(),...await project.sharedStateProblems()];await pauses.pause();return{
+problems:[...server,...settings,...loaded.problems,...ignored,...endedProblems(loaded.declared,now),...bodies2],objects:loaded.
 declared.length,declared:loaded.declared}}catch(failure2){return{problems:inputProblems(failure2,signal),objects:0,declared:[]}}}
 function keepProblems(project,profile){const places=project.placeOf("safety","keep");const holders=kinds.filter(({access:access3})=>access3!==
 void 0);if(places.length===0||holders.every(({access:access3})=>access3?.listed(profile)))return[];const nouns2=holders.
@@ -22604,11 +22684,12 @@ some(name3=>stateFiles.some(state2=>isStateFile(name3,state2))))problems.push(re
 longs to one"));else if(!areManifests&&names3.some(isManifest))problems.push(refusal3(output,"a glob of the configuratio\
 n would make it a manifest"))}refuse(problems)}async function inputsOf(known){try{const project=typeof known==="function"?
 await known():known.project;const read2=typeof known==="function"?await loadManifests(project,{lenient:true}):known;const{
-files,states}=project.privateInputs();const isManifest=path=>isInside2(path,project.root)&&matchGlobs(project,[shownPath(
-path,project.root)]).size>0;return{files:[...files,...read2.files],states,isManifest}}catch(failure2){if(!(failure2 instanceof
-ProblemsError))throw failure2;return{files:[],states:[],isManifest:()=>false}}}function refusal3(output,why){return error(
-"output-is-input",`${output} is not written: ${why}`,[],"name another file")}async function fileIdentities(path){const there=await stat5(
-path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function outputIdentities(path){
+files,states}=project.privateInputs();const globs=[project.patterns().map(({pattern})=>pattern),...project.everyGlobs()];
+const isManifest=path=>isInside2(path,project.root)&&globs.some(one=>matchGlobs(one,[shownPath(path,project.root)]).size>
+0);return{files:[...files,...read2.files],states,isManifest}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
+return{files:[],states:[],isManifest:()=>false}}}function refusal3(output,why){return error("output-is-input",`${output}\
+ is not written: ${why}`,[],"name another file")}async function fileIdentities(path){const there=await stat5(path).catch(
+()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function outputIdentities(path){
 const inFolder=join15(await realPath(dirname15(path)),basename11(path));return[...await fileIdentities(path),inFolder,await realPath(
 path)]}async function planAndReport(job,inputs){const name3=shardFileName("plan",inputs.shard);const project=await job.project(
 inputs);const safety=await job.loadSafety(inputs,project);const opened=await openSession(project,job.sessionOptions(inputs));
