@@ -66,7 +66,12 @@ function createProject(
 ): Project {
   const config = readConfig(file, environment);
   const project = new Project(options, root, file, environment, config);
-  if (config.problems.length > 0) refuse(sortByPlace([...config.problems, ...project.literalProblems()]));
+  if (config.problems.length > 0) {
+    const at = ({ places: [place] }: Problem) => `${place?.line}:${place?.column}`;
+    const reported = new Set(config.problems.map(at));
+    const others = project.literalProblems().filter((problem) => !reported.has(at(problem)));
+    refuse(sortByPlace([...config.problems, ...others]));
+  }
   return project;
 }
 
