@@ -20807,7 +20807,9 @@ file2)]);const root=await realpath5(dirname10(path)).catch(failure2=>{throw prob
 dirname10(path),cwd)} ${unreadable(failure2).detail}`)});const environment=options.env??environmentSetting(variables,"ID\
 OPS_ENV")??null;return createProject(options,root,file2,environment)}function createProject(options,root,file2,environment){
 const config3=readConfig(file2,environment);const project=new Project(options,root,file2,environment,config3);if(config3.
-problems.length>0)refuse(sortByPlace([...config3.problems,...project.literalProblems()]));return project}var Project=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#privateInputs;#create;constructor(options,root,source,environment,{
+problems.length>0){const at2=({places:[place2]})=>`${place2?.line}:${place2?.column}`;const reported=new Set(config3.problems.
+map(at2));const others=project.literalProblems().filter(problem=>!reported.has(at2(problem)));refuse(sortByPlace([...config3.
+problems,...others]))}return project}var Project=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#privateInputs;#create;constructor(options,root,source,environment,{
 chosen,overrides,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
 overrides!==void 0&&find5(overrides,["server","base_url"]).complete;this.#process=options.variables;this.#sources={...variableSources(
