@@ -290,7 +290,7 @@ class Execution {
     return new Attempt(kind, {
       ...this.#options,
       onFailure: (failure, { apply }, isProtected) => {
-        if (!isProtected || this.#isSecondOfOne(kind, apply.key)) this.#noteFailure(failure);
+        if (!isProtected || this.#isSecondRefusal(kind, apply.key)) this.#noteFailure(failure);
       },
       onWithheld: (cause) => {
         this.#stopReason ??= hasProblem(cause, 'locked')
@@ -398,8 +398,8 @@ class Execution {
     );
   }
 
-  /** Whether another object was refused before this one, of a kind of which the server protects one object. */
-  #isSecondOfOne({ name, traits }: Kind, key: string): boolean {
+  /** Whether another object of the kind was refused before, although the server protects only one. */
+  #isSecondRefusal({ name, traits }: Kind, key: string): boolean {
     const first = this.#refusedObjects.get(name) ?? key;
     this.#refusedObjects.set(name, first);
     return traits[this.#options.profile.name].protectsObjects === 'one' && first !== key;

@@ -140,11 +140,11 @@ export function reveal(value: Value): Json {
 }
 
 /** A value with its readable secrets revealed, to decide by it; never shown or stored. Hashed secrets stay. */
-export function plain(value: Value): Value {
+export function revealReadable(value: Value): Value {
   if (value instanceof HashedSecret) return value;
   if (value instanceof Sensitive) return value.reveal();
-  if (Array.isArray(value)) return value.map(plain);
-  return isMap(value) ? mapValues(value, plain) : value;
+  if (Array.isArray(value)) return value.map(revealReadable);
+  return isMap(value) ? mapValues(value, revealReadable) : value;
 }
 
 /** Deep equality regardless of key order. Secrets compare by value, numbers as servers keep them: 10, 10.0 and 10.00 are equal. */

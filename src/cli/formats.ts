@@ -68,18 +68,24 @@ export function plainRenderOptionsOf(context: Pick<Context, 'options' | 'output'
   return { ...renderOptionsOf(context), color: false };
 }
 
-/** Shows a result, without secrets, in each format. Throws a ProblemsError if a file can't be written. */
+/**
+ * Shows a result, without secrets, in each format; if standard output is for programs, `writeText` also gets it as text, for standard error.
+ * Throws a ProblemsError if a file can't be written.
+ */
 export async function show<T>(
   formats: readonly Format[],
   report: Report<T>,
   found: T,
   context: Context,
   options: Partial<RenderOptions> = {},
+  writeText?: (text: string) => void,
 ): Promise<void> {
   await context.refuseOutputs(filesOf(formats));
   const { output, redactor } = context;
   const shown = report.redact(found, redactor);
   const links = formats.some(({ name }) => name === 'markdown') ? await linksOf(context, options) : {};
+  if (writeText !== undefined && formats.some(isMachineReadable))
+    writeText(await renderText(report, 'text', shown, { ...plainRenderOptionsOf(context), ...options }));
   for (const { name, file } of formats) {
     const own = file === undefined ? renderOptionsOf(context) : plainRenderOptionsOf(context);
     const rendering = await render(report, name, shown, { ...own, ...links, ...options });
@@ -93,20 +99,8 @@ export async function show<T>(
   }
 }
 
-/** Shows a plan or a failure as text with `write`, to standard error, if standard output is for programs. */
-export async function showAsText<T>(
-  write: (text: string) => void,
-  formats: readonly Format[],
-  report: Report<T>,
-  found: T,
-  context: Context,
-  options: Partial<RenderOptions> = {},
-): Promise<void> {
-  const isMachineReadable = ({ name, file }: Format): boolean =>
-    file === undefined && ['json', 'github', 'gitlab'].includes(name);
-  if (!formats.some(isMachineReadable)) return;
-  const shown = report.redact(found, context.redactor);
-  write(await renderText(report, 'text', shown, { ...plainRenderOptionsOf(context), ...options }));
+function isMachineReadable({ name, file }: Format): boolean {
+  return file === undefined && ['json', 'github', 'gitlab'].includes(name);
 }
 
 /** Links of Markdown to files, in CI. Paths in a stored plan are relative to the project root, other paths to the current folder. */

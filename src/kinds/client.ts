@@ -1,6 +1,6 @@
 import { allSettled } from '../base/concurrency.js';
 import { error, type Problem } from '../base/problems.js';
-import { type Fields, isMap, plain, type Value } from '../base/values.js';
+import { type Fields, isMap, revealReadable, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import { areNamesUnique, idOf, namedReference } from './by-name.js';
@@ -201,7 +201,7 @@ function refusal(given: Fields): string | undefined {
   const { key_pair_type: key = { type: 'rsa' }, id_token_signature_alg: algorithm } = given;
   const unsupported = unsupportedAlgorithm(given, key);
   if (unsupported !== undefined || !isMap(key)) return unsupported;
-  if (Number(plain(key.modulus_size ?? MODULUS)) < MODULUS)
+  if (Number(revealReadable(key.modulus_size ?? MODULUS)) < MODULUS)
     return `the server takes a modulus_size of ${MODULUS} or more for a new key`;
   return algorithm === undefined && textOf(key.type) === 'ec'
     ? "the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_signature_alg, such as ES256"
@@ -265,7 +265,7 @@ function update({ present, desired, changed }: PlanInput): Update {
     'the client keeps its present key until its key pair is regenerated, which idops does not do';
   const { access_token_ttl: lifetime = 0 } = desired;
   const unsupported =
-    changed.has('access_token_ttl') && Number(plain(lifetime)) > MOST_UPDATED
+    changed.has('access_token_ttl') && Number(revealReadable(lifetime)) > MOST_UPDATED
       ? `the server takes an access_token_ttl of ${String(lifetime)} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED} or fewer`
       : unsupportedAlgorithm(sendableFields(desired, [...changed]), present.fields.key_pair_type ?? null);
   return {

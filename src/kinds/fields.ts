@@ -8,8 +8,8 @@ import {
   holdsSensitive,
   isMap,
   mapValues,
-  plain,
   reveal,
+  revealReadable,
   Sensitive,
   same,
   type Value,
@@ -418,19 +418,19 @@ function markSecret(type: FieldType, field: Value): Value {
 
 /** Whether a value is a text that contains only white space. */
 export function isBlank(value: Value | undefined): boolean {
-  const text = plain(value ?? null);
+  const text = revealReadable(value ?? null);
   return typeof text === 'string' && /^\p{White_Space}*$/u.test(text);
 }
 
 /** A value's text; empty if it isn't a text. */
 export function textOf(value: Value | undefined): string {
-  const text = plain(value ?? null);
+  const text = revealReadable(value ?? null);
   return typeof text === 'string' ? text : '';
 }
 
 /** Whether a value is `true`, also from a process variable. */
 export function isTrue(value: Value | undefined): boolean {
-  return value === true || (value instanceof Sensitive && plain(value) === true);
+  return value !== undefined && revealReadable(value) === true;
 }
 
 /** The first value that is a non-blank text and not a secret. */

@@ -188,16 +188,8 @@ interface Member {
 /** Whether two declared sets are the same, with the server's list; null if there is none. Without it, they may be the same. */
 function isSameSet(one: Value, other: Value, list: Catalog | null | undefined): boolean {
   const [left, right] = [identified(one, list), identified(other, list)];
-  const isAlike = (a: Fields, b: Fields): boolean => {
-    const mayHaveName = list === undefined && [a, b].every(({ id }) => id !== undefined);
-    return (
-      same(a, b) ||
-      (mayHaveName &&
-        [a, b].some(({ name }) => name === undefined) &&
-        same({ ...a, name: null }, { ...b, name: null }))
-    );
-  };
-  const isIn = (set: readonly Fields[], element: Fields): boolean => set.some((two) => isAlike(two, element));
+  const isIn = (set: readonly Fields[], element: Fields): boolean =>
+    set.some((two) => isSameMember(two, element, list === undefined));
   const onlyLeft = left.filter((element) => !isIn(right, element));
   const onlyRight = right.filter((element) => !isIn(left, element));
   if (onlyLeft.length === 0 && onlyRight.length === 0) return true;
@@ -207,6 +199,13 @@ function isSameSet(one: Value, other: Value, list: Catalog | null | undefined): 
     onlyLeft.length === onlyRight.length &&
     named(onlyLeft) + named(onlyRight) === onlyLeft.length
   );
+}
+
+/** Whether two members are the same. Offline, one with an id may have the name of the other with that id. */
+function isSameMember(a: Fields, b: Fields, offline: boolean): boolean {
+  if (same(a, b)) return true;
+  if (!offline || a.id === undefined || b.id === undefined) return false;
+  return (a.name === undefined || b.name === undefined) && same({ ...a, name: null }, { ...b, name: null });
 }
 
 /** The members of a declared set, with ids instead of names of a list. */

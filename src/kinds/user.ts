@@ -1,6 +1,6 @@
 import { allSettled } from '../base/concurrency.js';
 import { ProblemsError } from '../base/problems.js';
-import { type Fields, isMap, lazy, mapValues, plain, type Value } from '../base/values.js';
+import { type Fields, isMap, lazy, mapValues, revealReadable, type Value } from '../base/values.js';
 import { answers, pages } from '../server/answers.js';
 import { idOf, uniqueNames, userByName } from './by-name.js';
 import { foundObject, missing, noteOnMissingIds, observeEach, readOne } from './discovery.js';
@@ -96,7 +96,7 @@ export const userAccess: Access = {
   lists: ['organizations', 'scopes', 'roles'],
   grants: grantsOf,
   blocked({ blocked = null }) {
-    const known = plain(blocked);
+    const known = revealReadable(blocked);
     return typeof known === 'boolean' ? known : null;
   },
 };

@@ -1,7 +1,7 @@
 import { error, type Place, type Problem, type Span, warning } from '../base/problems.js';
 import {
   type Fields,
-  plain,
+  revealReadable,
   Sensitive,
   same,
   UNKNOWN_TEXT,
@@ -180,7 +180,7 @@ function bodies({ txt, html }: Email, fields: { readonly [field: string]: Value 
 }
 
 function readable(body: Value | undefined): string | null | undefined {
-  const text = body === undefined ? undefined : plain(body);
+  const text = body === undefined ? undefined : revealReadable(body);
   if (body instanceof Sensitive && text === UNKNOWN_TEXT) return undefined;
   return typeof text === 'string' || text === null ? text : undefined;
 }

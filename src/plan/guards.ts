@@ -3,7 +3,7 @@ import {
   type Fields,
   holdsSensitive,
   mapValues,
-  plain,
+  revealReadable,
   type Value,
   withoutUndefined,
 } from '../base/values.js';
@@ -157,7 +157,7 @@ export function blockProtected(
     const { kind, apply } = change;
     if (!isChanging(change)) return change;
     const named = [apply.before, { ...apply.before, ...apply.expected }].flatMap((fields) => {
-      const name = kindOf(kind).displayName?.(mapValues(fields, plain));
+      const name = kindOf(kind).displayName?.(mapValues(fields, revealReadable));
       return name === undefined ? [] : [`${kind}/${name}`];
     });
     const own = protectingPattern(patterns, [...addressesOf(change), ...named]);

@@ -8,7 +8,7 @@ import type { ListName, References } from '../kinds/references.js';
 import { idInPlan } from './create.js';
 import { findAll, type Lists } from './guards.js';
 import type { BuildOptions } from './options.js';
-import { circles } from './order.js';
+import { cycles } from './order.js';
 import { blockedFor, type Change, isChanging, type PlanWarning } from './plan.js';
 
 /** The lists in which holders are counted. */
@@ -55,7 +55,7 @@ export async function blockLosses(
     if (kind.access === undefined || kind.grants === undefined) continue;
     const found = await find(kind);
     for (const keep of rules) {
-      const count = new Count(keep, kind, [...changes, ...others], now);
+      const count = new HolderCount(keep, kind, [...changes, ...others], now);
       const own = new Set(changes.map(({ apply }) => apply.key));
       const needs = count.holders(found).filter((keys) => keys.every((key) => own.has(key)));
       const awaited = needs.filter((keys) => keys.length > 0).flat();
@@ -71,16 +71,16 @@ export async function blockLosses(
       });
     }
   }
-  const circular = circles(changes);
+  const cyclic = cycles(changes);
   return changes.map((change) => {
-    const members = circular.get(change)?.map(({ address }) => address);
+    const members = cyclic.get(change)?.map(({ address }) => address);
     const reason = `it and ${members?.join(' and ')} must each come first, because of safety.keep: grant in one run, and remove in the next`;
     return members === undefined ? change : blockedFor(change, reason);
   });
 }
 
 /** Who has a scope or role of a rule, before and after changes. */
-class Count {
+class HolderCount {
   readonly #keep: KeepRule;
   readonly #kind: Kind;
   readonly #lists: Lists;

@@ -1,4 +1,4 @@
-import { compareText, plain } from '../base/values.js';
+import { compareText, revealReadable } from '../base/values.js';
 import { isTrue } from '../kinds/fields.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import { blockedFor, type Change } from './plan.js';
@@ -77,8 +77,8 @@ export function inStages(changes: readonly Change[]): Change[] {
   return changes.map((change) => (change.action === 'blocked' ? change : (next.next().value ?? change)));
 }
 
-/** The changes that wait for themselves, each with the others of its circle. */
-export function circles(changes: readonly Change[]): ReadonlyMap<Change, readonly Change[]> {
+/** The changes that await each other, each with the others of its cycle. */
+export function cycles(changes: readonly Change[]): ReadonlyMap<Change, readonly Change[]> {
   const waiting = new Map(
     changes.flatMap((change) => (change.awaits === undefined ? [] : [[change.apply.key, change] as const])),
   );
@@ -112,6 +112,6 @@ export function takesOver({ kind, apply: { expected } }: Change): boolean {
 export function givesUp({ kind, action, apply: { expected, before } }: Change): boolean {
   const { succession } = kindOf(kind);
   if (succession === undefined || action !== 'update') return false;
-  const [asked, was] = [expected, before].map(({ [succession.field]: one }) => one && plain(one));
+  const [asked, was] = [expected, before].map(({ [succession.field]: one }) => one && revealReadable(one));
   return (asked === false || asked === null) && was !== false;
 }

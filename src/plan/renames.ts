@@ -2,7 +2,7 @@ import { identifierKey } from '../base/identifiers.js';
 import { textOf } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { References } from '../kinds/references.js';
-import { circles } from './order.js';
+import { cycles } from './order.js';
 import { blockedFor, type Change, isChanging } from './plan.js';
 
 /**
@@ -20,7 +20,7 @@ export function orderRenames(given: readonly Change[], references: References): 
     // A blocked change frees no name.
     if (changes.every(({ action }, index) => action === before[index]?.action)) break;
   }
-  const swaps = circles(changes);
+  const swaps = cycles(changes);
   return changes.map((change) => {
     const others = swaps.get(change)?.map(({ address }) => address);
     const reason = `it and ${others?.join(' and ')} take each other's name, and the server allows no name twice: rename one of them to a third name first, in a run of its own`;

@@ -66,11 +66,11 @@ function createProject(
 ): Project {
   const config = readConfig(file, environment);
   const project = new Project(options, root, file, environment, config);
-  if (config.problems.length > 0) {
+  if (config.problems.some(({ severity }) => severity === 'error')) {
     const at = ({ places: [place] }: Problem) => `${place?.line}:${place?.column}`;
     const reported = new Set(config.problems.map(at));
     const others = project.literalProblems().filter((problem) => !reported.has(at(problem)));
-    refuse(sortByPlace([...config.problems, ...others]));
+    throw new ProblemsError(sortByPlace([...config.problems, ...others]));
   }
   return project;
 }

@@ -2,6 +2,7 @@ import { escapeText } from '../base/escape.js';
 import type { Place } from '../base/problems.js';
 import type { Fields, Value } from '../base/values.js';
 import { jsonOf, placeJson } from './json.js';
+import { placeText } from './review.js';
 import { inline } from './values.js';
 
 export interface Contribution {
@@ -38,10 +39,6 @@ export function contributionsText({ address, documents, unresolved }: ShownContr
   });
   const note = unresolved.count === 0 ? [] : ['', unresolvedNote(unresolved)];
   return `${[escapeText(address), ...blocks, ...note].join('\n')}\n`;
-}
-
-function placeText({ file, line }: Place): string {
-  return `${file}:${line}`;
 }
 
 export function contributionsJson({ address, documents, unresolved }: ShownContributions): object {

@@ -21,7 +21,6 @@ import {
   plainRenderOptionsOf,
   renderOptionsOf,
   show,
-  showAsText,
   showsText,
 } from '../formats.js';
 import { type Question, withConsent } from './consent.js';
@@ -68,9 +67,8 @@ export async function applyPlan(context: Context, steps: ApplySteps): Promise<Ex
       if (signal.aborted) return exit.interrupted;
       const { result, problems } = await session.apply(approve(plan, { ...limits, asked }), approval);
       const samples = await readSamplesOrWarn(plan, project, formats, context);
-      const shown = { result, plan, samples };
-      if (!isComplete(result)) await showAsText(output.failure, formats, resultReport, shown, context);
-      await show(formats, resultReport, shown, context);
+      const writeText = isComplete(result) ? undefined : output.failure;
+      await show(formats, resultReport, { result, plan, samples }, context, {}, writeText);
       for (const sentence of nextStepLines(result, plan, context.options))
         output.message(escapeText(sentence));
       output.problems(problems);

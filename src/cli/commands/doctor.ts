@@ -2,7 +2,7 @@ import { diagnosisReport } from '../../report/formats.js';
 import { examine } from '../../session/doctor/examine.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats, show, showAsText } from '../formats.js';
+import { parseFormats, show } from '../formats.js';
 
 interface Options {
   readonly format: readonly string[];
@@ -16,7 +16,7 @@ export async function doctor(context: Context, options: Options & GlobalOptions)
   const reporting = { ...network, ...(progress?.retry && { onRetry: progress.retry }) };
   const report = await examine(context.project, { ...session, network: reporting, redactor, signal });
   const isFailed = report.checks.some(({ status }) => status === 'fail');
-  if (isFailed) await showAsText(context.output.failure, formats, diagnosisReport, report, context);
-  await show(formats, diagnosisReport, report, context);
+  const writeText = isFailed ? context.output.failure : undefined;
+  await show(formats, diagnosisReport, report, context, {}, writeText);
   return isFailed ? exit.failed : exit.done;
 }

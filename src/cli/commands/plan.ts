@@ -9,7 +9,7 @@ import { readShownPlan } from '../../session/plan-file.js';
 import { shardOptions } from '../../session/shard.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { type Format, filesOf, parseFormats, show, showAsText } from '../formats.js';
+import { type Format, filesOf, parseFormats, show } from '../formats.js';
 import { commandLine, readSamples } from './apply-plan.js';
 
 export interface PlanningOptions extends SelectionOptions {
@@ -70,8 +70,7 @@ async function showPlan(
   options: Partial<RenderOptions>,
 ): Promise<void> {
   const { failure, report } = context.output;
-  await showAsText(isBlocked(found.plan) ? failure : report, formats, planReport, found, context, options);
-  await show(formats, planReport, found, context, options);
+  await show(formats, planReport, found, context, options, isBlocked(found.plan) ? failure : report);
 }
 
 function exitOf(plan: Plan, { detailedExitcode = false }: Options): ExitCode {
