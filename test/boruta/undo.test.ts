@@ -114,6 +114,24 @@ describe('undo', () => {
     ]);
   });
 
+  test('names the pages that were deleted with an identity provider', async () => {
+    const at = await site();
+    const provider = { kind: 'IdentityProvider', name: 'Intern' };
+    await at.apply({ ...provider, backend_id: ids.backend, create: true });
+    const { id } = at.sandbox.data.identityProviders.find(({ name }) => name === 'Intern') ?? {};
+    await at.apply({
+      kind: 'PageTemplate',
+      identity_provider_id: id ?? '',
+      type: 'new_session',
+      content: '<p>Hi</p>',
+    });
+    const { run } = await at.apply({ ...provider, state: 'absent' });
+    const { left } = await at.undo(run);
+    expect(left.filter((one) => one.startsWith('PageTemplate/'))).toEqual([
+      `PageTemplate/${id}/new_session: it was deleted with its identity provider; apply its manifest to restore it`,
+    ]);
+  });
+
   test('keeps fields together that the server checks together', async () => {
     const at = await site();
     const office = { kind: 'Backend', name: 'Office' };
