@@ -6188,50 +6188,51 @@ unction"&&typeof value5!=="symbol"}}function resolveSpace(space){if(typeof space
 trunc(space),MAX_SPACE_LENGTH);return count4>=1?" ".repeat(count4):void 0}if(typeof space==="string"&&space!==""){return space.
 slice(0,MAX_SPACE_LENGTH)}return void 0}var MAX_SPACE_LENGTH;var init_stringify=__esm({"node_modules/lossless-json/lib/e\
 sm/stringify.js"(){init_LosslessNumber();init_utils();MAX_SPACE_LENGTH=10}});var init_types=__esm({"node_modules/lossless-json/lib/esm/types.js"(){}});var init_esm=__esm({"node_modules/lossless-json/lib/esm/index.js"(){init_config();init_LosslessNumber();init_numberParsers();
-init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function parseNumber(text4){const plain3=Number(text4);return String(plain3)===text4?plain3:
+init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function parseNumber(text4){const plain2=Number(text4);return String(plain2)===text4?plain2:
 new ExactNumber(text4)}function isMap(value4){return typeof value4==="object"&&value4!==null&&!Array.isArray(value4)&&!(value4 instanceof
 Sensitive)&&!(value4 instanceof ExactNumber)}function holdsSensitive(value4){if(value4 instanceof Sensitive)return true;
 if(Array.isArray(value4))return value4.some(holdsSensitive);return isMap(value4)&&Object.values(value4).some(holdsSensitive)}
 function holdsHashed(value4){if(value4 instanceof HashedSecret)return true;if(Array.isArray(value4))return value4.some(holdsHashed);
 return isMap(value4)&&Object.values(value4).some(holdsHashed)}function reveal(value4){if(value4 instanceof Sensitive)return value4.
 reveal();if(Array.isArray(value4))return value4.map(reveal);if(isMap(value4))return mapValues(value4,reveal);return value4}
-function plain(value4){if(value4 instanceof HashedSecret)return value4;if(value4 instanceof Sensitive)return value4.reveal();
-if(Array.isArray(value4))return value4.map(plain);return isMap(value4)?mapValues(value4,plain):value4}function same(a2,b){
-if(a2 instanceof HashedSecret||b instanceof HashedSecret){const[hashed,other]=a2 instanceof HashedSecret?[a2,b]:[b,a2];if(other instanceof
-HashedSecret)return hashed.hash===other.hash;return!holdsHashed(other)&&hashed.matches(reveal(other))}if(a2 instanceof Sensitive||
-b instanceof Sensitive)return same(reveal(a2),reveal(b));if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&
-a2.every((item,index)=>same(item,b[index]??null))}if(isMap(a2)){if(!isMap(b))return false;const keys=Object.keys(a2);return keys.
-length===Object.keys(b).length&&keys.every(key3=>Object.hasOwn(b,key3)&&same(a2[key3]??null,b[key3]??null))}if(a2 instanceof
-ExactNumber||b instanceof ExactNumber)return isSameNumber(a2,b);return a2===b}function isSameNumber(a2,b){const[one,other]=[
-a2,b].map(side2=>typeof side2==="number"||side2 instanceof ExactNumber?serverSpelling(String(side2)).replace(/\.0$/,""):
-void 0);return one!==void 0&&one===other}function serverSpelling(text4){if(/^-?\d+$/.test(text4))return text4==="-0"?"0":
-text4;const double=Number(text4);if(!Number.isFinite(double))return text4;if(double===0)return"0.0";const[mantissa="",power="\
-0"]=double.toExponential().split("e");const exponent=Number(power);const sign=mantissa.startsWith("-")?"-":"";const digits=mantissa.
-replace(/[-.]/g,"");const whole=exponent<0?"0":digits.slice(0,exponent+1).padEnd(exponent+1,"0");const rest=exponent<0?`${"\
-0".repeat(-exponent-1)}${digits}`:digits.slice(exponent+1)||"0";const plain3=`${sign}${whole}.${rest}`;const short=`${sign}${digits.
-charAt(0)}.${digits.slice(1)||"0"}e${exponent}`;if(plain3.length<=short.length&&Math.abs(double)<2**53)return plain3;return exponent<
-0?short:`${sign}${whole}`}function sameWithoutSecrets(a2,b){if(typeof a2!=="object"||a2===null)return a2===b;if(typeof b!==
-"object"||b===null)return false;if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&a2.every((item,index)=>sameWithoutSecrets(
-item,b[index]))}if(!isMap(a2)||!isMap(b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).length&&
-keys.every(key3=>Object.hasOwn(b,key3)&&sameWithoutSecrets(a2[key3]??null,b[key3]))}function canonical(value4){if(value4 instanceof
-ExactNumber)return value4.text;if(Array.isArray(value4))return`[${value4.map(canonical).join(",")}]`;if(typeof value4===
-"object"&&value4!==null){const members3=Object.keys(value4).sort().map(key3=>`${JSON.stringify(key3)}:${canonical(value4[key3]??
-null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value4)}function mapValues(map2,change2){const changed={};
-for(const key3 of Object.keys(map2))setMember(changed,key3,change2(map2[key3],key3));return changed}function groupBy(items,keyOf4){
-const groups=new Map;for(const item of items){const key3=keyOf4(item);const group=groups.get(key3);if(group===void 0)groups.
-set(key3,[item]);else group.push(item)}return groups}function setMember(object3,key3,value4){if(key3!=="__proto__")object3[key3]=
-value4;else Object.defineProperty(object3,key3,{value:value4,enumerable:true,configurable:true,writable:true})}function appendTo(lists2,key3,...items){
-const list=lists2.get(key3);if(list===void 0)lists2.set(key3,[...items]);else list.push(...items)}function compareText(a2,b){
-return a2<b?-1:a2>b?1:0}function assign(object3,more){return Object.assign({},object3,more)}function withoutUndefined(object3){
-const members3=Object.entries(object3).filter(([,value4])=>value4!==void 0);return Object.fromEntries(members3)}function lazy(work){
-let computed2;return()=>{computed2??={result:work()};return computed2.result}}var jsonNumber,ExactNumber,rawJson,Sensitive,
-HashedSecret,UNKNOWN_TEXT;var init_values=__esm({"src/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+function revealReadable(value4){if(value4 instanceof HashedSecret)return value4;if(value4 instanceof Sensitive)return value4.
+reveal();if(Array.isArray(value4))return value4.map(revealReadable);return isMap(value4)?mapValues(value4,revealReadable):
+value4}function same(a2,b){if(a2 instanceof HashedSecret||b instanceof HashedSecret){const[hashed,other]=a2 instanceof HashedSecret?
+[a2,b]:[b,a2];if(other instanceof HashedSecret)return hashed.hash===other.hash;return!holdsHashed(other)&&hashed.matches(
+reveal(other))}if(a2 instanceof Sensitive||b instanceof Sensitive)return same(reveal(a2),reveal(b));if(Array.isArray(a2)){
+return Array.isArray(b)&&a2.length===b.length&&a2.every((item,index)=>same(item,b[index]??null))}if(isMap(a2)){if(!isMap(
+b))return false;const keys=Object.keys(a2);return keys.length===Object.keys(b).length&&keys.every(key3=>Object.hasOwn(b,
+key3)&&same(a2[key3]??null,b[key3]??null))}if(a2 instanceof ExactNumber||b instanceof ExactNumber)return isSameNumber(a2,
+b);return a2===b}function isSameNumber(a2,b){const[one,other]=[a2,b].map(side2=>typeof side2==="number"||side2 instanceof
+ExactNumber?serverSpelling(String(side2)).replace(/\.0$/,""):void 0);return one!==void 0&&one===other}function serverSpelling(text4){
+if(/^-?\d+$/.test(text4))return text4==="-0"?"0":text4;const double=Number(text4);if(!Number.isFinite(double))return text4;
+if(double===0)return"0.0";const[mantissa="",power="0"]=double.toExponential().split("e");const exponent=Number(power);const sign=mantissa.
+startsWith("-")?"-":"";const digits=mantissa.replace(/[-.]/g,"");const whole=exponent<0?"0":digits.slice(0,exponent+1).padEnd(
+exponent+1,"0");const rest=exponent<0?`${"0".repeat(-exponent-1)}${digits}`:digits.slice(exponent+1)||"0";const plain2=`${sign}${whole}\
+.${rest}`;const short=`${sign}${digits.charAt(0)}.${digits.slice(1)||"0"}e${exponent}`;if(plain2.length<=short.length&&Math.
+abs(double)<2**53)return plain2;return exponent<0?short:`${sign}${whole}`}function sameWithoutSecrets(a2,b){if(typeof a2!==
+"object"||a2===null)return a2===b;if(typeof b!=="object"||b===null)return false;if(Array.isArray(a2)){return Array.isArray(
+b)&&a2.length===b.length&&a2.every((item,index)=>sameWithoutSecrets(item,b[index]))}if(!isMap(a2)||!isMap(b))return false;
+const keys=Object.keys(a2);return keys.length===Object.keys(b).length&&keys.every(key3=>Object.hasOwn(b,key3)&&sameWithoutSecrets(
+a2[key3]??null,b[key3]))}function canonical(value4){if(value4 instanceof ExactNumber)return value4.text;if(Array.isArray(
+value4))return`[${value4.map(canonical).join(",")}]`;if(typeof value4==="object"&&value4!==null){const members3=Object.keys(
+value4).sort().map(key3=>`${JSON.stringify(key3)}:${canonical(value4[key3]??null)}`);return`{${members3.join(",")}}`}return JSON.
+stringify(value4)}function mapValues(map2,change2){const changed={};for(const key3 of Object.keys(map2))setMember(changed,
+key3,change2(map2[key3],key3));return changed}function groupBy(items,keyOf4){const groups=new Map;for(const item of items){
+const key3=keyOf4(item);const group=groups.get(key3);if(group===void 0)groups.set(key3,[item]);else group.push(item)}return groups}
+function setMember(object3,key3,value4){if(key3!=="__proto__")object3[key3]=value4;else Object.defineProperty(object3,key3,
+{value:value4,enumerable:true,configurable:true,writable:true})}function appendTo(lists2,key3,...items){const list=lists2.
+get(key3);if(list===void 0)lists2.set(key3,[...items]);else list.push(...items)}function compareText(a2,b){return a2<b?-1:
+a2>b?1:0}function assign(object3,more){return Object.assign({},object3,more)}function withoutUndefined(object3){const members3=Object.
+entries(object3).filter(([,value4])=>value4!==void 0);return Object.fromEntries(members3)}function lazy(work){let computed2;
+return()=>{computed2??={result:work()};return computed2.result}}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,
+UNKNOWN_TEXT;var init_values=__esm({"src/base/values.ts"(){"use strict";jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 ExactNumber=class{text;constructor(text4){if(!jsonNumber.test(text4))throw new TypeError("not a JSON number");this.text=
 text4}toJSON(){return rawJson?.(this.text)??Number(this.text)}toString(){return this.text}[inspect.custom](){return this.
 text}};({rawJSON:rawJson}=JSON);Sensitive=class{#value;constructor(value4){this.#value=value4}reveal(){return this.#value}toJSON(){
 return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash5,matches3){
 super(null);this.hash=hash5;this.#matches=matches3}matches(value4){return this.#matches(value4)}reveal(){throw new Error(
-"a hashed secret has no readable value")}};UNKNOWN_TEXT="(unknown)"}});function parseJson(text4){const plain3=JSON.parse(text4);if(!holdsNumber(plain3)||!mayBeInexact.test(text4))return plain3;
+"a hashed secret has no readable value")}};UNKNOWN_TEXT="(unknown)"}});function parseJson(text4){const plain2=JSON.parse(text4);if(!holdsNumber(plain2)||!mayBeInexact.test(text4))return plain2;
 return parse(text4,null,{parseNumber,onDuplicateKey:({newValue})=>newValue})}function holdsNumber(document2){const pending=[
 document2];while(pending.length>0){const next=pending.pop();if(typeof next==="number")return true;if(typeof next!=="obje\
 ct"||next===null)continue;if(Array.isArray(next))for(const item of next)pending.push(item);else for(const name3 in next)
@@ -7696,9 +7697,9 @@ return/^[\w-]+$/.test(key3)?`${path}.${key3}`:`${path}[${JSON.stringify(key3)}]`
 value,field2))}function markSecret(type,field2){if(isSecret(type)&&field2!==null)return field2 instanceof Sensitive?field2:
 new Sensitive(reveal(field2));if(type.type==="reference")return normalForm(type,field2);if(type.type==="list"&&Array.isArray(
 field2))return field2.map(one=>isMap(one)?markSecrets(type.members,one):one);return type.type==="members"&&isMap(field2)?
-markSecrets(type.members,field2):field2}function isBlank(value4){const text4=plain(value4??null);return typeof text4==="\
-string"&&new RegExp("^\\p{White_Space}*$","u").test(text4)}function textOf(value4){const text4=plain(value4??null);return typeof text4===
-"string"?text4:""}function isTrue(value4){return value4===true||value4 instanceof Sensitive&&plain(value4)===true}function firstNonBlank(...values){
+markSecrets(type.members,field2):field2}function isBlank(value4){const text4=revealReadable(value4??null);return typeof text4===
+"string"&&new RegExp("^\\p{White_Space}*$","u").test(text4)}function textOf(value4){const text4=revealReadable(value4??null);
+return typeof text4==="string"?text4:""}function isTrue(value4){return value4!==void 0&&revealReadable(value4)===true}function firstNonBlank(...values){
 return values.find(value4=>typeof value4==="string"&&value4.trim()!=="")}function characterCount(text4){return[...text4].
 length}var value,secret,instant,body,map,reference;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_identifiers();
 init_values();init_names();value={type:"value"};secret={type:"value",secret:true};instant={type:"instant"};body={type:"b\
@@ -8496,11 +8497,11 @@ if(!textOf(algorithm).startsWith(wrong))return[];const message=`"${field2}" is $
 type ${String(key3.type)} can't sign with`;return[{field:field2,message,hint:`use HS, or ${right} algorithms`}]})}function unsupportedAlgorithm(given,key3){
 const[unsupported]=isMap(key3)?unsupportedFields(given,key3):[];return unsupported&&`${unsupported.message}: ${unsupported.
 hint}`}function refusal2(given){const{key_pair_type:key3={type:"rsa"},id_token_signature_alg:algorithm}=given;const unsupported=unsupportedAlgorithm(
-given,key3);if(unsupported!==void 0||!isMap(key3))return unsupported;if(Number(plain(key3.modulus_size??MODULUS))<MODULUS)
-return`the server takes a modulus_size of ${MODULUS} or more for a new key`;return algorithm===void 0&&textOf(key3.type)===
-"ec"?"the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_signature_alg\
-, such as ES256":void 0}function shownClient({id:_,...shown}){const{identity_provider:provider}=shown;return isMap(provider)&&
-provider.id===null?{...shown,identity_provider:null}:shown}function resolve(wanted,context3){const{identity_provider:provider,
+given,key3);if(unsupported!==void 0||!isMap(key3))return unsupported;if(Number(revealReadable(key3.modulus_size??MODULUS))<
+MODULUS)return`the server takes a modulus_size of ${MODULUS} or more for a new key`;return algorithm===void 0&&textOf(key3.
+type)==="ec"?"the server gives a new client the algorithm RS512, which an EC key can't sign with: declare id_token_signa\
+ture_alg, such as ES256":void 0}function shownClient({id:_,...shown}){const{identity_provider:provider}=shown;return isMap(
+provider)&&provider.id===null?{...shown,identity_provider:null}:shown}function resolve(wanted,context3){const{identity_provider:provider,
 ...rest}=wanted;const{identityProviders,keyPairs}=context3.references;const{key_pair_id:pair}=wanted;const isLost=textOf(
 pair)!==""&&keyPairs?.byId(textOf(pair))===void 0;const lost=isLost&&keyPairs!=null?[keyPairs.noSuchId(String(pair))]:[];
 const given=provider===void 0||provider===null?rest:{...rest,identity_provider:[provider]};const resolver=new SetResolver(
@@ -8516,11 +8517,11 @@ return{...given,...scopes===void 0?{}:{authorized_scopes:asElements(scopes).map(
 void 0?{}:{identity_provider:{id:idOf(provider)??null}}}}function update2({present,desired:desired2,changed}){const expected={
 ...sendableFields(present.fields,["authorized_scopes"]),...desired2};const params={client_id:present.identity.id??""};const message="\
 the client keeps its present key until its key pair is regenerated, which idops does not do";const{access_token_ttl:lifetime2=0}=desired2;
-const unsupported=changed.has("access_token_ttl")&&Number(plain(lifetime2))>MOST_UPDATED?`the server takes an access_tok\
-en_ttl of ${String(lifetime2)} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declare ${MOST_UPDATED}\
- or fewer`:unsupportedAlgorithm(sendableFields(desired2,[...changed]),present.fields.key_pair_type??null);return{requests:[
-{operation:"updateClient",params,body:sent(expected)}],expected,...changed.has("key_pair_type")?{warnings:[{code:"keeps-\
-key",message}]}:{},reason:unknownFieldsReason("client",["authorized_scopes"],expected)??unsupported}}async function find(context3){
+const unsupported=changed.has("access_token_ttl")&&Number(revealReadable(lifetime2))>MOST_UPDATED?`the server takes an a\
+ccess_token_ttl of ${String(lifetime2)} seconds for a new client alone, and at most ${MOST_UPDATED} in an update: declar\
+e ${MOST_UPDATED} or fewer`:unsupportedAlgorithm(sendableFields(desired2,[...changed]),present.fields.key_pair_type??null);
+return{requests:[{operation:"updateClient",params,body:sent(expected)}],expected,...changed.has("key_pair_type")?{warnings:[
+{code:"keeps-key",message}]}:{},reason:unknownFieldsReason("client",["authorized_scopes"],expected)??unsupported}}async function find(context3){
 const{filters:filters2,profile,reader}=context3;const all=listRead("clients",profile);const rows=all===void 0?null:await readRows(
 "clients",all,pages.client,reader);if(rows!==null)return discoverInList(new Catalog(rows),"clients",asFinding);const{read:read2}=traits[profile.
 name];if(read2===void 0)return{found:[],notes:[]};const ids2=idsOf("Client","client",context3);const shown=await allSettled(
@@ -8948,9 +8949,9 @@ totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,gro
 {roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields2()),password:secret}));WRITTEN_FIRST=["metadata",
 "group"];userAccess={listed:profile=>listRead("users",profile)!==void 0,fields:({name:name3})=>["organizations","authori\
 zed_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["organizations","scopes","roles"],grants:grantsOf,blocked({
-blocked:blocked3=null}){const known=plain(blocked3);return typeof known==="boolean"?known:null}};user2={name:"User",noun:"\
-user",schema:userSchema,identity:["id","username","backend"],byName:userByName,bulk:users,identifyingParts:has=>has("id")?
-["id"]:["username","backend"],preconditions:["username"],get fields(){return fields3()},scope:"users:manage:all",traits:userTraits,
+blocked:blocked3=null}){const known=revealReadable(blocked3);return typeof known==="boolean"?known:null}};user2={name:"U\
+ser",noun:"user",schema:userSchema,identity:["id","username","backend"],byName:userByName,bulk:users,identifyingParts:has=>has(
+"id")?["id"]:["username","backend"],preconditions:["username"],get fields(){return fields3()},scope:"users:manage:all",traits:userTraits,
 check:(declared,profile)=>[...declared.flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],
 addressPart:({id,username})=>id??username??"",naming,displayName:({username,uid})=>firstNonBlank(username,uid),referencedNames:backendName,
 readable:({name:name3})=>userTraits[name3].read!==void 0,async observe(objects3,context3){const{resetUnlessSent=[],read:read2}=userTraits[context3.
@@ -9246,9 +9247,9 @@ for(let count4=0;count4<maxDecodings;count4+=1){decoding=decodeOnce(decoding,pat
 function decodeOnce({text:text4,from,to},pattern){if(text4.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(
 text4.length);const ends=new Int32Array(text4.length);let length2=0;let copied=0;const copyUntil=end=>{for(let at2=copied;at2<
 end;at2+=1){starts[length2]=from?.[at2]??at2;ends[length2]=to?.[at2]??at2+1;length2+=1}pieces2.push(text4.slice(copied,end));
-copied=end};for(const{0:written,index}of text4.matchAll(pattern)){const plain3=decodeEscape(written);if(plain3===written||
-plain3.length>written.length)continue;copyUntil(index);copied=index+written.length;pieces2.push(plain3);for(let unit=0;unit<
-plain3.length;unit+=1){starts[length2]=from?.[index]??index;ends[length2]=to?.[copied-1]??copied;length2+=1}}if(pieces2.
+copied=end};for(const{0:written,index}of text4.matchAll(pattern)){const plain2=decodeEscape(written);if(plain2===written||
+plain2.length>written.length)continue;copyUntil(index);copied=index+written.length;pieces2.push(plain2);for(let unit=0;unit<
+plain2.length;unit+=1){starts[length2]=from?.[index]??index;ends[length2]=to?.[copied-1]??copied;length2+=1}}if(pieces2.
 length===0)return null;copyUntil(text4.length);return{text:pieces2.join(""),from:starts.subarray(0,length2),to:ends.subarray(
 0,length2)}}function decodeEscape(written){if(written.startsWith("&"))return decodeHTML(written);if(written.startsWith("\
 %")){try{return decodeURIComponent(written)}catch{return written}}const letter=written[1]??"";if(written.length===2)return letters[letter]??
@@ -9639,8 +9640,8 @@ now)?null:"the Unicode normal form changes as well"}function changedWords(before
 const end=commonEnd(before.slice(start),after.slice(start));const old=before.slice(start,before.length-end);const now=after.
 slice(start,after.length-end);const parts=Math.max(old.length,now.length)>maxComparedCharacters?void 0:diffWordsWithSpace(
 old,now,{maxEditLength:maxWordChanges});const inside2=parts??[{value:old,removed:true,added:false},{value:now,removed:false,
-added:true}];const side2=mark=>[plain2(before.slice(0,start)),...inside2.filter(({added,removed})=>mark==="+"?!removed:!added).
-map(({value:value4,added,removed})=>({text:value4,change:added||removed?mark:null})),plain2(before.slice(before.length-end))];
+added:true}];const side2=mark=>[plain(before.slice(0,start)),...inside2.filter(({added,removed})=>mark==="+"?!removed:!added).
+map(({value:value4,added,removed})=>({text:value4,change:added||removed?mark:null})),plain(before.slice(before.length-end))];
 const spansBefore=side2("-").filter(({text:text4})=>text4!=="");const spansAfter=side2("+").filter(({text:text4})=>text4!==
 "");const same2=textOf2(spansBefore.filter(({change:change2})=>change2===null)).length;return{before:spansBefore,after:spansAfter,
 areSimilar:same2>Math.max(before.length,after.length)*.4}}function commonStart(one,other){let length2=0;while(length2<one.
@@ -9648,10 +9649,10 @@ length&&one[length2]===other[length2])length2+=1;return/[\ud800-\udbff]/.test(on
 const shorter=Math.min(one.length,other.length);let length2=0;while(length2<shorter&&one.at(-1-length2)===other.at(-1-length2))
 length2+=1;return/[\udc00-\udfff]/.test(one.charAt(one.length-length2))?length2-1:length2}function shorten2(spans){const isLong2=({
 text:text4,change:change2})=>change2===null&&text4.length>2*contextCharacters;if(!spans.some(isLong2))return spans;const length2=spans.
-reduce((sum,{text:text4})=>sum+text4.length,0);return[...spans.map(span=>isLong2(span)?plain2(cutMiddle(span.text)):span),
-plain2(` (${length2} characters)`)]}function cutMiddle(text4){const start=text4.slice(0,contextCharacters).replace(/[\ud800-\udbff]$/,
+reduce((sum,{text:text4})=>sum+text4.length,0);return[...spans.map(span=>isLong2(span)?plain(cutMiddle(span.text)):span),
+plain(` (${length2} characters)`)]}function cutMiddle(text4){const start=text4.slice(0,contextCharacters).replace(/[\ud800-\udbff]$/,
 "");return`${start}\u2026${text4.slice(-contextCharacters).replace(/^[\udc00-\udfff]/,"")}`}function textOf2(spans){return spans.
-map(({text:text4})=>text4).join("")}function plain2(text4){return{text:text4,change:null}}var maxComparedCharacters,maxWordChanges,
+map(({text:text4})=>text4).join("")}function plain(text4){return{text:text4,change:null}}var maxComparedCharacters,maxWordChanges,
 contextCharacters;var init_values2=__esm({"src/report/values.ts"(){"use strict";init_libesm();init_escape();init_values();
 maxComparedCharacters=1e4;maxWordChanges=80;contextCharacters=40}});function compareBodies(before,after){const isMixed=[before,after].some(text4=>endingsOf(text4)==="mixed");const[old,now]=[
 normalize(before,isMixed),normalize(after,isMixed)];const notes=[...byteOrderMarkNote(before,after),...lineEndingsNote(before,
@@ -9755,7 +9756,7 @@ const total=[...leftOut2.values()].reduce((sum,count4)=>sum+count4,0);const dest
 init_values2();init_words2()}});function hunkLines({lines},whole){const shown=lines.map(line=>{const first=line.charAt(0);const mark=first==="+"||first===
 "-"?first:" ";return{mark,text:mark===" "?escapeLine(line.slice(1)):escapeChanged(line.slice(1))}});const shortenUnlessWhole=spans=>whole?
 spans:shorten2(spans);const partners=shown.length>maxComparedLines?new Map:pairLines(shown);return shown.map(({mark,text:text4},index)=>{
-if(mark===" ")return{mark,text:textOf2(shortenUnlessWhole([plain2(text4)]))};const other=shown[partners.get(index)??-1]?.
+if(mark===" ")return{mark,text:textOf2(shortenUnlessWhole([plain(text4)]))};const other=shown[partners.get(index)??-1]?.
 text;if(other===void 0)return{mark,text:text4};const words4=mark==="-"?changedWords(text4,other):changedWords(other,text4);
 const spans=shortenUnlessWhole(mark==="-"?words4.before:words4.after);return{mark,text:textOf2(spans),...words4.areSimilar?
 {spans}:{}}})}function hunkHeader(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)}\
@@ -10322,8 +10323,8 @@ tokens.slice(start,at2),pictures);if(text4!==void 0)written.push(text4);start=at
 void 0)open6+=1;else if(closers.has(type))open6=Math.max(0,open6-1)}return written.join("; ")}function declaration(tokens,pictures){
 const all=tokens.filter(([type])=>type!==u.Comment);const filled=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).
 slice(0,2);const[first,colon]=filled.map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;
-const rest=all.slice((filled[1]??0)+1);const name3=first[4].value.toLowerCase();const plain3=name3.replace(/^-(?:webkit|moz|ms|o)-/,
-"");if(!cssProperties.has(plain3))return void 0;const mayBePicture=imageProperties.has(plain3);const allowed=address3=>{
+const rest=all.slice((filled[1]??0)+1);const name3=first[4].value.toLowerCase();const plain2=name3.replace(/^-(?:webkit|moz|ms|o)-/,
+"");if(!cssProperties.has(plain2))return void 0;const mayBePicture=imageProperties.has(plain2);const allowed=address3=>{
 const picture2=pictures(address3);return mayBePicture?picture2:void 0};const written=value3(rest,allowed)?.trim();return written===
 void 0||written===""?void 0:`${name3}: ${written}`}function value3(tokens,pictures){let written="";let open6=0;for(let at2=0;at2<
 tokens.length;at2+=1){const token2=tokens[at2];if(token2===void 0)break;switch(token2[0]){case u.Function:{const name3=token2[4].
@@ -12803,14 +12804,13 @@ ject of this kind by its ${by} and may be about this one: idops plan resolves it
 this kind by their ${by}s and may be about this one: idops plan resolves them.`}function contributionsText({address:address3,
 documents,unresolved}){const blocks=documents.map(({kind,at:at2,condition,declares})=>{const{except,...shown}=condition??
 {};const but=except===void 0?"":`, except for ${inline(except)}`;const when=condition===null?"":`, if the server shows ${inline(
-shown)}${but}`;const lines=declares.map(({path,at:at3,value:value4})=>`    ${path}: ${inline(value4)} (${placeText2(at3)}\
-)`);return[`  ${kind} at ${placeText2(at2)}${when}`,...lines].map(escapeText).join("\n")});const note=unresolved.count===
+shown)}${but}`;const lines=declares.map(({path,at:at3,value:value4})=>`    ${path}: ${inline(value4)} (${placeText(at3)}\
+)`);return[`  ${kind} at ${placeText(at2)}${when}`,...lines].map(escapeText).join("\n")});const note=unresolved.count===
 0?[]:["",unresolvedNote(unresolved)];return`${[escapeText(address3),...blocks,...note].join("\n")}
-`}function placeText2({file:file2,line}){return`${file2}:${line}`}function contributionsJson({address:address3,documents,
-unresolved}){return{format_version:1,address:address3,documents:documents.map(({kind,at:at2,condition,declares})=>({kind,
-at:placeJson(at2),condition:condition&&jsonOf(condition),declares:declares.map(one=>({path:one.path,at:placeJson(one.at),
-value:jsonOf(one.value)}))})),named_otherwise:unresolved.count}}var init_contributions=__esm({"src/report/contributions.\
-ts"(){"use strict";init_escape();init_json2();init_values2()}});function storedJson(plan){const shown=planJson(plan,{debug:false});const listed=shareOf(plan.changes,void 0).changes.filter(
+`}function contributionsJson({address:address3,documents,unresolved}){return{format_version:1,address:address3,documents:documents.
+map(({kind,at:at2,condition,declares})=>({kind,at:placeJson(at2),condition:condition&&jsonOf(condition),declares:declares.
+map(one=>({path:one.path,at:placeJson(one.at),value:jsonOf(one.value)}))})),named_otherwise:unresolved.count}}var init_contributions=__esm(
+{"src/report/contributions.ts"(){"use strict";init_escape();init_json2();init_review();init_values2()}});function storedJson(plan){const shown=planJson(plan,{debug:false});const listed=shareOf(plan.changes,void 0).changes.filter(
 change2=>isListed(change2,false));return{...shown,changes:shown.changes.map((change2,changeIndex)=>({...change2,fields:change2.
 fields.map((field2,fieldIndex)=>listed[changeIndex]?.fields[fieldIndex]?.confirmed===true?{...field2,confirmed:true}:field2)}))}}
 function changeForDisplay(change2){return{...change2,observed:"live",destructions:[],requests:[],warnings:[],reason:null,
@@ -12903,7 +12903,7 @@ null?[]:[`${kindOf(record2.kind).regeneration?.counter??""} ${generation}`],...u
 regenerationRun)} is unknown`]]}function recordedLines({fields:fields4,left},options){return[...fieldLines2(fields4,options),
 ...left===null?[]:[left.run===null?"    as the server showed it:":`    as run ${quoteIfNeeded(left.run)} left it:`,...fieldLines2(
 left.fields,options).map(line=>`  ${line}`)]]}function fieldLines2(fields4,{debug}){return Object.entries(fields4).map(([
-name3,value4])=>{const text4=inline(value4);return`    ${quoteIfNeeded(name3)}: ${debug?text4:textOf2(shorten2([plain2(text4)]))}`})}
+name3,value4])=>{const text4=inline(value4);return`    ${quoteIfNeeded(name3)}: ${debug?text4:textOf2(shorten2([plain(text4)]))}`})}
 function stateJson(state2){if(state2===void 0){const none={state:null,server:null,lineage:null,serial:0,last_run:null,open_run:null};
 return{format_version:1,...none,records:[]}}return{format_version:1,state:state2.place,server:state2.server,lineage:state2.
 lineage,serial:state2.serial,last_run:state2.lastRun,open_run:state2.openRun,records:state2.records.map(record2=>({address:record2.
@@ -18600,7 +18600,7 @@ const awaited=(change2.awaits??[]).flatMap(key3=>byKey.get(key3)??[]);const own3
 stage(one)+step),level(change2));known.set(change2,own3);return own3};return new Map(changes.map(change2=>[change2,stage(
 change2)]))}function inStages(changes){const applied=changes.filter(({action:action2})=>action2!=="blocked");const sorted=[
 ...stages(applied)].sort(([,a2],[,b])=>a2-b).map(([change2])=>change2);const next=sorted.values();return changes.map(change2=>change2.
-action==="blocked"?change2:next.next().value??change2)}function circles(changes){const waiting=new Map(changes.flatMap(change2=>change2.
+action==="blocked"?change2:next.next().value??change2)}function cycles(changes){const waiting=new Map(changes.flatMap(change2=>change2.
 awaits===void 0?[]:[[change2.apply.key,change2]]));const awaitedBy=(change2,found=new Set)=>{for(const key3 of change2.awaits??
 []){const next=waiting.get(key3);if(next!==void 0&&!found.has(next))awaitedBy(next,found.add(next))}return found};const all=new Map(
 [...waiting.values()].map(change2=>[change2,awaitedBy(change2)]));const members3=change2=>[...all.get(change2)??[]].filter(
@@ -18608,8 +18608,8 @@ other=>other!==change2&&all.get(other)?.has(change2));return new Map([...all].fl
 [[change2,members3(change2)]]:[]))}function rank(change2){if(takesOver(change2))return-1;return givesUp(change2)?1:0}function takesOver({
 kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==void 0&&isTrue(expected[succession.field])}function givesUp({
 kind,action:action2,apply:{expected,before}}){const{succession}=kindOf(kind);if(succession===void 0||action2!=="update")
-return false;const[asked,was]=[expected,before].map(({[succession.field]:one})=>one&&plain(one));return(asked===false||asked===
-null)&&was!==false}function driftSincePlan(planned,now,isSucceeded=false){if(now.action==="blocked")return[now.reason??"it is blocked now"];
+return false;const[asked,was]=[expected,before].map(({[succession.field]:one})=>one&&revealReadable(one));return(asked===
+false||asked===null)&&was!==false}function driftSincePlan(planned,now,isSucceeded=false){if(now.action==="blocked")return[now.reason??"it is blocked now"];
 const fields4=[...planned.fields,...now.fields].filter(field2=>!isUnplanned(field2));const{preconditions:deciding=[],succession,
 fields:types3}=kindOf(planned.kind);const isTaken=path=>isSucceeded&&path===succession?.field&&givesUp(planned);const paths2=new Set(
 fields4.map(({path})=>path).filter(path=>!isTaken(path)));const changed=[...paths2].filter(path=>!isAsShown(types3[path]??
@@ -18913,7 +18913,7 @@ e profile ${otherProfile.name}; its error says what to do`)}const outcomeWithPro
 otherProfile:otherProfile.name}:outcome2;return betterProfile2===void 0?withAdvice(outcomeWithProfile,adviceFor(otherProfile)):
 outcomeWithProfile}async#probe({scope:scope3}){const{recognise}=this.#options;if(recognise===null)return"plain";this.#probed??=
 recognise(scope3).catch(()=>void 0);return(await this.#probed)?.kind}#attempt(kind){return new Attempt(kind,{...this.#options,
-onFailure:(failure2,{apply},isProtected)=>{if(!isProtected||this.#isSecondOfOne(kind,apply.key))this.#noteFailure(failure2)},
+onFailure:(failure2,{apply},isProtected)=>{if(!isProtected||this.#isSecondRefusal(kind,apply.key))this.#noteFailure(failure2)},
 onWithheld:cause=>{this.#stopReason??=hasProblem(cause,"locked")?LOCK_LOST:"not sent: the lock of the state could not be\
  confirmed";return`not sent: ${messageOf(cause)}`}})}async#refresh(planned,since){const{replan}=this.#options;if(planned.
 requests.length===0)return planned;const[first]=planned.apply.ends??[];if(first!==void 0&&this.#untilEnd(planned)<=0)return`\
@@ -18943,7 +18943,7 @@ successorFailed;const key3=change2.awaits?.find(one=>!this.#appliedKeys.has(one)
 kindOf(awaited.kind).access!==void 0?`not sent: ${address3} was not granted what this change removes, which would violat\
 e safety.keep`:`not sent: ${address3} must be changed first, and it was not`}#noteFailure(failure2){if(failure2.kind==="\
 unauthorized")this.#stopReason="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;this.#forbiddenScopes.
-set(failure2.scope,`not sent: the credentials lack the scope ${failure2.scope} (403)`)}#isSecondOfOne({name:name3,traits:traits5},key3){
+set(failure2.scope,`not sent: the credentials lack the scope ${failure2.scope} (403)`)}#isSecondRefusal({name:name3,traits:traits5},key3){
 const first=this.#refusedObjects.get(name3)??key3;this.#refusedObjects.set(name3,first);return traits5[this.#options.profile.
 name].protectsObjects==="one"&&first!==key3}#settle(planned,sent2,outcome2){this.#created.end(planned,outcome2);if(takesOver(
 planned)&&outcome2.status!=="applied")this.#kindsWithFailedSuccession.add(planned.kind);this.#outcomes.set(planned,outcome2);
@@ -19063,8 +19063,8 @@ line,place2.column]);if(!seen.has(key3))seen.set(key3,place2)};for(const{field:f
 const firsts=seen.size;for(const{field:field2,spots}of found)for(const spot of spots.slice(1,MAX_PLACES))add(field2,spot);
 const more=found.reduce((sum,{spots})=>sum+Math.max(0,spots.length-MAX_PLACES),0);return{places:[...seen.values()],more:seen.
 size===firsts?0:more}}function bodies({txt,html},fields4){return{txt:readable(fields4[txt]),html:readable(fields4[html])}}
-function readable(body2){const text4=body2===void 0?void 0:plain(body2);if(body2 instanceof Sensitive&&text4===UNKNOWN_TEXT)
-return void 0;return typeof text4==="string"||text4===null?text4:void 0}init_values();init_desired();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_plan();init_problems();init_values();init_words();init_fields();init_kinds();init_identifiers();init_values();init_fields();init_kinds();function placeOf2({document:document2,path}){return document2.
+function readable(body2){const text4=body2===void 0?void 0:revealReadable(body2);if(body2 instanceof Sensitive&&text4===
+UNKNOWN_TEXT)return void 0;return typeof text4==="string"||text4===null?text4:void 0}init_values();init_desired();init_fields();init_kinds();init_limits();init_loss();init_rules();init_drift();init_plan();init_problems();init_values();init_words();init_fields();init_kinds();init_identifiers();init_values();init_fields();init_kinds();function placeOf2({document:document2,path}){return document2.
 places.of(...path)}function mergeDocuments(identity,documents,references){const[first]=documents;if(first===void 0)throw new Error(
 "no document to merge");const kind=kindOf(first.kind);const sources2=new Map;const contradictions4=[];const fields4={};for(const field2 of new Set(
 documents.flatMap(({fields:fields5})=>Object.keys(fields5)))){const parts=documents.flatMap(document3=>{const declared=document3.
@@ -19100,16 +19100,16 @@ for(const member of Object.values(others).flat()){const key3=idOrName(member.ele
 void 0)differs(field2,member.source,other,key3);const before=first.get(key3);if(before===void 0)first.set(key3,member);else if(endOf(
 before.element)!==endOf(member.element))differs(`${field2}.until`,before.source,member.source)}return mapValues(merged,members3=>members3.
 map(({element})=>element))}function isSameSet(one,other,list){const[left,right]=[identified2(one,list),identified2(other,
-list)];const isAlike=(a2,b)=>{const mayHaveName=list===void 0&&[a2,b].every(({id})=>id!==void 0);return same(a2,b)||mayHaveName&&
-[a2,b].some(({name:name3})=>name3===void 0)&&same({...a2,name:null},{...b,name:null})};const isIn2=(set2,element)=>set2.
-some(two=>isAlike(two,element));const onlyLeft=left.filter(element=>!isIn2(right,element));const onlyRight=right.filter(
-element=>!isIn2(left,element));if(onlyLeft.length===0&&onlyRight.length===0)return true;const named=set2=>set2.filter(({
-id})=>id===void 0).length;return list===void 0&&onlyLeft.length===onlyRight.length&&named(onlyLeft)+named(onlyRight)===onlyLeft.
-length}function identified2(set2,list){const members3=Array.isArray(set2)?set2:[];return members3.map(asReference).map(element=>{
-const{id,name:name3,...rest}=element;if(typeof id==="string"){const isRight=list?.byId(id)?.name===name3;return{...rest,
-id:identifierKey(id),...name3===void 0||isRight?{}:{name:name3}}}const row=typeof name3==="string"?list?.find(name3):void 0;
-return typeof row==="object"?{...rest,id:identifierKey(String(row.id))}:element})}function union2(lists2){return[...new Set(
-lists2.flat())]}function datedDocuments(single,written){const places=new Map;const add=(owner,document2)=>{for(const[field2,declared]of Object.
+list)];const isIn2=(set2,element)=>set2.some(two=>isSameMember(two,element,list===void 0));const onlyLeft=left.filter(element=>!isIn2(
+right,element));const onlyRight=right.filter(element=>!isIn2(left,element));if(onlyLeft.length===0&&onlyRight.length===0)
+return true;const named=set2=>set2.filter(({id})=>id===void 0).length;return list===void 0&&onlyLeft.length===onlyRight.
+length&&named(onlyLeft)+named(onlyRight)===onlyLeft.length}function isSameMember(a2,b,offline){if(same(a2,b))return true;
+if(!offline||a2.id===void 0||b.id===void 0)return false;return(a2.name===void 0||b.name===void 0)&&same({...a2,name:null},
+{...b,name:null})}function identified2(set2,list){const members3=Array.isArray(set2)?set2:[];return members3.map(asReference).
+map(element=>{const{id,name:name3,...rest}=element;if(typeof id==="string"){const isRight=list?.byId(id)?.name===name3;return{
+...rest,id:identifierKey(id),...name3===void 0||isRight?{}:{name:name3}}}const row=typeof name3==="string"?list?.find(name3):
+void 0;return typeof row==="object"?{...rest,id:identifierKey(String(row.id))}:element})}function union2(lists2){return[
+...new Set(lists2.flat())]}function datedDocuments(single,written){const places=new Map;const add=(owner,document2)=>{for(const[field2,declared]of Object.
 entries(document2.fields)){for(const element of membersOf(declared)){const[end,member]=[endOf(element),idOrName(element)];
 if(end!==void 0&&member!==void 0)places.set(key(field2,member,end,owner),document2)}}};for(const document2 of written)if(document2.
 selector!==void 0)add(document2.kind,document2);for(const document2 of single)add(addressOf(document2.kind,document2.identity),
@@ -19160,10 +19160,10 @@ const member=idOrName(element)?.toLowerCase();const dates=Object.entries(record2
 find(([id,{name:name3}])=>id.toLowerCase()===member||name3?.toLowerCase()===member);if(dated!==void 0)return dated[1].received?
 dated[0]:void 0;const shown=asElements(record2?.left?.fields[field2]??record2?.fields[field2]??null);const named=shown.find(
 ({name:name3})=>typeof name3==="string"&&name3.toLowerCase()===member);return record2?.given?.[field2]?.find(id=>id.toLowerCase()===
-member||id===named?.id)}function extractEnds(kind,fields4){const ends={};const plain3=mapValues(fields4,(declared,field2)=>{
+member||id===named?.id)}function extractEnds(kind,fields4){const ends={};const plain2=mapValues(fields4,(declared,field2)=>{
 if(kind.fields[field2]?.type!=="set")return declared;const dated=asElements(membersOf(declared)).flatMap(element=>{const at2=endOf(
 element);return at2===void 0?[]:[{element,at:at2}]});if(dated.length===0)return declared;ends[field2]=dated;const without=list=>Array.
-isArray(list)?list.map(withoutEnd):list;return isMap(declared)?mapValues(declared,without):without(declared)});return{fields:plain3,
+isArray(list)?list.map(withoutEnd):list;return isMap(declared)?mapValues(declared,without):without(declared)});return{fields:plain2,
 ends}}function untilChanges(declaredEnds,{until:recorded={},given={}},resolved,present,kept={}){const changes={};const ends=[];
 const undated=heldOf(kept,present);for(const[field2,declared]of Object.entries(resolved)){const{[field2]:known={}}=recorded;
 const{[field2]:held}=present;const next={};const isDated=({element})=>{const id=String(element.id);const isGiven=known[id]?.
@@ -19263,7 +19263,7 @@ limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...req
 es, and the server accepts ${limits2.requestBytes}: shorten the declared values, or those that are sent along`}function concealKnownSecrets({
 live,recorded}){if(live===void 0||recorded===void 0)return live;const{fields:fields4}=recorded;if(!Object.values(fields4).
 some(holdsHashed))return live;return{...live,fields:mapValues(live.fields,(field2,name3)=>concealKnown(field2,fields4[name3]))}}
-function concealKnown(shown,recorded){if(recorded instanceof HashedSecret){const plain3=!(shown instanceof Sensitive);return plain3&&
+function concealKnown(shown,recorded){if(recorded instanceof HashedSecret){const plain2=!(shown instanceof Sensitive);return plain2&&
 recorded.matches(reveal(shown))?new Sensitive(reveal(shown)):shown}if(recorded===void 0||!isMap(recorded)||!isMap(shown))
 return shown;return mapValues(shown,(member,name3)=>concealKnown(member,Object.hasOwn(recorded,name3)?recorded[name3]:void 0))}
 function presentObject({declared,live,recorded}){return{exists:live?.exists,identity:live===void 0?declared.identity:assign(
@@ -19749,13 +19749,13 @@ height>MAX_DEPTH){this.problems.push(error("too-deep",`more than ${MAX_DEPTH} le
 ument"));return empty2}this.#aliasBudget.aliased+=target.size;if(this.#aliasBudget.aliased>MAX_ALIASED){const isReported=this.#aliasBudget.
 exceeded;this.#aliasBudget.exceeded=true;this.#exhausted=true;if(isReported)return empty2;this.problems.push(error("alia\
 s-explosion",`aliases repeat more than ${MAX_ALIASED} values`,places,"use fewer aliases"));return empty2}return{...target,
-range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.
+range:range2}}#scalar(node2){const range2=rangeOf2(node2);const plain2=node2.type==="PLAIN"||node2.type===void 0||node2.
 type===null;const source=typeof node2.source==="string"?node2.source:"";const{value:value4}=node2;let kept=typeof value4===
 "string"||typeof value4==="boolean"?value4:null;if(typeof value4==="string"&&value4.includes("\0")){this.problems.push(badCharacter(
-this.#file,"\0",range2))}if(plain3&&shownKey(source)!==source&&beginsLine(this.#file.text,range2.start)){this.#file.hide(
+this.#file,"\0",range2))}if(plain2&&shownKey(source)!==source&&beginsLine(this.#file.text,range2.start)){this.#file.hide(
 range2)}if(typeof value4==="number"){const number4=numberOf(source);if(number4===void 0){this.problems.push(error("wrong\
 -value","JSON has no such number",[this.#file.place(range2)],"put it in quotes to make it a text"))}kept=number4??0}return{
-type:"scalar",value:kept,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key3,value4,depth){const range2=rangeOf2(
+type:"scalar",value:kept,plain:plain2,source,range:range2,size:1,height:0}}#pair(entries,key3,value4,depth){const range2=rangeOf2(
 key3);const places=()=>[this.#file.place(range2)];const name3=(0,import_yaml.isScalar)(key3)?key3.value:void 0;if(typeof name3!==
 "string"){const hint=(0,import_yaml.isScalar)(key3)?"write it in quotes":'put quotes around a text that begins with "{{"';
 this.problems.push(error("bad-key","a key must be a text",places(),hint));return}if(name3.includes("\0")){this.problems.
@@ -19907,8 +19907,8 @@ const note=notes.get(key3);if(note===void 0){changed=replaceExactNumber(value4,i
 has(key3)){attempted.add(key3);const converted=convert(issue3.expected,valueAt2(value4,issue3.path),note);if(converted!==
 void 0){changed=replaceMember(value4,issue3.path,converted)||changed;continue}}if(note.unknown&&!attempted.has(`${key3}\0\
 gone`)){attempted.add(`${key3}\0gone`);changed=replaceMember(value4,issue3.path,void 0)||changed}}return changed}function replaceExactNumber(value4,path){
-const there=valueAt2(value4,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==
-void 0&&replaceMember(value4,path,plain3)}function convert(expected,value4,note){const number4=expected==="number"||expected===
+const there=valueAt2(value4,path);const plain2=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain2!==
+void 0&&replaceMember(value4,path,plain2)}function convert(expected,value4,note){const number4=expected==="number"||expected===
 "int";if(note.unknown)return expected==="boolean"?false:number4?0:void 0;return typeof value4==="string"?parseText(expected,
 value4):void 0}function valueAt2(value4,path){let at2=value4;for(const step of path){if(typeof at2!=="object"||at2===null||
 at2 instanceof ExactNumber)return void 0;at2=Array.isArray(at2)?at2[Number(step)]:Object.hasOwn(at2,step)?at2[String(step)]:
@@ -20012,8 +20012,8 @@ name3)}#identifier(part,value4){const isId=part.endsWith("id")||part==="type";re
 uuids===true?value4:identifierKey(value4)}#field(type,value4,path){if(type.type==="list"&&Array.isArray(value4)){const inner={
 type:"members",members:type.members};return value4.map((element,index)=>this.#field(inner,element,[...path,index]))}if(type.
 type==="members"&&isMap(value4)){const{members:members3}=type;return mapDefined(value4,(one,name3)=>this.#field(members3[name3]??
-{type:"value"},one,[...path,name3]))}const plain3=this.#value(value4,path);if(!isSecret(type)||plain3===null)return plain3;
-const secret3=reveal(plain3);this.#reportSecret(secret3);return new Sensitive(secret3)}#reportSecret(secret3){if(typeof secret3===
+{type:"value"},one,[...path,name3]))}const plain2=this.#value(value4,path);if(!isSecret(type)||plain2===null)return plain2;
+const secret3=reveal(plain2);this.#reportSecret(secret3);return new Sensitive(secret3)}#reportSecret(secret3){if(typeof secret3===
 "string")this.#context.onSecret(secret3);else if(typeof secret3==="object"&&secret3!==null&&!(secret3 instanceof ExactNumber))
 Object.values(secret3).forEach(part=>void this.#reportSecret(part))}#value(value4,path){if(value4 instanceof FileReference){
 const text4=this.#bodies?.get(pathKey(path))?.text??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(
@@ -20807,9 +20807,9 @@ file2)]);const root=await realpath5(dirname10(path)).catch(failure2=>{throw prob
 dirname10(path),cwd)} ${unreadable(failure2).detail}`)});const environment=options.env??environmentSetting(variables,"ID\
 OPS_ENV")??null;return createProject(options,root,file2,environment)}function createProject(options,root,file2,environment){
 const config3=readConfig(file2,environment);const project=new Project(options,root,file2,environment,config3);if(config3.
-problems.length>0){const at2=({places:[place2]})=>`${place2?.line}:${place2?.column}`;const reported=new Set(config3.problems.
-map(at2));const others=project.literalProblems().filter(problem=>!reported.has(at2(problem)));refuse(sortByPlace([...config3.
-problems,...others]))}return project}var Project=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#privateInputs;#create;constructor(options,root,source,environment,{
+problems.some(({severity})=>severity==="error")){const at2=({places:[place2]})=>`${place2?.line}:${place2?.column}`;const reported=new Set(
+config3.problems.map(at2));const others=project.literalProblems().filter(problem=>!reported.has(at2(problem)));throw new ProblemsError(
+sortByPlace([...config3.problems,...others]))}return project}var Project=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#hasAddress;#process;#sources;#tokenFile;#privateInputs;#create;constructor(options,root,source,environment,{
 chosen,overrides,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.
 cwd;this.environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#hasAddress=
 overrides!==void 0&&find5(overrides,["server","base_url"]).complete;this.#process=options.variables;this.#sources={...variableSources(
@@ -21506,8 +21506,8 @@ if(present===void 0||isByMember(type,wished))return{value:wished,conflicts:[]};c
 filter(([key3,was])=>{const inner=type.type==="members"?type.members[key3]??value:value;const now=Object.hasOwn(present,
 key3)?present[key3]:type.type==="map"?null:void 0;const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn(left,
 key3)?left[key3]??null:null,now);conflicts2.push(...part.conflicts);return part.value!==void 0});return{value:kept.length===
-0?void 0:Object.fromEntries(kept),conflicts:conflicts2}}const plain3=Array.isArray(wished)?wished.map(withoutEnd):wished;
-const untouched=isEqual(type,left,present)||isEqual(type,plain3,present);return untouched?{value:wished,conflicts:[]}:{value:void 0,
+0?void 0:Object.fromEntries(kept),conflicts:conflicts2}}const plain2=Array.isArray(wished)?wished.map(withoutEnd):wished;
+const untouched=isEqual(type,left,present)||isEqual(type,plain2,present);return untouched?{value:wished,conflicts:[]}:{value:void 0,
 conflicts:[path]}}function isEqual(type,wanted,present){return compareField(type,"",wanted,present).every(({verdict})=>verdict!==
 "different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_values();init_words();init_kinds();init_limits();init_loss();init_references();init_regeneration();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
 flatMap(change2=>{const types3=kindOf(change2.kind).fields;const normal=(field2,name3)=>normalForm(types3[name3]??value,
@@ -21524,16 +21524,16 @@ return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])
 HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{secret:hasher.hash(field2.reveal())};if(Array.
 isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,member=>withHashes(
 member,hasher)):field2}init_identifiers();init_problems();init_values();init_words();init_by_name();init_kinds();function expand(documents,references,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
-plain:plain3,covering,problems,warnings}=expandSelectors(documents,references,guarded);if(problems.length>0)throw new ProblemsError(
-[...problems]);const own3=plain3.map(document2=>{const address3=addressOf(document2.kind,document2.identity);const others=covering.
+plain:plain2,covering,problems,warnings}=expandSelectors(documents,references,guarded);if(problems.length>0)throw new ProblemsError(
+[...problems]);const own3=plain2.map(document2=>{const address3=addressOf(document2.kind,document2.identity);const others=covering.
 get(address3);if(others===void 0||document2.reason!==void 0)return document2;const{identity}=document2;if(Object.entries(
 others.identity).some(([part,text4])=>identity[part]!==text4))return document2;covering.delete(address3);return mergeAbout(
 document2.identity,[document2,...others.documents],references)});const rest=[...covering.values()].map(({identity,documents:documents2})=>mergeAbout(
 identity,documents2,references));return{declared:[...own3,...rest],warnings}}function expandSelectors(documents,references,guarded){
-const{safety,ownUser}=guarded;const problems=[];const warnings=[];const plain3=[];const covering=new Map;const cover=document2=>{
+const{safety,ownUser}=guarded;const problems=[];const warnings=[];const plain2=[];const covering=new Map;const cover=document2=>{
 const address3=addressOf(document2.kind,document2.identity);const before=covering.get(address3);if(before===void 0)covering.
 set(address3,{identity:document2.identity,documents:[document2]});else before.documents.push(document2)};for(const document2 of documents){
-const{bulk,noun}=kindOf(document2.kind);if(document2.selector===void 0)plain3.push(withId(document2,references));else if(bulk!==
+const{bulk,noun}=kindOf(document2.kind);if(document2.selector===void 0)plain2.push(withId(document2,references));else if(bulk!==
 void 0){const{found,notFound,reasons:reasons2}=bulk.find(document2.selector,references);problems.push(...reasons2.map(trouble=>error(
 "no-such-name",trouble,[document2.places.of()])));const{atLeast=0}=document2.selector;const count4=`this document covers\
  ${found.size} ${noun}${found.size===1?"":"s"}`;if(reasons2.length===0&&found.size<atLeast){const message=`${count4}, an\
@@ -21545,7 +21545,7 @@ cover(documentFor(document2,{id},condition));else if(protectingPattern(safety.pr
 void 0&&identifierKey(id)===identifierKey(ownUser))warnings.push(leftOut(document2,[address3],OWN_USER));else cover(documentFor(
 document2,{id},condition))}if(left.length>0)warnings.push(leftOut(document2,left,`safety.protect names ${left.length===1?
 "it":"them"}`));for(const{identity,why}of notFound){const missing2=kindOf(document2.kind).byName?.missing?.(identity,references);
-cover({...documentFor(document2,missing2??identity,void 0),reason:why})}}}return{plain:plain3,covering,problems,warnings}}
+cover({...documentFor(document2,missing2??identity,void 0),reason:why})}}}return{plain:plain2,covering,problems,warnings}}
 var OWN_USER="the token that is used is theirs, and the server lets nobody change themselves";function leftOut(document2,left,why){
 const message=`"match" leaves out ${firstFew(left)}: ${why}`;return{code:"left-out",message,place:startOf2(document2)}}function startOf2({
 places}){const{file:file2,inProject,line,column}=places.of();return{file:file2,line,column,...withoutUndefined({inProject})}}
@@ -21592,7 +21592,7 @@ fields??{}];for(const{id,name:name3}of recorded.flatMap(one=>grants?.(one,{})??[
 set(id,(names3.get(id)??new Set).add(name3))}return names3}function blockProtected(changes,{protect:patterns,approvers},addressesOf2){
 if(patterns.length===0)return changes;const guarded=(change2,pattern,why)=>protectedChange(change2,pattern,why,approvers);
 return changes.map(change2=>{const{kind,apply}=change2;if(!isChanging(change2))return change2;const named=[apply.before,
-{...apply.before,...apply.expected}].flatMap(fields4=>{const name3=kindOf(kind).displayName?.(mapValues(fields4,plain));
+{...apply.before,...apply.expected}].flatMap(fields4=>{const name3=kindOf(kind).displayName?.(mapValues(fields4,revealReadable));
 return name3===void 0?[]:[`${kind}/${name3}`]});const own3=protectingPattern(patterns,[...addressesOf2(change2),...named]);
 if(own3!==void 0)return guarded(change2,own3,`safety.protect has ${own3}: no plan changes it`);const{succession}=kindOf(
 kind);if(succession===void 0||!takesOver(change2)||change2.destructions.length===0)return change2;const former=formerHolders(
@@ -21620,16 +21620,16 @@ void 0||access3!==void 0&&destructions.length>0}async function blockLosses(given
 safety.keep.filter(keep2=>given.some(change2=>mayLose(keep2,change2,now)));if(rules2.length===0)return given;const find6=async({
 discovery})=>discovery===void 0?[]:await findAll(discovery,options);const others=await elsewhere(find6);let changes=given;
 for(const kind of kinds){if(kind.access===void 0||kind.grants===void 0)continue;const found=await find6(kind);for(const keep2 of rules2){
-const count4=new Count(keep2,kind,[...changes,...others],now);const own3=new Set(changes.map(({apply})=>apply.key));const needs=count4.
-holders(found).filter(keys=>keys.every(key3=>own3.has(key3)));const awaited=needs.filter(keys=>keys.length>0).flat();if(needs.
-filter(keys=>keys.length===0).length>=keep2.at_least)continue;const what=keep2.scope===void 0?`role "${keep2.role}"`:`sc\
-ope "${keep2.scope}"`;const reason=`this plan would leave ${needs.length} with the ${what}, and safety.keep asks for at \
-least ${keep2.at_least}`;changes=changes.map(change2=>{if(!count4.isLoss(change2))return change2;if(needs.length<keep2.at_least)
-return blockedFor(change2,reason);const{awaits=[],apply}=change2;const all=new Set([...awaits,...awaited].filter(key3=>key3!==
-apply.key));return all.size===0?change2:{...change2,awaits:[...all]}})}}const circular=circles(changes);return changes.map(
-change2=>{const members3=circular.get(change2)?.map(({address:address3})=>address3);const reason=`it and ${members3?.join(
-" and ")} must each come first, because of safety.keep: grant in one run, and remove in the next`;return members3===void 0?
-change2:blockedFor(change2,reason)})}var Count=class{#keep;#kind;#lists;#byId;#changes;#gone;constructor(keep2,kind,changes,now){
+const count4=new HolderCount(keep2,kind,[...changes,...others],now);const own3=new Set(changes.map(({apply})=>apply.key));
+const needs=count4.holders(found).filter(keys=>keys.every(key3=>own3.has(key3)));const awaited=needs.filter(keys=>keys.length>
+0).flat();if(needs.filter(keys=>keys.length===0).length>=keep2.at_least)continue;const what=keep2.scope===void 0?`role "${keep2.
+role}"`:`scope "${keep2.scope}"`;const reason=`this plan would leave ${needs.length} with the ${what}, and safety.keep a\
+sks for at least ${keep2.at_least}`;changes=changes.map(change2=>{if(!count4.isLoss(change2))return change2;if(needs.length<
+keep2.at_least)return blockedFor(change2,reason);const{awaits=[],apply}=change2;const all=new Set([...awaits,...awaited].
+filter(key3=>key3!==apply.key));return all.size===0?change2:{...change2,awaits:[...all]}})}}const cyclic=cycles(changes);
+return changes.map(change2=>{const members3=cyclic.get(change2)?.map(({address:address3})=>address3);const reason=`it an\
+d ${members3?.join(" and ")} must each come first, because of safety.keep: grant in one run, and remove in the next`;return members3===
+void 0?change2:blockedFor(change2,reason)})}var HolderCount=class{#keep;#kind;#lists;#byId;#changes;#gone;constructor(keep2,kind,changes,now){
 this.#keep=keep2;this.#kind=kind;this.#changes=changes.filter(isChanging);this.#lists={now,planned:listsAfter2(now,this.#changes)};
 this.#byId=new Map(this.#changes.flatMap(change2=>idInPlan(change2).map(id=>[identifierKey(id),change2])));this.#gone=new Set(
 this.#changes.flatMap(taken).flatMap(one=>one.id===void 0?[]:holdingKey(one)))}holders(found){const present=found.map(({
@@ -21683,7 +21683,7 @@ under server and plan again`;return{...blockedFor(change2,reason),fields:[],warn
 return{code:"profile-unsure",message:`the server's answer to an unknown path (${status}) does not tell whether the profi\
 le ${name3} fits: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_identifiers();init_fields();init_kinds();init_plan();function orderRenames(given,references){let changes=given;for(;;){const byId2=new Map(changes.flatMap(change2=>isChanging(
 change2)?[[idOf2(change2),change2]]:[]));const before=changes;changes=before.map(change2=>awaitName(change2,references,byId2));
-if(changes.every(({action:action2},index)=>action2===before[index]?.action))break}const swaps=circles(changes);return changes.
+if(changes.every(({action:action2},index)=>action2===before[index]?.action))break}const swaps=cycles(changes);return changes.
 map(change2=>{const others=swaps.get(change2)?.map(({address:address3})=>address3);const reason=`it and ${others?.join("\
  and ")} take each other's name, and the server allows no name twice: rename one of them to a third name first, in a run\
  of its own`;return others===void 0?change2:blockedFor(change2,reason)})}function idOf2({kind,apply},id=apply.identity.id??
