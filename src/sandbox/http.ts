@@ -27,10 +27,21 @@ export interface Answer {
   body?: unknown;
 }
 
+/** Thrown to end a request with an answer. */
+export class Refused extends Error {
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super(`refused with ${answer.status}`);
+    this.answer = answer;
+  }
+}
+
 /** A server without sockets. */
 export interface Service {
   /** Bytes. */
   bodyLimit: number;
+  /** Answers a request; throws `Refused` if it refuses it. */
   handle(call: ReceivedRequest, work: Work): Promise<Answer>;
 }
 

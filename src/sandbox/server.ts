@@ -5,7 +5,7 @@ import type { Credentials } from './auth.js';
 import { borutaService } from './boruta/service.js';
 import { documentedService } from './documented/service.js';
 import { answerWithFault } from './faults.js';
-import { type Answer, bodyValue, readRequest, type Service, send } from './http.js';
+import { type Answer, bodyValue, Refused, readRequest, type Service, send } from './http.js';
 import { copyJson, isObject, type JsonObject } from './json.js';
 import {
   allScopes,
@@ -130,7 +130,7 @@ async function serve(
   const work = new Work({ signal, pool, latency: options.latency ?? 0, interruption });
   const handle = async (): Promise<Answer> => {
     // A copy, since the data may change before the answer is sent.
-    const answer = copyJson(await service.handle(received, work));
+    const answer = copyJson(await service.handle(received, work).catch(answerOfRefusal));
     await work.finish();
     return shapeAnswer(answer, options);
   };
@@ -140,6 +140,11 @@ async function serve(
     restart,
     signal,
   });
+}
+
+function answerOfRefusal(failure: unknown): Answer {
+  if (failure instanceof Refused) return failure.answer;
+  throw failure;
 }
 
 // The API document doesn't define their members, so no member is unknown.

@@ -1,7 +1,7 @@
 import type { SandboxBackend, SandboxData, SandboxRole } from '../data.js';
 import type { Answer } from '../http.js';
 import { copyJson, isObject, type JsonObject } from '../json.js';
-import { crash, ok, rowNotFound, severalDefaults, unprocessable } from './answers.js';
+import { Crash, ok, rowNotFound, severalDefaults, unprocessable } from './answers.js';
 import { backendFields, featuresOf, hashErrors, isHashAlgorithm, ldap } from './backend-fields.js';
 import { type Errors, readFlag, readUuid } from './fields.js';
 import { findById, type Operation } from './operation.js';
@@ -26,23 +26,21 @@ export const backends: Resource<SandboxBackend> = {
   fields: backendFields,
   onInvalidId: 'refuse',
   isReferenced: (data, { id, roles }) => roles.length > 0 || Object.values(referrers(data, id)).some(Boolean),
-  async beforeValidation({ data, work, token }, backend, sent) {
+  async beforeValidation({ data, work }, backend, sent) {
     const cached = defaultCache(data).get(backend?.id ?? '');
     defaultCache(data).delete(backend?.id ?? '');
     const requestedDefault = sent.is_default === null ? null : readFlag(sent.is_default);
     // The server trusts its cache: a backend that was the default at its last GET keeps the others.
-    if ((requestedDefault !== null && requestedDefault !== true) || crashesBeforeWrites(sent))
-      return undefined;
+    if ((requestedDefault !== null && requestedDefault !== true) || crashesBeforeWrites(sent)) return;
     if (requestedDefault === (cached ?? backend?.is_default)) {
       delete sent.is_default;
-      return undefined;
+      return;
     }
     const defaults = await work.read(() => data.backends.filter(({ is_default }) => is_default === true));
-    if (defaults.length > 1) return severalDefaults(token);
+    if (defaults.length > 1) throw severalDefaults();
     await work.write(() => {
       for (const former of defaults) former.is_default = false;
     });
-    return undefined;
   },
   validate(draft, sent, backend) {
     const errors = hashErrors(draft.password_hashing_alg, draft.password_hashing_opts);
@@ -52,36 +50,34 @@ export const backends: Resource<SandboxBackend> = {
       ? { ...errors, ...ldapErrors(draft, sent.ldap_pool_size !== undefined) }
       : errors;
   },
-  beforeWrite({ token }, draft) {
+  beforeWrite(_operation, draft) {
     if (!isHashAlgorithm(draft.password_hashing_alg))
-      return crash(
+      throw new Crash(
         '(FunctionClauseError) no function clause matching in ExJsonSchema.Validator.validate/3',
-        token,
       );
     draft.roles ??= [];
     draft.features ??= featuresOf(draft.type);
-    return undefined;
   },
   afterWrite(data, backend, before) {
     if (backend === undefined) data.templates = data.templates.filter((one) => one.backend_id !== before?.id);
     else if (before !== undefined && before.type !== backend.type)
       backend.features = featuresOf(backend.type);
   },
-  async afterRow({ data, work, token, pause }, backend, sent) {
+  async afterRow({ data, work, pause }, backend, sent) {
     await work.write(() => {
       backend.roles = [];
     });
     if (pause > 0) await work.pause(pause);
-    return await work.write(() => fillRoles(data, backend, sent.roles, token));
+    await work.write(() => fillRoles(data, backend, sent.roles));
   },
-  refuseDeletion({ data, token }, { id, is_default }) {
-    if (data.backends.filter((one) => one.is_default === true).length > 1) return severalDefaults(token);
+  checkDeletion({ data }, { id, is_default }) {
+    if (data.backends.filter((one) => one.is_default === true).length > 1) throw severalDefaults();
     if (is_default === true)
-      return unprocessable({ is_default: ['Deleting a default backend is prohibited.'] });
+      throw unprocessable({ is_default: ['Deleting a default backend is prohibited.'] });
     const { identity_provider, user } = referrers(data, id);
     if (identity_provider)
-      return unprocessable({ identity_provider: ['This backend is linked to an identity provider.'] });
-    return user ? unprocessable({ user: ['This backend has existing users.'] }) : undefined;
+      throw unprocessable({ identity_provider: ['This backend is linked to an identity provider.'] });
+    if (user) throw unprocessable({ user: ['This backend has existing users.'] });
   },
 };
 
@@ -96,7 +92,7 @@ function crashesBeforeWrites(sent: JsonObject): boolean {
 export async function showBackend({ data, work, params: [id = ''] }: Operation): Promise<Answer> {
   return await work.read(() => {
     const backend = findById(data.backends, id);
-    if (backend === undefined) return rowNotFound('Backend');
+    if (backend === undefined) throw rowNotFound('Backend');
     const cache = defaultCache(data);
     const is_default = cache.get(id) ?? backend.is_default;
     cache.set(id, is_default);
@@ -124,21 +120,20 @@ function ldapErrors(draft: SandboxBackend, checksPoolSize: boolean): Errors {
   return errors;
 }
 
-function fillRoles(data: SandboxData, backend: SandboxBackend, sent: unknown, token: string) {
-  if (sent === undefined || sent === null || sent === false) return undefined;
-  if (isObject(sent) && Object.keys(sent).length === 0) return undefined;
-  if (!Array.isArray(sent)) return crash('(Protocol.UndefinedError) Enumerable not implemented', token);
+function fillRoles(data: SandboxData, backend: SandboxBackend, sent: unknown): void {
+  if (sent === undefined || sent === null || sent === false) return;
+  if (isObject(sent) && Object.keys(sent).length === 0) return;
+  if (!Array.isArray(sent)) throw new Crash('(Protocol.UndefinedError) Enumerable not implemented');
   const newRoles: SandboxRole[] = [];
   for (const element of sent) {
     const given: unknown = isObject(element) ? (element.id ?? null) : null;
-    if (given === null) return unprocessable({ role_id: ["can't be blank"] });
+    if (given === null) throw unprocessable({ role_id: ["can't be blank"] });
     const role = findById(data.roles, readUuid(given) ?? undefined);
     if (role === undefined || findById(newRoles, role.id) !== undefined)
-      return crash('(Ecto.ConstraintError) backends_roles_role_id_fkey (foreign_key_constraint)', token);
+      throw new Crash('(Ecto.ConstraintError) backends_roles_role_id_fkey (foreign_key_constraint)');
     newRoles.push(copyJson(role));
   }
   backend.roles = newRoles;
-  return undefined;
 }
 
 /** A backend as answers show it, with its passwords. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxTemplate } from '../data.js';
 import type { JsonObject } from '../json.js';
-import { crash, nulRefused, ok, rowNotFound, unprocessable } from './answers.js';
+import { Crash, nulRefused, ok, rowNotFound, unprocessable } from './answers.js';
 import { type EmailBodies, emailTypes } from './built-in-templates.js';
 import { hasNul, isBlank, readUuid } from './fields.js';
 import { findById } from './operation.js';
@@ -21,27 +21,24 @@ const templates: TemplateSet<SandboxTemplate> = {
  */
 export const emailTemplates = templateOperations(
   templates,
-  async ({ data, work, params: [pathId = ''], token }, place, sent) => {
+  async ({ data, work, params: [pathId = ''] }, place, sent) => {
     const { type = place.type, backend_id = pathId } = sent;
     const builtIn = typeof type === 'string' ? emailTypes.get(type) : undefined;
     const errors = textErrors(sent, ['txt_content', 'html_content', 'type', 'backend_id']);
     if (builtIn === undefined) errors.type ??= ['is invalid'];
     if (typeof type !== 'string' || builtIn === undefined || Object.keys(errors).length > 0)
-      return unprocessable(errors);
+      throw unprocessable(errors);
     const backendId = readUuid(backend_id);
     const isAllowed = place.stored !== undefined || backend_id === pathId;
     if (!isAllowed || backendId === null || findById(data.backends, backendId) === undefined)
-      return crash('(Ecto.ConstraintError) email_templates_backend_id_fkey (foreign_key_constraint)', token);
-    if (hasNul(sent.txt_content) || hasNul(sent.html_content)) return nulRefused();
+      throw new Crash('(Ecto.ConstraintError) email_templates_backend_id_fkey (foreign_key_constraint)');
+    if (hasNul(sent.txt_content) || hasNul(sent.html_content)) throw nulRefused();
 
     return await work.write(() => {
       const stored = place.findStored(place.type);
       const conflicting = place.findStored(type, { backend_id: backendId });
       if (conflicting !== undefined && conflicting !== stored)
-        return crash(
-          '(Ecto.ConstraintError) email_templates_type_backend_id_index (unique_constraint)',
-          token,
-        );
+        throw new Crash('(Ecto.ConstraintError) email_templates_type_backend_id_index (unique_constraint)');
       const before = stored ?? emailTypes.get(place.type);
       const newBody = (name: keyof EmailBodies): string => {
         const body = sent[name];

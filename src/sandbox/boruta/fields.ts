@@ -1,4 +1,6 @@
+import type { Refused } from '../http.js';
 import { copyJson, isObject, type JsonObject } from '../json.js';
+import { Crash, nulRefused, tooLong } from './answers.js';
 
 /** A refusal of a value, with the server's message. */
 export class Invalid {
@@ -36,8 +38,8 @@ export type Errors = Record<string, unknown[]>;
 export interface ReadResult {
   values: JsonObject;
   errors: Errors;
-  /** Why the database fails: at a NUL character, or with this crash. */
-  databaseFailure: 'nul' | { crash: string } | undefined;
+  /** The failure of the database at a value that passed validation. */
+  databaseFailure: Crash | Refused | undefined;
 }
 
 const blank = new Invalid("can't be blank");
@@ -127,22 +129,19 @@ function readField(result: ReadResult, name: string, field: Field, sent: unknown
   const refused = value === null ? field.onNull : value;
   if (value === undefined) result.errors[name] = ['is invalid'];
   else if (refused instanceof Invalid) result.errors[name] = [refused.message];
-  else if (value === null && refused === 'crash') result.databaseFailure ??= { crash: notNull(name) };
-  else if (hasNul(value)) result.databaseFailure ??= 'nul';
-  else if (typeof value === 'number' && value !== (value | 0))
-    result.databaseFailure ??= { crash: outOfRange };
-  else if (
-    field.unlimited !== true &&
-    [value].flat().some((one) => typeof one === 'string' && isTooLong(one))
-  )
-    result.databaseFailure ??= { crash: tooLongText };
+  else result.databaseFailure ??= databaseFailure(name, field, value);
   result.values[name] = value;
 }
 
-const notNull = (name: string): string =>
-  `(Postgrex.Error) ERROR 23502 (not_null_violation) null value in column "${name}"`;
-const outOfRange = '(DBConnection.EncodeError) expected an integer in -2147483648..2147483647';
-const tooLongText = '(Postgrex.Error) ERROR 22001 value too long for type character varying(255)';
+function databaseFailure(name: string, field: Field, value: unknown): ReadResult['databaseFailure'] {
+  if (value === null && field.onNull === 'crash')
+    return new Crash(`(Postgrex.Error) ERROR 23502 (not_null_violation) null value in column "${name}"`);
+  if (hasNul(value)) return nulRefused();
+  if (typeof value === 'number' && value !== (value | 0))
+    return new Crash('(DBConnection.EncodeError) expected an integer in -2147483648..2147483647');
+  const texts = field.unlimited === true ? [] : [value].flat();
+  return texts.some((one) => typeof one === 'string' && isTooLong(one)) ? tooLong() : undefined;
+}
 
 /** The length of the database's text columns, in characters. */
 const maxLength = 255;

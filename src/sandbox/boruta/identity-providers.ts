@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxData, SandboxIdentityProvider, SandboxPageTemplate } from '../data.js';
-import type { Answer } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
 import { providerFlags } from '../seed.js';
-import { crash, nulRefused, refusal, rowNotFound, unprocessable } from './answers.js';
+import { Crash, nulRefused, refusal, rowNotFound, unprocessable } from './answers.js';
 import { presentBackend } from './backends.js';
 import { pageTypes } from './built-in-templates.js';
 import { checkedText, type Errors, flag, hasNul, isBlank, readUuid, requiredText } from './fields.js';
@@ -30,46 +29,41 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
   crashesWithoutObject: true,
   isReferenced: (data, { id }) =>
     clientsOf(data, id).length > 0 || data.pageTemplates.some((one) => one.identity_provider_id === id),
-  async beforeValidation({ token }, provider, { templates }) {
-    return provider === undefined || isTemplateList(templates)
-      ? undefined
-      : crash('(Protocol.UndefinedError) protocol Enumerable not implemented', token);
+  async beforeValidation(_operation, provider, { templates }) {
+    if (provider !== undefined && !isTemplateList(templates))
+      throw new Crash('(Protocol.UndefinedError) protocol Enumerable not implemented');
   },
   validate(_draft, { templates = [] }): Errors {
     if (!isTemplateList(templates)) return { templates: ['is invalid'] };
     const errors = Array.isArray(templates) ? templates.map(templateErrors) : [];
     return errors.some((one) => Object.keys(one).length > 0) ? { templates: errors } : {};
   },
-  beforeWrite({ data, token }, draft, sent, rows) {
+  beforeWrite({ data }, draft, sent, rows) {
     if (readUuid(draft.backend_id) === null)
-      return crash('(Ecto.ChangeError) value for IdentityProvider.backend_id does not match type', token);
+      throw new Crash('(Ecto.ChangeError) value for IdentityProvider.backend_id does not match type');
     if (rows.some(({ name }) => name === draft.name))
-      return unprocessable({ name: ['has already been taken'] });
+      throw unprocessable({ name: ['has already been taken'] });
     if (findById(data.backends, draft.backend_id ?? undefined) === undefined)
-      return unprocessable({ backend_id: ['does not exist'] });
-    if (sent.templates === undefined) return undefined;
+      throw unprocessable({ backend_id: ['does not exist'] });
+    if (sent.templates === undefined) return;
     const templates = readTemplates(sent.templates, draft.id);
-    if (typeof templates === 'string') return crash(templates, token);
-    if ('status' in templates) return templates;
     if (templates.length > 0) forgetPages(data, draft.id);
     const others = data.pageTemplates.filter((one) => one.identity_provider_id !== draft.id);
     data.pageTemplates = [...others, ...templates];
-    return undefined;
   },
   afterWrite(data, provider, before) {
     if (provider === undefined)
       data.pageTemplates = data.pageTemplates.filter((one) => one.identity_provider_id !== before?.id);
   },
-  async afterRow({ token }, provider, _sent, before) {
-    return before === undefined || before.backend_id === provider.backend_id
-      ? undefined
-      : crash('(KeyError) key :id not found in: #Ecto.Association.NotLoaded<:backend>', token);
+  async afterRow(_operation, provider, _sent, before) {
+    if (before !== undefined && before.backend_id !== provider.backend_id)
+      throw new Crash('(KeyError) key :id not found in: #Ecto.Association.NotLoaded<:backend>');
   },
-  refuseDeletion({ data, adminClientId }, { id }) {
+  checkDeletion({ data, adminClientId }, { id }) {
     const clients = clientsOf(data, id);
-    if (clients.includes(adminClientId ?? '')) return refusal(403, 'is write protected');
+    if (clients.includes(adminClientId ?? '')) throw refusal(403, 'is write protected');
     const message = `identity provider is associated with client(s) ${clients.join(', ')}`;
-    return clients.length === 0 ? undefined : unprocessable({ client_identity_providers: [message] });
+    if (clients.length > 0) throw unprocessable({ client_identity_providers: [message] });
   },
 };
 
@@ -78,12 +72,12 @@ function clientsOf({ clients }: SandboxData, id: string): string[] {
   return clients.filter((one) => one.identity_provider?.id === id).map((client) => client.id);
 }
 
-/** The templates that replace all others; an answer if they are refused, a string if the server crashes. */
-function readTemplates(given: unknown, provider: string): SandboxPageTemplate[] | Answer | string {
+/** The templates that replace all others. */
+function readTemplates(given: unknown, provider: string): SandboxPageTemplate[] {
   const sent: JsonObject[] = Array.isArray(given) ? given : [];
-  if (hasNul(sent)) return nulRefused();
+  if (hasNul(sent)) throw nulRefused();
   if (new Set(sent.map(({ type }) => type)).size < sent.length)
-    return '(Ecto.ConstraintError) relying_party_templates_relying_party_id_type_index';
+    throw new Crash('(Ecto.ConstraintError) relying_party_templates_relying_party_id_type_index');
   return sent.map(({ type, content }) => ({
     id: randomUUID(),
     identity_provider_id: provider,

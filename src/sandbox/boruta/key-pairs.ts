@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject } from '../json.js';
-import { notCastable, ok, rowNotFound, severalDefaults, unprocessable } from './answers.js';
+import { Crash, notCastable, ok, rowNotFound, severalDefaults, unprocessable } from './answers.js';
 import { readFlag } from './fields.js';
 import type { Operation } from './operation.js';
 import { type Deletable, onRow } from './resource.js';
@@ -15,8 +15,9 @@ export const keyPairs: Deletable<SandboxKeyPair> = {
   rows: (data) => data.keyPairs,
   show: (_operation, keyPair) => keyPair,
   onMissing: () => rowNotFound('KeyPair'),
-  refuseDeletion: (_operation, { is_default }) =>
-    is_default === true ? unprocessable({ is_default: ['Cannot delete a default key pair.'] }) : undefined,
+  checkDeletion(_operation, { is_default }) {
+    if (is_default === true) throw unprocessable({ is_default: ['Cannot delete a default key pair.'] });
+  },
 };
 
 /** PATCH: only `is_default` can change. */
@@ -26,9 +27,7 @@ export const updateKeyPair = onRow(keyPairs, save);
 export async function createKeyPair(operation: Operation): Promise<Answer> {
   const keyPair = { ...newKeyPair(), is_default: null };
   const answer = await save(operation, keyPair);
-  return answer.status === 200
-    ? { ...answer, status: 201, headers: { location: `/api/key-pairs/${keyPair.id}` } }
-    : answer;
+  return { ...answer, status: 201, headers: { location: `/api/key-pairs/${keyPair.id}` } };
 }
 
 /** Replaces the key, also in the clients that have it. */
@@ -41,15 +40,15 @@ export const rotateKeyPair = onRow(keyPairs, ({ data, work }, keyPair) =>
   }),
 );
 
-async function save({ data, work, resource, token }: Operation, keyPair: SandboxKeyPair): Promise<Answer> {
-  if (!isObject(resource)) return notCastable(resource);
+async function save({ data, work, resource }: Operation, keyPair: SandboxKeyPair): Promise<Answer> {
+  if (!isObject(resource)) throw notCastable(resource);
   const { is_default: sent } = resource;
   const isDefault = sent === undefined || sent === null ? sent : readFlag(sent);
-  if (isDefault === undefined && sent !== undefined) return unprocessable({ is_default: ['is invalid'] });
+  if (isDefault === undefined && sent !== undefined) throw unprocessable({ is_default: ['is invalid'] });
   const exists = data.keyPairs.includes(keyPair);
   if (exists && (isDefault === undefined || isDefault === keyPair.is_default)) return ok(keyPair);
   const defaults = await work.read(() => data.keyPairs.filter((one) => one.is_default === true));
-  if (isDefault === true && defaults.length > 1) return severalDefaults(token);
+  if (isDefault === true && defaults.length > 1) throw severalDefaults();
   if (isDefault === true) await work.pause(raceWindowMs);
   return await work.write(() => {
     const [previous] = defaults;
@@ -78,10 +77,11 @@ function newRsaKey(): string {
   return `-----BEGIN RSA PUBLIC KEY-----\n${lines.join('\n')}\n-----END RSA PUBLIC KEY-----\n\n`;
 }
 
-/** A new public key of this type; undefined if the server crashes with it. */
-export function newKey({ type, curve }: { type?: unknown; curve?: unknown }): string | undefined {
+/** A new public key of this type. */
+export function newKey({ type, curve }: { type?: unknown; curve?: unknown }): string {
   if (type === 'rsa') return newRsaKey();
-  if (curve !== 'P-256' && curve !== 'P-384') return undefined;
+  if (curve !== 'P-256' && curve !== 'P-384')
+    throw new Crash('(FunctionClauseError) in :jose_jwk_kty_ec.generate_key/1');
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: curve });
   return `${publicKey.export({ type: 'spki', format: 'pem' }).toString()}\n`;
 }

@@ -23,8 +23,6 @@ export interface Operation {
   resource: unknown;
   /** The whole body. */
   body: JsonObject;
-  /** The caller's token; crash messages contain it. */
-  token: string;
   /** The user that the token belongs to, if any. */
   ownUserId: string | undefined;
   /** The admin panel's client, if any. */

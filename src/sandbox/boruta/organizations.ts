@@ -1,6 +1,6 @@
 import type { SandboxOrganization } from '../data.js';
 import type { Answer } from '../http.js';
-import { crash, notFound } from './answers.js';
+import { Crash, notFound } from './answers.js';
 import { requiredText, text } from './fields.js';
 import type { Operation } from './operation.js';
 import { paginate, type Resource } from './resource.js';
@@ -21,10 +21,10 @@ export const organizations: Resource<SandboxOrganization> = {
 
 /** GET of all, with a fixed page size; any search crashes. */
 export async function listOrganizations(operation: Operation): Promise<Answer> {
-  const { data, work, query, pageSize, token } = operation;
+  const { data, work, query, pageSize } = operation;
   return await work.read(() => {
     if (query.has('q'))
-      return crash('(Ecto.QueryError) field `email` in `where` does not exist in schema Organization', token);
+      throw new Crash('(Ecto.QueryError) field `email` in `where` does not exist in schema Organization');
     return paginate(data.organizations, query.get('page'), pageSize, (organization) => organization);
   });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxData, SandboxErrorTemplate, SandboxPageTemplate } from '../data.js';
-import type { Answer } from '../http.js';
-import { crash, nulRefused, ok, rowNotFound, unprocessable } from './answers.js';
+import { Refused } from '../http.js';
+import { Crash, ok, rowNotFound, unprocessable } from './answers.js';
 import { errorTypes, pageTypes } from './built-in-templates.js';
 import { type Fields, readFields, requiredText } from './fields.js';
 import { findById } from './operation.js';
@@ -29,10 +29,10 @@ export const errorTemplates = operationsOf<SandboxErrorTemplate>({
   types: errorTypes,
   rows: (data) => data.errorTemplates,
   parentIds: () => ({}),
-  onMissing: ({ params: [type = ''], token }) =>
+  onMissing: ({ params: [type = ''] }) =>
     /^\d+$/.test(type)
       ? rowNotFound('ErrorTemplate')
-      : crash('(ArgumentError) not a textual representation of an integer', token),
+      : new Crash('(ArgumentError) not a textual representation of an integer'),
   cache: new WeakMap(),
 });
 
@@ -41,32 +41,33 @@ const fields: Fields = {
   type: { ...requiredText, required: false },
 };
 
-const stale: Answer = {
-  status: 409,
-  body: { code: 'CONFLICT', message: '** (Ecto.StaleEntryError) attempted to update a stale entry' },
-};
+function stale(): Refused {
+  const message = '** (Ecto.StaleEntryError) attempted to update a stale entry';
+  return new Refused({ status: 409, body: { code: 'CONFLICT', message } });
+}
 
 /** Unlike email templates, a PATCH with the stored content keeps it. */
 function operationsOf<Row extends SandboxErrorTemplate>(templates: TemplateSet<Row>) {
-  return templateOperations(templates, async ({ data, work, token }, place, sent) => {
+  return templateOperations(templates, async ({ data, work }, place, sent) => {
     const { values, errors, databaseFailure } = readFields(fields, sent, false);
     const { type = place.type, content = (place.stored ?? templates.types.get(place.type))?.content } =
       values;
     if (!templates.types.has(String(type))) errors.type ??= ['is invalid'];
-    if (Object.keys(errors).length > 0) return unprocessable(errors);
-    if (databaseFailure === 'nul') return nulRefused();
+    if (Object.keys(errors).length > 0) throw unprocessable(errors);
+    if (databaseFailure !== undefined) throw databaseFailure;
     const isMoved = Object.entries(place.parentIds).some(([name, id]) => (sent[name] ?? id) !== id);
-    if (isMoved) return crash('(ArgumentError) cannot change belongs_to association', token);
+    if (isMoved) throw new Crash('(ArgumentError) cannot change belongs_to association');
     return await work.write(() => {
       const stored = place.findStored(place.type);
       const conflicting = place.findStored(String(type));
       if (conflicting !== undefined && conflicting !== stored)
-        return crash('(Ecto.ConstraintError) templates_type_index (unique_constraint)', token);
+        throw new Crash('(Ecto.ConstraintError) templates_type_index (unique_constraint)');
       if (place.cached !== undefined && place.cached.id !== stored?.id) {
         place.forget();
         const isSame =
           place.cached.content === (values.content ?? place.cached.content) && type === place.type;
-        return isSame ? ok(place.cached) : stale;
+        if (!isSame) throw stale();
+        return ok(place.cached);
       }
       const row = Object.assign(stored ?? { id: randomUUID(), ...place.parentIds }, { type, content }) as Row;
       if (stored === undefined) templates.rows(data).push(row);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxData } from '../data.js';
-import type { Answer } from '../http.js';
+import type { Refused } from '../http.js';
 import { equalByValue, isObject, type JsonObject } from '../json.js';
-import { crash, notCastable, nulRefused, ok, refusal, unprocessable } from './answers.js';
+import { Crash, notCastable, ok, refusal, unprocessable } from './answers.js';
 import { type Errors, type Fields, readFields, readUuid } from './fields.js';
 import { findById, type Operation, type RunOperation } from './operation.js';
 
@@ -10,20 +10,20 @@ import { findById, type Operation, type RunOperation } from './operation.js';
 export interface Readable<Row extends { id: string }> {
   rows(data: SandboxData): Row[];
   show(operation: Operation, row: Row): unknown;
-  /** The answer to an unknown id. */
-  onMissing(): Answer;
+  /** The refusal of an unknown id. */
+  onMissing(): Refused;
 }
 
 /** A resource that can be deleted. */
 export interface Deletable<Row extends { id: string }> extends Readable<Row> {
   isProtected?(operation: Operation, row: Row): boolean;
-  /** The answer if a row can't be deleted. */
-  refuseDeletion?(operation: Operation, row: Row): Answer | undefined;
+  /** Throws if a row can't be deleted. */
+  checkDeletion?(operation: Operation, row: Row): void;
   /** Called after a row is written or deleted, in the same transaction. */
   afterWrite?(data: SandboxData, row: Row | undefined, before: Row | undefined): void;
 }
 
-/** A resource that can be created, changed and deleted. Hooks return an answer if they refuse or fail. */
+/** A resource that can be created, changed and deleted. Hooks throw `Refused` or `Crash`. */
 export interface Resource<Row extends { id: string }> extends Deletable<Row> {
   /** The path in the `location` of a POST, which then answers 201; without a path it answers 200. */
   path?: string;
@@ -37,22 +37,13 @@ export interface Resource<Row extends { id: string }> extends Deletable<Row> {
   /** Whether something refers to a row, so that its id can't change. Without this hook, a PATCH ignores `id`. */
   isReferenced?(data: SandboxData, row: Row): boolean;
   /** Writes before validation. */
-  beforeValidation?(
-    operation: Operation,
-    row: Row | undefined,
-    sent: JsonObject,
-  ): Promise<Answer | undefined>;
+  beforeValidation?(operation: Operation, row: Row | undefined, sent: JsonObject): Promise<void>;
   /** Errors of fields that depend on each other. */
   validate?(draft: Row, sent: JsonObject, row: Row | undefined): Errors;
   /** Completes the draft of a row, in the transaction that writes it. */
-  beforeWrite?(operation: Operation, draft: Row, sent: JsonObject, others: Row[]): Answer | undefined;
+  beforeWrite?(operation: Operation, draft: Row, sent: JsonObject, others: Row[]): void;
   /** Writes after the row, in a transaction of its own. */
-  afterRow?(
-    operation: Operation,
-    row: Row,
-    sent: JsonObject,
-    before: Row | undefined,
-  ): Promise<Answer | undefined>;
+  afterRow?(operation: Operation, row: Row, sent: JsonObject, before: Row | undefined): Promise<void>;
 }
 
 /** GET of all rows. */
@@ -84,21 +75,23 @@ export function show<Row extends { id: string }>({ rows, show, onMissing }: Read
     const { data, work, params } = operation;
     return await work.read(() => {
       const row = findById(rows(data), params[0]);
-      return row === undefined ? onMissing() : ok(show(operation, row));
+      if (row === undefined) throw onMissing();
+      return ok(show(operation, row));
     });
   };
 }
 
-/** An operation on one row, which answers if there is no such row or if it is protected. */
+/** An operation on one row, which is refused if there is no such row or if it is protected. */
 export function onRow<Row extends { id: string }>(
   { rows, onMissing, isProtected }: Deletable<Row>,
-  act: (operation: Operation, row: Row) => Promise<Answer>,
+  act: (operation: Operation, row: Row) => ReturnType<RunOperation>,
 ): RunOperation {
   return async (operation) => {
     const { data, work, params } = operation;
     const row = await work.read(() => findById(rows(data), params[0]));
-    if (row === undefined) return onMissing();
-    return isProtected?.(operation, row) === true ? refusal(403, 'is write protected') : act(operation, row);
+    if (row === undefined) throw onMissing();
+    if (isProtected?.(operation, row) === true) throw refusal(403, 'is write protected');
+    return await act(operation, row);
   };
 }
 
@@ -116,8 +109,7 @@ export function update<Row extends { id: string }>(resource: Resource<Row>): Run
 export function remove<Row extends { id: string }>(resource: Deletable<Row>): RunOperation {
   return onRow(resource, async (operation, row) => {
     const { data, work } = operation;
-    const refused = resource.refuseDeletion?.(operation, row);
-    if (refused !== undefined) return refused;
+    resource.checkDeletion?.(operation, row);
     await work.write(() => {
       removeRow(resource.rows(data), row);
       resource.afterWrite?.(data, undefined, row);
@@ -127,15 +119,14 @@ export function remove<Row extends { id: string }>(resource: Deletable<Row>): Ru
 }
 
 async function save<Row extends { id: string }>(resource: Resource<Row>, operation: Operation, row?: Row) {
-  const { data, work, resource: body, token } = operation;
+  const { data, work, resource: body } = operation;
   const { patchResets = false, path } = resource;
   const sent = patchResets ? (body ?? {}) : body;
   if (!isObject(sent))
-    return row !== undefined && resource.crashesWithoutObject === true
-      ? crash('(Ecto.CastError) expected a map', token)
+    throw row !== undefined && resource.crashesWithoutObject === true
+      ? new Crash('(Ecto.CastError) expected a map')
       : notCastable(sent);
-  const stopped = await resource.beforeValidation?.(operation, row, sent);
-  if (stopped !== undefined) return stopped;
+  await resource.beforeValidation?.(operation, row, sent);
   const { values, errors, databaseFailure } = readFields(
     resource.fields,
     sent,
@@ -145,38 +136,29 @@ async function save<Row extends { id: string }>(resource: Resource<Row>, operati
   if (id === 'refuse') errors.id = ['is invalid'];
   const draft = { ...(row ?? {}), ...values, id } as Row;
   const allErrors = { ...resource.validate?.(draft, sent, row), ...errors };
-  if (Object.keys(allErrors).length > 0) return unprocessable(allErrors);
-  if (id === 'crash') return crash(`(Ecto.ChangeError) value ${JSON.stringify(sent.id)} for id`, token);
-  if (databaseFailure !== undefined)
-    return databaseFailure === 'nul' ? nulRefused() : crash(databaseFailure.crash, token);
+  if (Object.keys(allErrors).length > 0) throw unprocessable(allErrors);
+  if (id === 'crash') throw new Crash(`(Ecto.ChangeError) value ${JSON.stringify(sent.id)} for id`);
+  if (databaseFailure !== undefined) throw databaseFailure;
 
   const before = row === undefined ? undefined : { ...row };
   const stored = row ?? draft;
-  const refused = await work.write(() => {
+  await work.write(() => {
     const rows = resource.rows(data);
     if (id !== row?.id) {
-      if (findById(rows, id) !== undefined) return unprocessable({ id: ['has already been taken'] });
+      if (findById(rows, id) !== undefined) throw unprocessable({ id: ['has already been taken'] });
       if (row !== undefined && resource.isReferenced?.(data, row) === true)
-        return crash('(Ecto.ConstraintError) foreign_key_constraint', token);
+        throw new Crash('(Ecto.ConstraintError) foreign_key_constraint');
     }
-    const failed = resource.beforeWrite?.(
-      operation,
-      draft,
-      sent,
-      rows.filter((other) => other !== row),
-    );
-    if (failed !== undefined) return failed;
+    const others = rows.filter((other) => other !== row);
+    resource.beforeWrite?.(operation, draft, sent, others);
     // The database moves a changed row to the end.
     if (!equalByValue(draft, row)) {
       removeRow(rows, stored);
       rows.push(Object.assign(stored, draft));
     }
     resource.afterWrite?.(data, stored, before);
-    return undefined;
   });
-  if (refused !== undefined) return refused;
-  const failed = await resource.afterRow?.(operation, stored, sent, before);
-  if (failed !== undefined) return failed;
+  await resource.afterRow?.(operation, stored, sent, before);
   const answer = ok(await work.read(() => resource.show(operation, stored)));
   if (row !== undefined || path === undefined) return answer;
   return { ...answer, status: 201, headers: { location: `${path}/${stored.id}` } };

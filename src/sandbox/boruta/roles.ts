@@ -1,6 +1,6 @@
 import type { SandboxData, SandboxRole, SandboxScope } from '../data.js';
 import { equalByValue, isObject, type JsonObject } from '../json.js';
-import { crash, rowNotFound } from './answers.js';
+import { Crash, rowNotFound } from './answers.js';
 import { readUuid, requiredText } from './fields.js';
 import { findById } from './operation.js';
 import type { Resource } from './resource.js';
@@ -16,14 +16,12 @@ export const roles: Resource<SandboxRole> = {
   isReferenced: (data, { id, scopes, hidden_scopes = [] }) =>
     scopes.length + hidden_scopes.length > 0 ||
     holders(data).some((one) => findById(one.roles, id) !== undefined),
-  beforeWrite({ data, token }, draft, sent, others) {
+  beforeWrite({ data }, draft, sent, others) {
     if (others.some(({ name }) => name === draft.name))
-      return crash('(Ecto.ConstraintError) roles_name_index (unique_constraint)', token);
+      throw new Crash('(Ecto.ConstraintError) roles_name_index (unique_constraint)');
     const ids = scopeIds(sent.scopes);
-    if (typeof ids === 'string') return crash(ids, token);
     draft.scopes = ids.flatMap((id) => findById(data.scopes, id) ?? []).map(withoutLabel);
     draft.hidden_scopes = ids.filter((id) => findById(data.scopes, id) === undefined);
-    return undefined;
   },
   afterWrite(data, role, before) {
     if (role !== undefined) return;
@@ -40,19 +38,20 @@ function holders({ users, backends }: SandboxData): { roles: SandboxRole[] }[] {
   return [...users, ...backends];
 }
 
-/** The ids of the scopes in a request, or why the server crashes. Elements without an id are ignored. */
-function scopeIds(sent: unknown): string[] | string {
-  if (sent === undefined || sent === null || sent === false) return [];
-  if (!Array.isArray(sent))
-    return isObject(sent) ? [] : '(Protocol.UndefinedError) Enumerable not implemented';
+/** The ids of the scopes in a request. Elements without an id are ignored. */
+function scopeIds(sent: unknown): string[] {
+  if (sent === undefined || sent === null || sent === false || isObject(sent)) return [];
+  if (!Array.isArray(sent)) throw new Crash('(Protocol.UndefinedError) Enumerable not implemented');
   const elements = sent.filter((one): one is JsonObject => isObject(one) && Object.hasOwn(one, 'id'));
   const distinct = elements.filter(
     (one, at) => elements.findIndex((other) => equalByValue(one, other)) === at,
   );
   const ids = distinct.map(({ id }) => readUuid(id));
   const valid = ids.filter((id) => id !== null);
-  if (valid.length < ids.length) return '(Ecto.ChangeError) value for RoleScope.scope_id does not match type';
-  if (new Set(valid).size < valid.length) return '(Ecto.ConstraintError) roles_scopes (unique_constraint)';
+  if (valid.length < ids.length)
+    throw new Crash('(Ecto.ChangeError) value for RoleScope.scope_id does not match type');
+  if (new Set(valid).size < valid.length)
+    throw new Crash('(Ecto.ConstraintError) roles_scopes (unique_constraint)');
   return valid;
 }
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../http.js';
+import type { Refused } from '../http.js';
 import type { Scope } from '../options.js';
 import { type Route, route } from '../routes.js';
 import { notFound, ok, rowNotFound } from './answers.js';
@@ -23,8 +23,8 @@ export interface Handler {
    * otherwise. If it contains a text or a list, a checked wrapper crashes the server unless it is `castable`.
    */
   wrapper?: { name: string; checked: boolean; castable?: boolean };
-  /** The answer to an id that isn't a UUID, if it isn't 400. */
-  notUuid?: (sent: string) => Answer;
+  /** The refusal of an id that isn't a UUID, if it isn't 400. */
+  notUuid?: (sent: string) => Refused;
   /** The number of steps; default: one for a GET, two for a write. */
   steps?: number;
   run: RunOperation;
@@ -38,8 +38,8 @@ const manageConfiguration = 'configuration:manage:all';
 const anyManagement: readonly Scope[] = [manageScopes, manageUsers, manageClients, manageProviders];
 const keyPair = { name: 'key_pair', checked: false };
 
-/** The answer of resources that accept any text as an id. */
-const unknownBackend = (): Answer => rowNotFound('Backend');
+/** The refusal of resources that accept any text as an id. */
+const unknownBackend = (): Refused => rowNotFound('Backend');
 
 /** The routes of a write with PATCH or PUT. */
 function patch(path: string, scope: Scope, handle: Handler): Route<Handler>[] {

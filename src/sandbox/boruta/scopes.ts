@@ -25,10 +25,10 @@ export const scopes: Resource<SandboxScope> = {
   isReferenced: (data, { id }) =>
     data.clients.some(({ authorized_scopes }) => findById(authorized_scopes, id) !== undefined),
   isProtected: (_operation, { name }) => protectedNames.has(name),
-  beforeWrite: (_operation, draft, _sent, others) =>
-    others.some(({ name }) => name === draft.name)
-      ? unprocessable({ name: ['has already been taken'] })
-      : undefined,
+  beforeWrite(_operation, draft, _sent, others) {
+    if (others.some(({ name }) => name === draft.name))
+      throw unprocessable({ name: ['has already been taken'] });
+  },
   afterWrite(data, scope, before) {
     if (before !== undefined && before.id !== scope?.id) scopeRemoved(data, before.id);
     if (scope !== undefined) scopeWritten(data, scope);

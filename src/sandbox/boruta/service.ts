@@ -1,11 +1,11 @@
 import { authenticate, type Caller, type Credentials } from '../auth.js';
 import type { SandboxData } from '../data.js';
-import { type Answer, parseTarget, type ReceivedRequest, type Service } from '../http.js';
+import { type Answer, parseTarget, type ReceivedRequest, Refused, type Service } from '../http.js';
 import { isObject } from '../json.js';
 import type { SandboxOptions, Scope } from '../options.js';
 import { matchPath, type RouteMatch } from '../routes.js';
 import type { Work } from '../work.js';
-import { crash, missingWrapper, noRoute, notAcceptable, notUuid, refusal } from './answers.js';
+import { Crash, missingWrapper, noRoute, notAcceptable, notUuid, refusal } from './answers.js';
 import { readUuid } from './fields.js';
 import type { Operation } from './operation.js';
 import { type Handler, routes } from './routes.js';
@@ -31,7 +31,14 @@ export function borutaService(
   for (const { organizations } of data.users) for (const membership of organizations) membership.roles = [];
   const adminClientId = adminClient?.toLowerCase();
   const context = { data, credentials, pageSize, shownScopes, pause, adminClientId };
-  return { bodyLimit, handle: (request, work) => handle(request, work, context) };
+  return {
+    bodyLimit,
+    handle: (request, work) =>
+      handle(request, work, context).catch((failure: unknown) => {
+        if (failure instanceof Crash) return failure.answer(request.headers.authorization);
+        throw failure;
+      }),
+  };
 }
 
 async function handle(request: ReceivedRequest, work: Work, context: ServiceContext): Promise<Answer> {
@@ -40,47 +47,44 @@ async function handle(request: ReceivedRequest, work: Work, context: ServiceCont
   if (target === 'too long') return { status: 414 };
   if (request.body.kind === 'too large')
     return { status: 413, body: JSON.stringify('Request Entity Too Large') };
-  const askedForJson = acceptsJson(request.headers.accept);
   if (request.body.kind === 'malformed')
-    return /json/.test(request.headers.accept ?? '')
+    throw /json/.test(request.headers.accept ?? '')
       ? refusal(400, 'is not valid JSON')
-      : { status: 400, body: 'Bad Request' };
-  if (target === null) return refusal(400, 'is not percent-encoded properly');
+      : new Refused({ status: 400, body: 'Bad Request' });
+  if (target === null) throw refusal(400, 'is not percent-encoded properly');
 
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   // The server ignores empty segments.
   const segments = target.segments.filter((segment) => segment !== '');
   const match = matchPath(routes, segments).find(({ route }) => route.method === method);
-  if (match === undefined) return method === 'GET' ? notAcceptable() : noRoute(method, request.target);
-  if (!askedForJson) return notAcceptable();
+  if (match === undefined) throw method === 'GET' ? notAcceptable() : noRoute(method, request.target);
+  if (!acceptsJson(request.headers.accept)) throw notAcceptable();
 
   // The scheme is case-sensitive.
   const caller = authenticate(request.headers.authorization, /^Bearer$/, credentials);
-  if (caller.kind !== 'token') return unauthorized(caller);
+  if (caller.kind !== 'token') throw unauthorized(caller);
   const has = (scope: Scope): boolean => caller.scopes.includes(scope);
-  if (!match.route.scopes.some(has)) return refusal(403, 'lacks the scope');
+  if (!match.route.scopes.some(has)) throw refusal(403, 'lacks the scope');
 
   const { wrapper } = match.route.handler;
   const sent = request.body.kind === 'json' && isObject(request.body.value) ? request.body.value : {};
   const resource = wrapper === undefined ? null : sent[wrapper.name];
   if (wrapper !== undefined) {
     if (resource === undefined)
-      return wrapper.checked ? refusal(400, 'is missing from the body') : missingWrapper(caller.token);
+      throw wrapper.checked ? refusal(400, 'is missing from the body') : missingWrapper();
     if (wrapper.checked && wrapper.castable !== true && resource !== null && !isObject(resource))
-      return crash('(FunctionClauseError) no function clause matching in Access.get/3', caller.token);
+      throw new Crash('(FunctionClauseError) no function clause matching in Access.get/3');
   }
-  const ids = readIds(match);
-  if ('answer' in ids) return ids.answer;
+  const params = readIds(match);
   work.setSteps(match.route.handler.steps ?? (method === 'GET' ? 1 : 2));
   return await match.route.handler.run({
     ...shared,
     work,
-    params: ids.params,
+    params,
     sentId: match.params[0] ?? '',
     query: target.query,
     resource,
     body: sent,
-    token: caller.token,
     ownUserId:
       credentials.tokenOwner?.token === caller.token ? credentials.tokenOwner.user.toLowerCase() : undefined,
   });
@@ -94,15 +98,16 @@ function acceptsJson(accept: string | undefined): boolean {
     .some((type) => ['*/*', 'application/*', 'application/json'].includes(type));
 }
 
-function unauthorized(caller: Exclude<Caller, { kind: 'token' }>): Answer {
+function unauthorized(caller: Exclude<Caller, { kind: 'token' }>): Refused {
   const message =
     caller.kind === 'missing' ? undefined : `Provided access token ${caller.token} is ${caller.kind}.`;
   return refusal(401, 'is unauthorized', message);
 }
 
-function readIds({ route, params }: RouteMatch<Handler>): { params: string[] } | { answer: Answer } {
+function readIds({ route, params }: RouteMatch<Handler>): string[] {
   const [sent, ...rest] = params;
-  if (sent === undefined || !route.path.includes('/:id')) return { params };
+  if (sent === undefined || !route.path.includes('/:id')) return params;
   const id = readUuid(sent);
-  return id === null ? { answer: (route.handler.notUuid ?? notUuid)(sent) } : { params: [id, ...rest] };
+  if (id === null) throw (route.handler.notUuid ?? notUuid)(sent);
+  return [id, ...rest];
 }

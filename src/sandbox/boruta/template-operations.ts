@@ -1,7 +1,7 @@
 import type { SandboxData } from '../data.js';
-import type { Answer } from '../http.js';
+import type { Answer, Refused } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
-import { notCastable, ok } from './answers.js';
+import { type Crash, notCastable, ok } from './answers.js';
 import type { Operation, RunOperation } from './operation.js';
 
 interface StoredTemplate {
@@ -17,8 +17,8 @@ export interface TemplateSet<Row extends StoredTemplate> {
   rows(data: SandboxData): Row[];
   /** The members that identify the parent that the path names; undefined if there is no such parent. */
   parentIds(operation: Operation): object | undefined;
-  /** The answer if there is no such parent or type. */
-  onMissing(operation: Operation): Answer;
+  /** The failure if there is no such parent or type. */
+  onMissing(operation: Operation): Crash | Refused;
   /** The templates as they were last read or changed, by path: GET shows them even if a PATCH of the parent deleted them. */
   cache?: WeakMap<SandboxData, Map<string, Row>>;
 }
@@ -34,23 +34,24 @@ export function templateOperations<Row extends StoredTemplate>(
     show: (operation) =>
       operation.work.read(() => {
         const place = locate(set, operation);
-        if (place === undefined) return set.onMissing(operation);
+        if (place === undefined) throw set.onMissing(operation);
         const row = place.cached ?? place.stored;
         if (row !== undefined) place.remember(row);
         return ok(row ?? place.builtIn);
       }),
     async update(operation) {
       const place = await operation.work.read(() => locate(set, operation));
-      if (place === undefined) return set.onMissing(operation);
+      if (place === undefined) throw set.onMissing(operation);
       const { resource } = operation;
-      return isObject(resource) ? await update(operation, place, resource) : notCastable(resource);
+      if (!isObject(resource)) throw notCastable(resource);
+      return await update(operation, place, resource);
     },
     async remove(operation) {
       const { data, work } = operation;
       const place = await work.read(() => locate(set, operation));
       place?.forget();
       const stored = place?.stored;
-      if (place === undefined || stored === undefined) return set.onMissing(operation);
+      if (place === undefined || stored === undefined) throw set.onMissing(operation);
       return await work.write(() => {
         set.rows(data).splice(set.rows(data).indexOf(stored), 1);
         return ok(place.builtIn);

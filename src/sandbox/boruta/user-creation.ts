@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { SandboxBackend, SandboxData, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject, type JsonObject, normalizeNumbers } from '../json.js';
-import { crash, nulRefused, ok, refusal, unprocessable } from './answers.js';
+import { Crash, ok, refusal, unprocessable } from './answers.js';
 import { ldap } from './backend-fields.js';
-import { checkedText, type Errors, type Fields, Invalid, readFields, readUuid, text } from './fields.js';
+import { checkedText, type Fields, Invalid, readFields, readUuid, text } from './fields.js';
 import { findById, type Operation } from './operation.js';
 import { hasUniqueWords, isMetadataValue, presentUser, writeLists } from './users.js';
 
@@ -27,34 +27,32 @@ const fields: Fields = {
 
 /** POST. The user is written before its lists, so an invalid list leaves a user with empty lists. */
 export async function createUser(operation: Operation): Promise<Answer> {
-  const { data, work, body, resource, token } = operation;
-  if (body.backend_id === undefined) return refusal(400, 'backend_id is missing from the body');
+  const { data, work, body, resource } = operation;
+  if (body.backend_id === undefined) throw refusal(400, 'backend_id is missing from the body');
   const backend = await work.read(() => findById(data.backends, readUuid(body.backend_id) ?? undefined));
-  if (backend === undefined) return unprocessable({ backend: ['does not exist'] });
+  if (backend === undefined) throw unprocessable({ backend: ['does not exist'] });
   if (backend.type === ldap)
-    return unprocessable({ backend: ['LDAP backends does not support user creation.'] });
+    throw unprocessable({ backend: ['LDAP backends does not support user creation.'] });
   const sent = isObject(resource) ? resource : {};
   const { values, errors, databaseFailure } = readFields(fields, { ...sent, email: sent.username }, true);
   const { group: _, ...userErrors } = errors;
-  if (Object.keys(userErrors).length > 0) return unprocessable(userErrors);
-  if (databaseFailure !== undefined)
-    return databaseFailure === 'nul' ? nulRefused() : crash(databaseFailure.crash, token);
+  if (Object.keys(userErrors).length > 0) throw unprocessable(userErrors);
+  if (databaseFailure !== undefined) throw databaseFailure;
   const user = newUser(backend, String(values.email), sent);
   const isGroupValid = typeof values.group !== 'string' || hasUniqueWords(values.group);
   if (errors.group !== undefined || !isGroupValid || !Object.values(user.metadata).every(isMetadataValue))
-    return crash('(Ecto.InvalidChangesetError) could not perform insert because changeset is invalid', token);
+    throw new Crash('(Ecto.InvalidChangesetError) could not perform insert because changeset is invalid');
   user.group = typeof values.group === 'string' ? values.group : null;
 
-  const conflict = await work.write(() => insert(data, user));
-  if (conflict !== undefined) return unprocessable(conflict);
+  await work.write(() => insert(data, user));
   const hasDefault = backend.create_default_organization === true;
   if (hasDefault) {
     const asksForOthers = Array.isArray(sent.organizations) && sent.organizations.length > 0;
     await work.write(() => joinDefault(data, user, asksForOthers));
-    if (asksForOthers) return crash('(Ecto.ConstraintError) organizations_users_organization_id_fkey', token);
+    if (asksForOthers) throw new Crash('(Ecto.ConstraintError) organizations_users_organization_id_fkey');
   }
-  const failure = await writeLists(operation, user, sent, hasDefault ? 'organizations' : undefined);
-  return failure ?? ok(await work.read(() => presentUser(operation, user)));
+  await writeLists(operation, user, sent, hasDefault ? 'organizations' : undefined);
+  return ok(await work.read(() => presentUser(operation, user)));
 }
 
 function newUser(backend: SandboxBackend, username: string, sent: JsonObject): SandboxUser {
@@ -86,14 +84,13 @@ function readMetadata({ metadata_fields }: SandboxBackend, sent: unknown): JsonO
 }
 
 /** Usernames are unique within a backend, ignoring case. */
-function insert({ users }: SandboxData, user: SandboxUser): Errors | undefined {
+function insert({ users }: SandboxData, user: SandboxUser): void {
   const isTaken = users.some(
     ({ username, backend_id }) =>
       backend_id === user.backend_id && username?.toLowerCase() === user.username?.toLowerCase(),
   );
-  if (isTaken) return { email: ['has already been taken'] };
+  if (isTaken) throw unprocessable({ email: ['has already been taken'] });
   users.push(user);
-  return undefined;
 }
 
 function joinDefault({ organizations }: SandboxData, user: SandboxUser, crashes: boolean): void {

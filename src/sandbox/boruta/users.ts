@@ -1,7 +1,7 @@
 import type { SandboxData, SandboxRole, SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
 import { copyJson, equalByValue, isObject, type JsonObject, normalizeNumbers } from '../json.js';
-import { crash, notFound, nulRefused, ok, tooLong, unprocessable } from './answers.js';
+import { Crash, notFound, nulRefused, ok, tooLong, unprocessable } from './answers.js';
 import { ldap } from './backend-fields.js';
 import { presentBackend } from './backends.js';
 import { hasNul, isBlank, isTooLong, readUuid } from './fields.js';
@@ -20,10 +20,10 @@ export const users: Deletable<SandboxUser> = {
   onMissing: notFound,
   // The comparison is case-sensitive, so an id in upper case bypasses it.
   isProtected: ({ sentId, ownUserId }) => sentId === ownUserId,
-  refuseDeletion: ({ data }, { backend_id }) =>
-    findById(data.backends, backend_id ?? undefined)?.type === ldap
-      ? unprocessable({ backend: ['LDAP backends does not support user deletion.'] })
-      : undefined,
+  checkDeletion({ data }, { backend_id }) {
+    if (findById(data.backends, backend_id ?? undefined)?.type === ldap)
+      throw unprocessable({ backend: ['LDAP backends does not support user deletion.'] });
+  },
 };
 
 /** GET of all. `q` finds similar usernames, the most similar first. */
@@ -31,7 +31,7 @@ export async function listUsers(operation: Operation): Promise<Answer> {
   const { data, work, query } = operation;
   const q = query.get('q');
   return await work.read(() => {
-    if (hasNul(q)) return nulRefused();
+    if (hasNul(q)) throw nulRefused();
     const found = q === null ? data.users : similarTo(data.users, q);
     const size = /^[+]?0*([1-9]\d*)/.exec(query.get('page_size') ?? '')?.[1];
     return paginate(found, query.get('page'), Number(size ?? pageSize), (user) =>
@@ -66,16 +66,16 @@ function trigrams(text: string): Set<string> {
 
 /** PATCH, in seven writes; if one fails, the earlier ones stay. */
 export const updateUser = onRow(users, async (operation, user) => {
-  const { work, resource, token } = operation;
+  const { work, resource } = operation;
   const sent = isObject(resource) ? resource : {};
-  const failure = await work.write(() => writeAttributes(user, sent, token));
-  if (failure !== null) return failure;
-  return (await writeLists(operation, user, sent)) ?? ok(await work.read(() => presentUser(operation, user)));
+  await work.write(() => writeAttributes(user, sent));
+  await writeLists(operation, user, sent);
+  return ok(await work.read(() => presentUser(operation, user)));
 });
 
-/** Empties and refills the lists of a user, except `skipped`. Returns an answer if that fails. */
+/** Empties and refills the lists of a user, except `skipped`. */
 export async function writeLists(operation: Operation, user: SandboxUser, sent: JsonObject, skipped?: List) {
-  const { data, work, token, pause } = operation;
+  const { data, work, pause } = operation;
   for (const [list, fill] of lists) {
     if (list === skipped) continue;
     const wasEmpty = await work.write(() => {
@@ -85,18 +85,11 @@ export async function writeLists(operation: Operation, user: SandboxUser, sent: 
       return length === 0 && !hadHidden;
     });
     if (pause > 0) await work.pause(pause);
-    const failure = await work.write(() => {
-      const ids = idsToFill(sent[list], wasEmpty);
-      if (ids === 'crash')
-        return crash('(Protocol.UndefinedError) protocol Enumerable not implemented', token);
-      return fill(data, user, ids, token);
-    });
-    if (failure !== null) return failure;
+    await work.write(() => fill(data, user, idsToFill(sent[list], wasEmpty)));
   }
-  return null;
 }
 
-function writeAttributes(user: SandboxUser, sent: JsonObject, token: string): Answer | null {
+function writeAttributes(user: SandboxUser, sent: JsonObject): void {
   const { metadata: sentMetadata = null, group: sentGroup = null } = sent;
   const metadata =
     sentMetadata === null || sentMetadata === false || isBlankText(sentMetadata) ? {} : sentMetadata;
@@ -106,15 +99,14 @@ function writeAttributes(user: SandboxUser, sent: JsonObject, token: string): An
     errors.metadata = ['is invalid'];
   if (group !== null && typeof group !== 'string') errors.group = ['is invalid'];
   else if (group !== null && !hasUniqueWords(group)) errors.group = ['must be unique'];
-  if (!isObject(metadata) || Object.keys(errors).length > 0) return unprocessable(errors);
-  if (hasNul(metadata)) return crash('(Postgrex.Error) ERROR 22P05 (untranslatable_character)', token);
-  if (hasNul(group)) return nulRefused();
-  if (typeof group === 'string' && isTooLong(group)) return tooLong(token);
+  if (!isObject(metadata) || Object.keys(errors).length > 0) throw unprocessable(errors);
+  if (hasNul(metadata)) throw new Crash('(Postgrex.Error) ERROR 22P05 (untranslatable_character)');
+  if (hasNul(group)) throw nulRefused();
+  if (typeof group === 'string' && isTooLong(group)) throw tooLong();
   // Equal metadata isn't written, so its notation of numbers stays.
   const normalized = normalizeNumbers(metadata);
   if (!equalByValue(user.metadata, normalized)) user.metadata = normalized;
   user.group = typeof group === 'string' ? group : null;
-  return null;
 }
 
 function isBlankText(value: unknown): boolean {
@@ -133,17 +125,19 @@ export function hasUniqueWords(group: string): boolean {
   return new Set(words).size === words.length;
 }
 
-/** The ids for a list, null for a missing one; `crash` if the server crashes after it emptied the list. */
-function idsToFill(sent: unknown, wasEmpty: boolean): unknown[] | 'crash' {
-  if (sent === undefined || sent === null || sent === false) return wasEmpty ? [] : 'crash';
+/** The ids for a list, null for a missing one. The server may crash after it emptied the list. */
+function idsToFill(sent: unknown, wasEmpty: boolean): unknown[] {
+  const isNone = sent === undefined || sent === null || sent === false;
   // The server reads an object as a list of pairs without ids.
-  if (isObject(sent)) return Object.keys(sent).length === 0 ? [] : 'crash';
-  if (!Array.isArray(sent) || !sent.every((element) => element === null || isObject(element))) return 'crash';
+  const isNoPair = isObject(sent) && Object.keys(sent).length === 0;
+  if ((isNone && wasEmpty) || isNoPair) return [];
+  if (!Array.isArray(sent) || !sent.every((element) => element === null || isObject(element)))
+    throw new Crash('(Protocol.UndefinedError) protocol Enumerable not implemented');
   return sent.map((element) => (isObject(element) && element.id !== false ? (element.id ?? null) : null));
 }
 
-/** Validates all ids, then fills a list. Returns an answer if that fails. */
-type Fill = (data: SandboxData, user: SandboxUser, ids: unknown[], token: string) => Answer | null;
+/** Validates all ids, then fills a list. */
+type Fill = (data: SandboxData, user: SandboxUser, ids: unknown[]) => void;
 
 /** Why an id is refused before the list is written. */
 function idError(id: unknown): string | null {
@@ -151,58 +145,48 @@ function idError(id: unknown): string | null {
   return typeof id === 'string' ? null : 'is invalid';
 }
 
-function firstError(field: string, ids: unknown[], check: (id: unknown) => string | null): Answer | null {
+function checkIds(field: string, ids: unknown[], check: (id: unknown) => string | null): void {
   const message = ids.map(check).find((one) => one !== null);
-  return message == null ? null : unprocessable({ [field]: [message] });
+  if (message != null) throw unprocessable({ [field]: [message] });
 }
 
-const fillScopes: Fill = (data, user, sent, token) => {
-  const invalid = firstError('scope_id', sent, idError);
-  if (invalid !== null) return invalid;
+const fillScopes: Fill = (data, user, sent) => {
+  checkIds('scope_id', sent, idError);
   const ids = new Set<string>();
   for (const id of sent.map(String)) {
-    if (ids.has(id)) return unprocessable({ scope_id: ['has already been taken'] });
-    if (hasNul(id)) return nulRefused();
-    if (isTooLong(id)) return tooLong(token);
+    if (ids.has(id)) throw unprocessable({ scope_id: ['has already been taken'] });
+    if (hasNul(id)) throw nulRefused();
+    if (isTooLong(id)) throw tooLong();
     ids.add(id);
   }
   user.authorized_scopes = [...ids].flatMap((id) => findById(data.scopes, id) ?? []).map(copyJson);
   if (user.authorized_scopes.length < ids.size) usersWithHiddenScopes.add(user);
-  return null;
 };
 
-const fillOrganizations: Fill = (data, user, sent, token) => {
-  const invalid = firstError(
-    'organization_id',
-    sent,
-    (id) => idError(id) ?? (readUuid(id) === null ? 'is invalid' : null),
-  );
-  if (invalid !== null) return invalid;
+const fillOrganizations: Fill = (data, user, sent) => {
+  checkIds('organization_id', sent, (id) => idError(id) ?? (readUuid(id) === null ? 'is invalid' : null));
   const ids = new Set<string>();
   for (const id of sent.flatMap((one) => readUuid(one) ?? [])) {
     const constraint = ids.has(id) ? 'user_id_organization_id_index' : 'organization_id_fkey';
     if (ids.has(id) || findById(data.organizations, id) === undefined)
-      return crash(`(Ecto.ConstraintError) organizations_users_${constraint}`, token);
+      throw new Crash(`(Ecto.ConstraintError) organizations_users_${constraint}`);
     ids.add(id);
   }
   // Roles belong to users, so the server ignores roles of a membership.
   user.organizations = [...ids].map((id) => ({ id, roles: [] }));
-  return null;
 };
 
-const fillRoles: Fill = (data, user, sent, token) => {
-  const invalid = firstError('role_id', sent, idError);
-  if (invalid !== null) return invalid;
+const fillRoles: Fill = (data, user, sent) => {
+  checkIds('role_id', sent, idError);
   const roles: SandboxRole[] = [];
   for (const one of sent) {
     const id = readUuid(one);
-    if (id !== null && findById(roles, id) !== undefined) return unprocessable({ users: ['must be unique'] });
+    if (id !== null && findById(roles, id) !== undefined) throw unprocessable({ users: ['must be unique'] });
     const role = findById(data.roles, id ?? undefined);
-    if (role === undefined) return crash('(Ecto.ConstraintError) roles_users_role_id_fkey', token);
+    if (role === undefined) throw new Crash('(Ecto.ConstraintError) roles_users_role_id_fkey');
     roles.push(copyJson(role));
   }
   user.roles = roles;
-  return null;
 };
 
 const lists = [
