@@ -183,3 +183,8 @@ export interface SandboxData extends BorutaData {
 
 /** The data that a sandbox starts with, or a snapshot. By default, it has the identity providers that clients name. */
 export type SandboxSeed = Omit<SandboxData, keyof BorutaData> & Partial<BorutaData>;
+
+/** The element of a list with this id. */
+export function findById<T extends { id: string }>(list: readonly T[], id?: string): T | undefined {
+  return list.find((candidate) => candidate.id === id);
+}

@@ -1,10 +1,10 @@
-import type { SandboxBackend, SandboxData, SandboxRole } from '../data.js';
+import { findById, type SandboxBackend, type SandboxData, type SandboxRole } from '../data.js';
 import type { Answer } from '../http.js';
 import { copyJson, isObject, type JsonObject } from '../json.js';
 import { Crash, ok, rowNotFound, severalDefaults, unprocessable } from './answers.js';
 import { backendFields, featuresOf, hashErrors, isHashAlgorithm, ldap } from './backend-fields.js';
 import { type Errors, readFlag, readUuid } from './fields.js';
-import { findById, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 import type { Resource } from './resource.js';
 import { presentRole } from './roles.js';
 

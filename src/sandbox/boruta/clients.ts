@@ -1,12 +1,11 @@
 import { createPublicKey, randomBytes, randomUUID } from 'node:crypto';
-import type { SandboxClient, SandboxData } from '../data.js';
+import { findById, type SandboxClient, type SandboxData } from '../data.js';
 import { isObject, type JsonObject } from '../json.js';
 import { didOfKey } from '../seed.js';
 import { Crash, notCastable, notUuid, nulRefused, ok, rowNotFound, unprocessable } from './answers.js';
 import { clientErrors, clientFields } from './client-fields.js';
 import { hasNul, isBlank, readUuid } from './fields.js';
 import { newKey } from './key-pairs.js';
-import { findById } from './operation.js';
 import { onRow, type Resource } from './resource.js';
 import { withoutLabel } from './roles.js';
 

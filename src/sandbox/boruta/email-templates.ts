@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { SandboxTemplate } from '../data.js';
+import { findById, type SandboxTemplate } from '../data.js';
 import type { JsonObject } from '../json.js';
 import { Crash, nulRefused, ok, rowNotFound, unprocessable } from './answers.js';
 import { type EmailBodies, emailTypes } from './built-in-templates.js';
 import { hasNul, isBlank, readUuid } from './fields.js';
-import { findById } from './operation.js';
 import { type TemplateSet, templateOperations } from './template-operations.js';
 
 const templates: TemplateSet<SandboxTemplate> = {

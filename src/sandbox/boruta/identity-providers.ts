@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { SandboxData, SandboxIdentityProvider, SandboxPageTemplate } from '../data.js';
+import {
+  findById,
+  type SandboxData,
+  type SandboxIdentityProvider,
+  type SandboxPageTemplate,
+} from '../data.js';
 import { isObject, type JsonObject } from '../json.js';
 import { providerFlags } from '../seed.js';
 import { Crash, nulRefused, refusal, rowNotFound, unprocessable } from './answers.js';
 import { presentBackend } from './backends.js';
 import { pageTypes } from './built-in-templates.js';
 import { checkedText, type Errors, flag, hasNul, isBlank, readUuid, requiredText } from './fields.js';
-import { findById } from './operation.js';
 import { forgetPages } from './page-templates.js';
 import type { Resource } from './resource.js';
 

@@ -31,8 +31,3 @@ export interface Operation {
 
 /** Carries out an operation. */
 export type RunOperation = (operation: Operation) => Promise<Answer>;
-
-/** The element of a list with this id. */
-export function findById<T extends { id: string }>(list: readonly T[], id?: string): T | undefined {
-  return list.find((candidate) => candidate.id === id);
-}

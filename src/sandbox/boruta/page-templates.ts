@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { SandboxData, SandboxErrorTemplate, SandboxPageTemplate } from '../data.js';
+import { findById, type SandboxData, type SandboxErrorTemplate, type SandboxPageTemplate } from '../data.js';
 import { Refused } from '../http.js';
 import { Crash, ok, rowNotFound, unprocessable } from './answers.js';
 import { errorTypes, pageTypes } from './built-in-templates.js';
 import { type Fields, readFields, requiredText } from './fields.js';
-import { findById } from './operation.js';
 import { type TemplateSet, templateOperations } from './template-operations.js';
 
 const pageCache = new WeakMap<SandboxData, Map<string, SandboxPageTemplate>>();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { SandboxData } from '../data.js';
+import { findById, type SandboxData } from '../data.js';
 import type { Refused } from '../http.js';
 import { equalByValue, isObject, type JsonObject } from '../json.js';
 import { Crash, notCastable, ok, refusal, unprocessable } from './answers.js';
 import { type Errors, type Fields, readFields, readUuid } from './fields.js';
-import { findById, type Operation, type RunOperation } from './operation.js';
+import type { Operation, RunOperation } from './operation.js';
 
 /** A resource that can be read. */
 export interface Readable<Row extends { id: string }> {

@@ -1,8 +1,7 @@
-import type { SandboxData, SandboxRole, SandboxScope } from '../data.js';
+import { findById, type SandboxData, type SandboxRole, type SandboxScope } from '../data.js';
 import { equalByValue, isObject, type JsonObject } from '../json.js';
 import { Crash, rowNotFound } from './answers.js';
 import { readUuid, requiredText } from './fields.js';
-import { findById } from './operation.js';
 import type { Resource } from './resource.js';
 
 /** Roles. Each write replaces all scopes of a role, in the same transaction. */

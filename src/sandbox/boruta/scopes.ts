@@ -1,7 +1,6 @@
-import type { SandboxData, SandboxScope } from '../data.js';
+import { findById, type SandboxData, type SandboxScope } from '../data.js';
 import { rowNotFound, unprocessable } from './answers.js';
 import { checkedText, flag, Invalid, text } from './fields.js';
-import { findById } from './operation.js';
 import type { Resource } from './resource.js';
 
 const protectedNames = new Set(

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { SandboxBackend, SandboxData, SandboxUser } from '../data.js';
+import { findById, type SandboxBackend, type SandboxData, type SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
 import { isObject, type JsonObject, normalizeNumbers } from '../json.js';
 import { Crash, ok, refusal, unprocessable } from './answers.js';
 import { ldap } from './backend-fields.js';
 import { checkedText, type Fields, Invalid, readFields, readUuid, text } from './fields.js';
-import { findById, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 import { hasUniqueWords, isMetadataValue, presentUser, writeLists } from './users.js';
 
 /** Returns a text of the allowed length, otherwise a refusal. */

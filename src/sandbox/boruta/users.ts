@@ -1,11 +1,11 @@
-import type { SandboxData, SandboxRole, SandboxUser } from '../data.js';
+import { findById, type SandboxData, type SandboxRole, type SandboxUser } from '../data.js';
 import type { Answer } from '../http.js';
 import { copyJson, equalByValue, isObject, type JsonObject, normalizeNumbers } from '../json.js';
 import { Crash, notFound, nulRefused, ok, tooLong, unprocessable } from './answers.js';
 import { ldap } from './backend-fields.js';
 import { presentBackend } from './backends.js';
 import { hasNul, isBlank, isTooLong, readUuid } from './fields.js';
-import { findById, type Operation } from './operation.js';
+import type { Operation } from './operation.js';
 import { type Deletable, onRow, paginate } from './resource.js';
 import { presentRole } from './roles.js';
 

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../http.js';
 import { didOfKey } from '../seed.js';
-import { errorsByField, flag, members, text } from './fields.js';
-import { errors, notFound, type Operation, ok } from './operation.js';
+import { flag, members, text } from './fields.js';
+import { named, type Operation, ok, readResource } from './operation.js';
 
 /** Operation 1, with a new DID each time. */
-export function regenerateDid({ data, params: [id] }: Operation): Answer {
-  const client = data.clients.find((candidate) => candidate.id === id);
-  if (client === undefined) return notFound();
+export function regenerateDid(operation: Operation): Answer {
+  const client = named(operation.data.clients, operation);
   client.did = didOfKey(randomUUID());
   return ok(client);
 }
@@ -15,25 +14,20 @@ export function regenerateDid({ data, params: [id] }: Operation): Answer {
 const keyPairFields = members({ id: text, public_key: text, is_default: flag });
 
 /** Operation 5. A new default replaces the old one. */
-export function updateKeyPair({ data, params: [id], resource }: Operation): Answer {
-  const keyPair = data.keyPairs.find((candidate) => candidate.id === id);
-  if (keyPair === undefined) return notFound();
-  const read = keyPairFields.safeParse(resource);
-  if (!read.success) return errors(422, errorsByField(read.error));
-  const { id: _, ...changes } = read.data;
-  if (changes.is_default === true) for (const other of data.keyPairs) other.is_default = false;
+export function updateKeyPair(operation: Operation): Answer {
+  const { keyPairs } = operation.data;
+  const keyPair = named(keyPairs, operation);
+  const { id: _, ...changes } = readResource(keyPairFields, operation);
+  if (changes.is_default === true) for (const other of keyPairs) other.is_default = false;
   return ok(Object.assign(keyPair, changes));
 }
 
 const organizationFields = members({ id: text, name: text, label: text });
 
 /** Operation 6. */
-export function updateOrganization({ data, params: [id], resource }: Operation): Answer {
-  const organization = data.organizations.find((candidate) => candidate.id === id);
-  if (organization === undefined) return notFound();
-  const read = organizationFields.safeParse(resource);
-  if (!read.success) return errors(422, errorsByField(read.error));
-  const { id: _, ...changes } = read.data;
+export function updateOrganization(operation: Operation): Answer {
+  const organization = named(operation.data.organizations, operation);
+  const { id: _, ...changes } = readResource(organizationFields, operation);
   return ok(Object.assign(organization, changes));
 }
 

@@ -48,37 +48,35 @@ function handle(
   pageSize: number,
 ): Answer {
   const target = parseTarget(call.target);
-  if (target === null) return errors(400, { path: ['is not percent-encoded properly'] });
+  if (target === null) throw errors(400, { path: ['is not percent-encoded properly'] });
   const matches = matchPath(routes, target.segments);
-  if (matches.length === 0) return notFound();
+  if (matches.length === 0) throw notFound();
   const match = matches.find(({ route }) => route.method === call.method);
   if (match === undefined) {
     const allow = matches.map(({ route }) => route.method).join(', ');
-    const answer = refusal(405, 'METHOD_NOT_ALLOWED', 'The resource has no such method.');
-    return { ...answer, headers: { allow } };
+    throw refusal(405, 'METHOD_NOT_ALLOWED', 'The resource has no such method.', { allow });
   }
   const caller = authenticate(call.headers.authorization, /^bearer$/i, credentials);
   if (caller.kind !== 'token') {
-    const answer = refusal(401, 'UNAUTHORIZED', 'The client is unauthorized to access this resource.');
-    return { ...answer, headers: { 'www-authenticate': 'Bearer' } };
+    const message = 'The client is unauthorized to access this resource.';
+    throw refusal(401, 'UNAUTHORIZED', message, { 'www-authenticate': 'Bearer' });
   }
   if (!match.route.scopes.some((scope) => caller.scopes.includes(scope)))
-    return refusal(403, 'FORBIDDEN', 'The client is forbidden to access this resource.');
+    throw refusal(403, 'FORBIDDEN', 'The client is forbidden to access this resource.');
   const { wrapper, run } = match.route.handler;
-  const unwrapped = wrapper === undefined ? { resource: {} } : unwrap(call.body, wrapper);
-  if ('answer' in unwrapped) return unwrapped.answer;
-  const { resource } = unwrapped;
+  const resource = wrapper === undefined ? {} : unwrap(call.body, wrapper);
   return run({ data, pageSize, params: match.params, query: target.query, resource });
 }
 
-/** The content of the wrapper in a body, or what is wrong. */
-function unwrap(body: Body, wrapper: string): { resource: JsonObject } | { answer: Answer } {
-  const wrong = (field: string, message: string) => ({ answer: errors(400, { [field]: [message] }) });
-  if (body.kind === 'too large') return { answer: errors(413, { body: ['is too large'] }) };
-  if (body.kind === 'none') return wrong('body', 'is missing');
-  if (body.kind !== 'json') return wrong('body', 'is not JSON');
-  if (!isObject(body.value)) return wrong('body', 'must be an object');
-  if (!Object.hasOwn(body.value, wrapper)) return wrong(wrapper, 'is missing');
+/** The content of the wrapper in a body. */
+function unwrap(body: Body, wrapper: string): JsonObject {
+  const wrong = (field: string, message: string) => errors(400, { [field]: [message] });
+  if (body.kind === 'too large') throw errors(413, { body: ['is too large'] });
+  if (body.kind === 'none') throw wrong('body', 'is missing');
+  if (body.kind !== 'json') throw wrong('body', 'is not JSON');
+  if (!isObject(body.value)) throw wrong('body', 'must be an object');
+  if (!Object.hasOwn(body.value, wrapper)) throw wrong(wrapper, 'is missing');
   const resource = body.value[wrapper];
-  return isObject(resource) ? { resource } : wrong(wrapper, 'must be an object');
+  if (!isObject(resource)) throw wrong(wrapper, 'must be an object');
+  return resource;
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxTemplate } from '../data.js';
 import type { Answer } from '../http.js';
-import { errorsByField, members, text } from './fields.js';
-import { errors, notFound, type Operation, ok } from './operation.js';
+import { members, text } from './fields.js';
+import { named, notFound, type Operation, ok, readResource } from './operation.js';
 
 const fields = members({ id: text, txt_content: text, html_content: text, type: text, backend_id: text });
 
@@ -13,13 +13,14 @@ function find({ data, params: [backendId, type] }: Operation): SandboxTemplate |
 /** Operation 7. */
 export function showTemplate(operation: Operation): Answer {
   const template = find(operation);
-  return template === undefined ? notFound() : ok(template);
+  if (template === undefined) throw notFound();
+  return ok(template);
 }
 
 /** Operation 4. */
 export function deleteTemplate(operation: Operation): Answer {
   const template = find(operation);
-  if (template === undefined) return notFound();
+  if (template === undefined) throw notFound();
   const { templates } = operation.data;
   templates.splice(templates.indexOf(template), 1);
   return ok(template);
@@ -27,12 +28,10 @@ export function deleteTemplate(operation: Operation): Answer {
 
 /** Operation 3, which also creates a template, since no other operation does. */
 export function updateTemplate(operation: Operation): Answer {
-  const { data, params, resource } = operation;
-  const [backendId = '', type = ''] = params;
-  if (!data.backends.some((backend) => backend.id === backendId)) return notFound();
-  const read = fields.safeParse(resource);
-  if (!read.success) return errors(422, errorsByField(read.error));
-  const { txt_content, html_content } = read.data;
+  const { data, params } = operation;
+  const { id: backendId } = named(data.backends, operation);
+  const [, type = ''] = params;
+  const { txt_content, html_content } = readResource(fields, operation);
   let template = find(operation);
   if (template === undefined) {
     template = { id: randomUUID(), backend_id: backendId, type, txt_content: null, html_content: null };

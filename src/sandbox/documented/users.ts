@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
-import type { SandboxData, SandboxRole, SandboxScope, SandboxUser } from '../data.js';
+import {
+  findById,
+  type SandboxData,
+  type SandboxRole,
+  type SandboxScope,
+  type SandboxUser,
+} from '../data.js';
 import type { Answer } from '../http.js';
 import type { JsonObject } from '../json.js';
-import {
-  dateTime,
-  errorsByField,
-  flag,
-  int32,
-  list,
-  map,
-  members,
-  object,
-  requiredText,
-  text,
-} from './fields.js';
-import { errors, notFound, type Operation, ok } from './operation.js';
+import { dateTime, flag, int32, list, map, members, object, requiredText, text } from './fields.js';
+import { errors, named, type Operation, ok, readResource } from './operation.js';
 
 const role = members({ id: text, name: text, scopes: list(members({ id: text, name: text, public: flag })) });
 const scope = members({ id: text, public: flag }).extend({ name: requiredText, label: requiredText });
@@ -64,14 +59,11 @@ const fields = members({
 });
 
 /** Operation 2, which changes nothing if any part is invalid. */
-export function updateUser({ data, params: [id], resource }: Operation): Answer {
-  const user = data.users.find((candidate) => candidate.id === id);
-  if (user === undefined) return notFound();
-  const read = fields.safeParse(resource);
-  if (!read.success) return errors(422, errorsByField(read.error));
-  const values = read.data;
-  const unknown = unknownReferences(data, values);
-  if (unknown !== null) return errors(422, unknown);
+export function updateUser(operation: Operation): Answer {
+  const { data } = operation;
+  const user = named(data.users, operation);
+  const values = readResource(fields, operation);
+  checkReferences(data, values);
 
   const { id: _, authorized_scopes, organizations, backend: settings, ...changes } = values;
   Object.assign(user, changes);
@@ -88,7 +80,7 @@ export function updateUser({ data, params: [id], resource }: Operation): Answer 
   return ok(presentUser(data, user));
 }
 
-function unknownReferences(data: SandboxData, values: z.infer<typeof fields>) {
+function checkReferences(data: SandboxData, values: z.infer<typeof fields>): void {
   const known = new Set(data.organizations.map((organization) => organization.id));
   const problems: Record<string, string[]> = {};
   for (const [index, element] of (values.organizations ?? []).entries()) {
@@ -96,9 +88,9 @@ function unknownReferences(data: SandboxData, values: z.infer<typeof fields>) {
     problems.organizations = [...(problems.organizations ?? []), `[${index}].id is unknown`];
   }
   const backendId = values.backend?.id ?? null;
-  if (backendId !== null && !data.backends.some((candidate) => candidate.id === backendId))
+  if (backendId !== null && findById(data.backends, backendId) === undefined)
     problems.backend = ['.id is unknown'];
-  return Object.keys(problems).length === 0 ? null : problems;
+  if (Object.keys(problems).length > 0) throw errors(422, problems);
 }
 
 function completeScope(data: SandboxData, given: z.infer<typeof scope>): SandboxScope {
@@ -112,7 +104,7 @@ function completeScope(data: SandboxData, given: z.infer<typeof scope>): Sandbox
 }
 
 function completeRole(data: SandboxData, given: z.infer<typeof role>): SandboxRole {
-  const known = data.roles.find((candidate) => candidate.id === given.id);
+  const known = findById(data.roles, given.id ?? undefined);
   const scopes = given.scopes?.map((element) => ({
     id: element.id ?? randomUUID(),
     name: element.name ?? '',
@@ -129,7 +121,7 @@ function completeRole(data: SandboxData, given: z.infer<typeof role>): SandboxRo
 function updateBackend(data: SandboxData, user: SandboxUser, settings: z.infer<typeof backend>): void {
   const { id, roles, ...changes } = settings;
   if (id !== undefined && id !== null) user.backend_id = id;
-  const target = data.backends.find((candidate) => candidate.id === user.backend_id);
+  const target = findById(data.backends, user.backend_id ?? undefined);
   if (target === undefined) return;
   Object.assign(target, changes);
   if (roles !== undefined) target.roles = roles.map((given) => completeRole(data, given));
@@ -137,12 +129,12 @@ function updateBackend(data: SandboxData, user: SandboxUser, settings: z.infer<t
 
 function presentUser(data: SandboxData, user: SandboxUser): JsonObject {
   const { backend_id, roles: _, organizations, ...plain } = user;
-  const current = data.backends.find((candidate) => candidate.id === backend_id);
+  const current = findById(data.backends, backend_id ?? undefined);
   const { ldap_master_password: _ldap, smtp_password: _smtp, ...shown } = current ?? {};
   return {
     ...plain,
     organizations: organizations.flatMap(({ id, roles }) => {
-      const organization = data.organizations.find((candidate) => candidate.id === id);
+      const organization = findById(data.organizations, id);
       return organization === undefined ? [] : [{ ...organization, roles }];
     }),
     backend: current === undefined ? null : shown,
