@@ -185,6 +185,6 @@ export interface SandboxData extends BorutaData {
 export type SandboxSeed = Omit<SandboxData, keyof BorutaData> & Partial<BorutaData>;
 
 /** The element of a list with this id. */
-export function findById<T extends { id: string }>(list: readonly T[], id?: string): T | undefined {
+export function findById<T extends { id: string }>(list: readonly T[], id?: string | null): T | undefined {
   return list.find((candidate) => candidate.id === id);
 }

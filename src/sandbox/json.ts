@@ -24,13 +24,14 @@ export function writeJson(value: unknown): string {
 
 /** A deep copy with exact numbers. */
 export function copyJson<T>(value: T): T {
-  return copy(value) as T;
+  return mapLeaves(value, (leaf) => leaf) as T;
 }
 
-function copy(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copy);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copy(member)]));
+/** A deep copy with each value changed that is neither a list nor an object. */
+function mapLeaves(value: unknown, change: (leaf: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapLeaves(item, change));
+  if (!isObject(value)) return change(value);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mapLeaves(member, change)]));
 }
 
 /** Deep equality that compares numbers by value: 10 and 10.0 are equal. */
@@ -50,15 +51,12 @@ export function equalByValue(a: unknown, b: unknown): boolean {
 /** A deep copy with the numbers that Boruta keeps: it reads decimals as doubles and stores them as decimals. */
 export function normalizeNumbers<T>(value: T): T {
   // Numbers that JavaScript writes the same way become plain again.
-  return parseJson(writeJson(normalize(value))) as T;
+  return parseJson(writeJson(mapLeaves(value, normalizeLeaf))) as T;
 }
 
-function normalize(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) ? value : normalizeNumber(String(value));
-  if (isLosslessNumber(value)) return normalizeNumber(String(value));
-  if (Array.isArray(value)) return value.map(normalize);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, normalize(member)]));
+function normalizeLeaf(value: unknown): unknown {
+  const isInexact = typeof value === 'number' && !Number.isInteger(value);
+  return isInexact || isLosslessNumber(value) ? normalizeNumber(String(value)) : value;
 }
 
 /** Keeps an integer. Boruta stores the shorter notation of a double: `1000.0` as 1.0e3, which it returns as 1000. */

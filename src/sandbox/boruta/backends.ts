@@ -128,7 +128,7 @@ function fillRoles(data: SandboxData, backend: SandboxBackend, sent: unknown): v
   for (const element of sent) {
     const given: unknown = isObject(element) ? (element.id ?? null) : null;
     if (given === null) throw unprocessable({ role_id: ["can't be blank"] });
-    const role = findById(data.roles, readUuid(given) ?? undefined);
+    const role = findById(data.roles, readUuid(given));
     if (role === undefined || findById(newRoles, role.id) !== undefined)
       throw new Crash('(Ecto.ConstraintError) backends_roles_role_id_fkey (foreign_key_constraint)');
     newRoles.push(copyJson(role));

@@ -63,7 +63,7 @@ function setProvider(data: SandboxData, client: SandboxClient, sent: JsonObject)
   const id = idOf(sent.identity_provider);
   if (id === undefined) return;
   if (readUuid(id) === null) throw unprocessable({ identity_provider_id: ['has invalid format'] });
-  const provider = findById(data.identityProviders, readUuid(id) ?? undefined);
+  const provider = findById(data.identityProviders, readUuid(id));
   if (provider === undefined) throw unprocessable({ identity_provider_id: ['does not exist'] });
   client.identity_provider = { id: provider.id, name: provider.name };
 }
@@ -73,7 +73,7 @@ function setKeyPair({ keyPairs }: SandboxData, client: SandboxClient, sent: Json
   const { key_pair_id: id = null } = sent;
   if (id === null) return;
   if (readUuid(id) === null) throw notUuid(String(id));
-  const keyPair = findById(keyPairs, readUuid(id) ?? undefined);
+  const keyPair = findById(keyPairs, readUuid(id));
   if (keyPair === undefined) throw rowNotFound('KeyPair');
   const { public_key: key } = keyPair;
   client.public_key = (client.public_key === key ? newKey(client.key_pair_type) : key) ?? '';
@@ -89,7 +89,7 @@ function fillScopes(data: SandboxData, draft: SandboxClient, sent: unknown): voi
   if (invalid !== undefined) throw notCastable(invalid);
   if (hasNul(list)) throw nulRefused();
   const found = list.filter(isObject).flatMap(({ id = null, name }) => {
-    if (id !== null) return findById(data.scopes, readUuid(id) ?? undefined) ?? [];
+    if (id !== null) return findById(data.scopes, readUuid(id)) ?? [];
     if (typeof name !== 'string' || isBlank(name)) return [];
     const known = data.scopes.find((scope) => scope.name === name);
     if (known !== undefined || /\s/.test(name)) return known ?? [];

@@ -19,7 +19,7 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
   path: '/api/identity-providers',
   rows: (data) => data.identityProviders,
   show({ data }, provider) {
-    const backend = findById(data.backends, provider.backend_id ?? undefined);
+    const backend = findById(data.backends, provider.backend_id);
     return { ...provider, backend: backend === undefined ? null : presentBackend(data, backend) };
   },
   onMissing: () => rowNotFound('IdentityProvider'),
@@ -47,7 +47,7 @@ export const identityProviders: Resource<SandboxIdentityProvider> = {
       throw new Crash('(Ecto.ChangeError) value for IdentityProvider.backend_id does not match type');
     if (rows.some(({ name }) => name === draft.name))
       throw unprocessable({ name: ['has already been taken'] });
-    if (findById(data.backends, draft.backend_id ?? undefined) === undefined)
+    if (findById(data.backends, draft.backend_id) === undefined)
       throw unprocessable({ backend_id: ['does not exist'] });
     if (sent.templates === undefined) return;
     const templates = readTemplates(sent.templates, draft.id);

@@ -29,7 +29,7 @@ const fields: Fields = {
 export async function createUser(operation: Operation): Promise<Answer> {
   const { data, work, body, resource } = operation;
   if (body.backend_id === undefined) throw refusal(400, 'backend_id is missing from the body');
-  const backend = await work.read(() => findById(data.backends, readUuid(body.backend_id) ?? undefined));
+  const backend = await work.read(() => findById(data.backends, readUuid(body.backend_id)));
   if (backend === undefined) throw unprocessable({ backend: ['does not exist'] });
   if (backend.type === ldap)
     throw unprocessable({ backend: ['LDAP backends does not support user creation.'] });

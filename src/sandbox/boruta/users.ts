@@ -21,7 +21,7 @@ export const users: Deletable<SandboxUser> = {
   // The comparison is case-sensitive, so an id in upper case bypasses it.
   isProtected: ({ sentId, ownUserId }) => sentId === ownUserId,
   checkDeletion({ data }, { backend_id }) {
-    if (findById(data.backends, backend_id ?? undefined)?.type === ldap)
+    if (findById(data.backends, backend_id)?.type === ldap)
       throw unprocessable({ backend: ['LDAP backends does not support user deletion.'] });
   },
 };
@@ -182,7 +182,7 @@ const fillRoles: Fill = (data, user, sent) => {
   for (const one of sent) {
     const id = readUuid(one);
     if (id !== null && findById(roles, id) !== undefined) throw unprocessable({ users: ['must be unique'] });
-    const role = findById(data.roles, id ?? undefined);
+    const role = findById(data.roles, id);
     if (role === undefined) throw new Crash('(Ecto.ConstraintError) roles_users_role_id_fkey');
     roles.push(copyJson(role));
   }
@@ -203,7 +203,7 @@ type List = (typeof lists)[number][0];
  */
 export function presentUser({ data, shownScopes }: Operation, user: SandboxUser): JsonObject {
   const { blocked: _, backend_id, authorized_scopes, organizations, roles, ...plain } = user;
-  const backend = findById(data.backends, backend_id ?? undefined);
+  const backend = findById(data.backends, backend_id);
   const ownRoles = roles.map((role) => presentRole(data, role));
   const repeated = (backend?.roles ?? [])
     .filter(({ id }) => findById(roles, id) !== undefined)

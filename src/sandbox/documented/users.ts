@@ -104,7 +104,7 @@ function completeScope(data: SandboxData, given: z.infer<typeof scope>): Sandbox
 }
 
 function completeRole(data: SandboxData, given: z.infer<typeof role>): SandboxRole {
-  const known = findById(data.roles, given.id ?? undefined);
+  const known = findById(data.roles, given.id);
   const scopes = given.scopes?.map((element) => ({
     id: element.id ?? randomUUID(),
     name: element.name ?? '',
@@ -121,7 +121,7 @@ function completeRole(data: SandboxData, given: z.infer<typeof role>): SandboxRo
 function updateBackend(data: SandboxData, user: SandboxUser, settings: z.infer<typeof backend>): void {
   const { id, roles, ...changes } = settings;
   if (id !== undefined && id !== null) user.backend_id = id;
-  const target = findById(data.backends, user.backend_id ?? undefined);
+  const target = findById(data.backends, user.backend_id);
   if (target === undefined) return;
   Object.assign(target, changes);
   if (roles !== undefined) target.roles = roles.map((given) => completeRole(data, given));
@@ -129,7 +129,7 @@ function updateBackend(data: SandboxData, user: SandboxUser, settings: z.infer<t
 
 function presentUser(data: SandboxData, user: SandboxUser): JsonObject {
   const { backend_id, roles: _, organizations, ...plain } = user;
-  const current = findById(data.backends, backend_id ?? undefined);
+  const current = findById(data.backends, backend_id);
   const { ldap_master_password: _ldap, smtp_password: _smtp, ...shown } = current ?? {};
   return {
     ...plain,
