@@ -1,4 +1,6 @@
 import { parsePartName } from '../base/shard.js';
+import type { Fields } from '../base/values.js';
+import { type Hasher, restoreFields } from '../secrets/hash.js';
 import type { RunStore } from '../state/backend.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../state/journal.js';
 
@@ -10,6 +12,26 @@ export interface Entry {
   readonly answered: AnsweredLine | undefined;
   /** Whether a request has no answer. */
   readonly open: boolean;
+}
+
+/** A change in a journal, with its fields: the secrets in them can be compared and not read. */
+export interface RestoredEntry extends Entry {
+  /** The known fields before the change. */
+  readonly before: Fields;
+  /** The declared fields, and those sent with them. */
+  readonly asked: Fields;
+  /** What the server showed afterwards; undefined if it showed nothing. */
+  readonly after: Fields | undefined;
+}
+
+export function restoreEntry(entry: Entry, hasher: Hasher): RestoredEntry {
+  const { sending, answered } = entry;
+  return {
+    ...entry,
+    before: restoreFields(sending.before, hasher),
+    asked: restoreFields(sending.expected, hasher),
+    after: answered?.after == null ? undefined : restoreFields(answered.after, hasher),
+  };
 }
 
 /** The changes of a run, in the order of their first requests. */

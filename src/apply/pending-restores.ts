@@ -1,9 +1,9 @@
 import { kindOf } from '../kinds/index.js';
 import { observedLoss, type PendingRestore } from '../kinds/loss.js';
-import { Hasher, restoreFields, storeFields } from '../secrets/hash.js';
+import { Hasher, storeFields } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { type Entry, entriesOf } from './journal-entries.js';
+import { type Entry, entriesOf, type RestoredEntry, restoreEntry } from './journal-entries.js';
 import { otherStateTest, type StateLocation } from './owner.js';
 import type { ObservedOutcome, RequestedChange } from './recorded-fields.js';
 
@@ -18,7 +18,7 @@ export async function withPendingRestores(state: State, location: StateLocation)
   const resources: Record<string, ResourceRecord> = { ...state.resources };
   for (const content of runs.filter(({ run }) => run.salt === adopted.salt)) {
     for (const entry of entriesOf(content)) {
-      const restore = restoreAfterEntry(entry, content.run, hasher);
+      const restore = restoreAfterEntry(restoreEntry(entry, hasher), content.run);
       if (restore === 'as before') continue;
       delete resources[entry.sending.key];
       if (restore !== undefined) resources[entry.sending.key] = recordWith(entry, restore, hasher);
@@ -40,21 +40,14 @@ async function ownRuns(state: State, location: StateLocation): Promise<JournalCo
 
 /** The restore that a change leaves pending; undefined if there is none. */
 function restoreAfterEntry(
-  { sending, answered }: Entry,
+  { sending, answered, before, asked: expected, after }: RestoredEntry,
   { run, profile }: JournalContent['run'],
-  hasher: Hasher,
 ): PendingRestore | undefined | 'as before' {
   if (sending.action !== 'update' || answered === undefined) return 'as before';
-  const asked = {
-    kind: sending.kind,
-    before: restoreFields(sending.before, hasher),
-    expected: restoreFields(sending.expected, hasher),
-  };
-  const { status, ambiguous } = answered;
-  const after = answered.after === null ? undefined : restoreFields(answered.after, hasher);
+  const { status, ambiguous, other_profile: otherProfile } = answered;
   return pendingRestoreAfter(
-    asked,
-    { status, ambiguous, after, otherProfile: answered.other_profile },
+    { kind: sending.kind, before, expected },
+    { status, ambiguous, after, otherProfile },
     { run, readable: true, documented: profile === 'documented' },
   );
 }

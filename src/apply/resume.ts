@@ -5,7 +5,7 @@ import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import { describeLoss, missingElements } from '../kinds/loss.js';
 import type { ReadLists } from '../kinds/references.js';
-import { Hasher, restoreFields, storeFields } from '../secrets/hash.js';
+import { Hasher, storeFields } from '../secrets/hash.js';
 import { withSlowHashes } from '../secrets/slow-hash.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
@@ -13,7 +13,7 @@ import type { RunStore } from '../state/backend.js';
 import { type AnsweredLine, type JournalContent, RESTORE_HINT, unansweredLine } from '../state/journal.js';
 import { awaitsEnd, isSplit, newestSettled, openRuns, partOf, withSettled } from '../state/shards.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { completeJournal, type Entry, entriesOf } from './journal-entries.js';
+import { completeJournal, entriesOf, type RestoredEntry, restoreEntry } from './journal-entries.js';
 import { judge } from './outcome.js';
 import { belongsTo, otherStateTest, type StateLocation } from './owner.js';
 import { type Pause, type ReadBack, readBack } from './read-back.js';
@@ -142,45 +142,40 @@ export async function resumeRun(
   const hasher = new Hasher(state, options.holds);
   const comparable = (fields: Fields): Fields =>
     state.salt === run.salt ? fields : withoutHashes(fields, journalHasher);
-  const entries = entriesOf(content).filter(({ sending }) => isNews(content, state.resources[sending.key]));
-  const { live, read } = await readOpen(
-    entries.filter(({ answered }) => answered === undefined),
-    journalHasher,
-    options,
-  );
+  const entries = entriesOf(content)
+    .filter(({ sending }) => isNews(content, state.resources[sending.key]))
+    .map((entry) => restoreEntry(entry, journalHasher));
+  const unanswered = entries.filter(({ answered }) => answered === undefined);
+  const { live, read } = await readOpen(unanswered, options);
   const replay = () => {
     const resources = { ...state.resources };
     const findings: string[] = [];
     const additions: AnsweredLine[] = [];
     for (const entry of entries) {
-      const { sending, answered } = entry;
+      const { sending, answered, before, asked } = entry;
       const readable = kindOf(sending.kind).readable(options.profile);
       const outcome =
         answered === undefined
-          ? readBackOutcome(entry, live.get(entry), journalHasher)
+          ? readBackOutcome(entry, live.get(entry))
           : {
               ...answered,
               httpStatus: answered.http_status,
               otherProfile: answered.other_profile,
               sentence: '',
-              after: answered.after === null ? undefined : restoreFields(answered.after, journalHasher),
+              after: entry.after,
             };
       const at = answered?.at ?? new Date().toISOString();
       recordOutcome(
         resources,
-        {
-          ...sending,
-          before: comparable(restoreFields(sending.before, journalHasher)),
-          expected: comparable(restoreFields(sending.expected, journalHasher)),
-        },
-        { ...outcome, after: outcome.after === undefined ? undefined : comparable(outcome.after) },
+        { ...sending, before: comparable(before), expected: comparable(asked) },
+        { ...outcome, after: outcome.after && comparable(outcome.after) },
         { run: run.run, at, hasher, readable, documented: options.profile.name === 'documented' },
       );
       if (answered !== undefined) continue;
       const { owed } = resources[sending.key] ?? {};
       const isRestorable = owed !== undefined && outcome.status !== 'unknown';
       findings.push(
-        `${sending.address}: ${outcome.sentence}${isRestorable ? '; the next apply that includes it restores it' : ''}${describeUnrestored(entry, outcome, owed, journalHasher)}`,
+        `${sending.address}: ${outcome.sentence}${isRestorable ? '; the next apply that includes it restores it' : ''}${describeUnrestored(entry, outcome, owed)}`,
       );
       const { status, ambiguous, unverified, after } = outcome;
       const error = status === 'applied' ? null : 'the run ended before the answer';
@@ -223,30 +218,26 @@ function isNews({ run: { run }, late = false }: JournalContent, record: Resource
 const SERVER_DONE = 10_000;
 
 async function readOpen(
-  entries: readonly Entry[],
-  hasher: Hasher,
+  entries: readonly RestoredEntry[],
   options: ResumeOptions,
-): Promise<ReadBack<Entry>> {
+): Promise<ReadBack<RestoredEntry>> {
   const objects = entries
     .filter(({ sending }) => sending.action !== 'adopt')
     .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
   const isInProgress = ({ entry }: (typeof objects)[number], live: Live): boolean =>
     Date.now() - Date.parse(entry.sending.at) < SERVER_DONE &&
-    readBackOutcome(entry, live, hasher).status === 'failed';
+    readBackOutcome(entry, live).status === 'failed';
   const { live, read } = await readBack(objects, isInProgress, options);
   return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
 }
 
 /** The lost values of a killed request that no apply restores, as the end of a sentence; empty if there are none. */
 function describeUnrestored(
-  { sending }: Entry,
+  { sending, before, asked }: RestoredEntry,
   { status, after }: ObservedOutcome,
   owed: ResourceRecord['owed'],
-  hasher: Hasher,
 ): string {
   if (status === 'applied' || after === undefined || sending.action !== 'update') return '';
-  const before = restoreFields(sending.before, hasher);
-  const asked = restoreFields(sending.expected, hasher);
   const pending = owed === undefined || 'before' in owed ? {} : owed.lost.fields;
   const gone = Object.entries(missingElements({ run: '', before, asked }, after)).filter(
     ([field]) => !Object.hasOwn(pending, field),
@@ -257,17 +248,11 @@ function describeUnrestored(
 
 /** The outcome of a request without an answer, with a sentence about it. */
 function readBackOutcome(
-  { sending }: Entry,
+  { sending, before, asked: expected }: RestoredEntry,
   live: Live | undefined,
-  hasher: Hasher,
 ): ObservedOutcome & { readonly sentence: string } {
-  const { action } = sending;
-  const intent = {
-    action,
-    before: restoreFields(sending.before, hasher),
-    expected: restoreFields(sending.expected, hasher),
-    byMember: sending.by_member,
-  };
+  const { action, by_member: byMember } = sending;
+  const intent = { action, before, expected, byMember };
   const { verdict, unverified, sentence } = judge(kindOf(sending.kind), intent, live);
   if (verdict === 'unknown') {
     return { status: 'unknown', ambiguous: true, after: undefined, unverified, sentence };

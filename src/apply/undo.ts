@@ -15,10 +15,10 @@ import type { Declared } from '../kinds/kind.js';
 import type { Refusal } from '../plan/options.js';
 import { placeholderDocument } from '../plan/subjects.js';
 import { withoutEnd } from '../plan/until.js';
-import { Hasher, restoreFields } from '../secrets/hash.js';
+import { Hasher } from '../secrets/hash.js';
 import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord } from '../state/state.js';
-import { type Entry, entriesOf } from './journal-entries.js';
+import { type Entry, entriesOf, type RestoredEntry, restoreEntry } from './journal-entries.js';
 import {
   type Adjusted,
   alreadyRecreated,
@@ -52,7 +52,7 @@ export interface UndoEnds {
 /** Makes the undo of a run from its journal. Pure. */
 export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds): Undo {
   const hasher = new Hasher(content.run);
-  const entries = entriesOf(content);
+  const entries = entriesOf(content).map((entry) => restoreEntry(entry, hasher));
   const source = `run ${content.run.run}`;
   const left: Left[] = [];
   const undoneBy = new Map<Declared, Pick<Undone, 'before' | 'after' | 'removal'>>();
@@ -73,7 +73,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
       continue;
     }
     if (!hasSomethingToUndo(entry)) continue;
-    const undone = undoEntry(entry, hasher, source, { ...ends, force, deleted });
+    const undone = undoEntry(entry, source, { ...ends, force, deleted });
     // A refused change had no effect, so nothing is left.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
     const reasons = isRefused ? [] : undone.left.map((why) => ({ address, ...why }));
@@ -86,7 +86,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     undoneBy.set(undone.document, undone);
     if (isMaybeNotCreated) maybeNotCreated.add(undone.document);
   }
-  for (const { former, field } of formerHolders(entries, hasher, source, [...undoneBy.keys()])) {
+  for (const { former, field } of formerHolders(entries, source, [...undoneBy.keys()])) {
     undoneBy.set(former, { before: {}, after: { [field]: false } });
   }
   return {
@@ -116,19 +116,17 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
 
 /** Documents for former holders: the server moved a value from them to the run's object. */
 function formerHolders(
-  entries: readonly Entry[],
-  hasher: Hasher,
+  entries: readonly RestoredEntry[],
   source: string,
   documents: readonly Declared[],
 ): readonly { readonly former: Declared; readonly field: string }[] {
   return entries.flatMap((entry) => {
-    const { sending } = entry;
+    const { sending, before, asked } = entry;
     const { succession } = kindOf(sending.kind);
     if (succession === undefined || !hasSomethingToUndo(entry)) return [];
     const { field, holders } = succession;
-    const before = restoreFields(sending.before, hasher);
     const [id, ...others] = holders(before) ?? [];
-    const moved = isTrue(restoreFields(sending.expected, hasher)[field]) && !isTrue(before[field]);
+    const moved = isTrue(asked[field]) && !isTrue(before[field]);
     const known = documents.some(({ kind, identity }) => kind === sending.kind && identity.id === id);
     if (!moved || id === undefined || others.length > 0 || known) return [];
     return [
@@ -181,15 +179,11 @@ interface Undone {
 }
 
 function undoEntry(
-  { sending, answered }: Entry,
-  hasher: Hasher,
+  { sending, answered, before, asked, after: shown = {} }: RestoredEntry,
   source: string,
   context: UndoEnds & { readonly force: boolean; readonly deleted: ReadonlySet<string> },
 ): Undone {
   const kind = kindOf(sending.kind);
-  const before = restoreFields(sending.before, hasher);
-  const asked = restoreFields(sending.expected, hasher);
-  const shown = answered?.after == null ? {} : restoreFields(answered.after, hasher);
   const { creation, deletion } = kind;
   const id = sending.identity.id ?? shown.id;
   const identity = sending.action === 'create' && typeof id === 'string' ? { id } : sending.identity;
