@@ -4,7 +4,7 @@ import type { Live } from '../kinds/kind.js';
 import { betterProfile, mayHarm, provesProfile } from '../kinds/traits.js';
 import { operations } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { adviceFor, type ProbeResult } from '../server/recognise.js';
+import { adviceFor } from '../server/recognise.js';
 import type { ResourceRecord } from '../state/state.js';
 import type { BuildOptions } from './options.js';
 import { blockedFor, type Change, type PlanWarning } from './plan.js';
@@ -13,7 +13,7 @@ type GuardOptions = Pick<BuildOptions, 'profile' | 'recognise' | 'state'>;
 
 /**
  * Blocks updates that would destroy what they don't mention, because the server has another profile. Sends one GET if a change is at
- * risk and no observation has shown the profile. `seen` is the profile that the observations reveal, if it is another one.
+ * risk. `seen` is the profile that the observations suggest, if it is another one; it decides if the answer to that GET doesn't.
  */
 export async function guardProfile(
   given: readonly Change[],
@@ -26,12 +26,14 @@ export async function guardProfile(
   const [request] = changes.find(isUnsafe)?.requests ?? [];
   if (recognise === null || request === undefined) return { changes, warnings: advice };
   const { scope } = operations[request.operation];
-  const probed: ProbeResult =
-    seen === undefined ? await recognise(scope) : { kind: 'recognised', profile: seen };
-  if (probed.kind === 'unclear') return { changes, warnings: [unsure(profile, probed.status)] };
-  if (probed.kind === 'plain' || probed.profile.name === profile.name) return { changes, warnings: [] };
+  const probed = await recognise(scope);
+  if (probed.kind === 'unclear' && seen === undefined)
+    return { changes, warnings: [unsure(profile, probed.status)] };
+  const server = probed.kind === 'recognised' ? probed.profile : seen;
+  if (probed.kind === 'plain' || server === undefined || server.name === profile.name)
+    return { changes, warnings: [] };
   return {
-    changes: changes.map((change) => (isUnsafe(change) ? blocked(change, probed.profile) : change)),
+    changes: changes.map((change) => (isUnsafe(change) ? blocked(change, server) : change)),
     warnings: [],
   };
 }

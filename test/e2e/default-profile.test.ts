@@ -47,11 +47,25 @@ describe('a server section without a profile', () => {
     expect(reads().slice(asked)).not.toContain(probe);
   });
 
-  it('needs no GET if a template reveals the server', async () => {
-    const { json, reads } = await project(all(template('confirmation_instructions'), user), onBoruta);
-    const blocked = { action: 'blocked' };
+  it('blocks nothing on a documented server whose built-in templates have no id', async () => {
+    const intercept = ({ method, path }: SandboxRequest): Intercept | undefined =>
+      method === 'GET' && path.includes('/email-templates/')
+        ? { kind: 'answer', status: 200, body: { data: { id: null, txt_content: 'built-in' } } }
+        : undefined;
+    const { json, reads } = await project(all(template('tx_code')), { intercept });
+    expect(await json('plan')).toMatchObject({ changes: [{ action: 'update' }], warnings: [] });
+    expect(reads()).toContain(probe);
+  });
+
+  it('trusts what a template suggests if the response to the GET is inconclusive', async () => {
+    const intercept = ({ path }: SandboxRequest): Intercept | undefined =>
+      path === '/api/idops-doctor' ? { kind: 'answer', status: 403, body: {} } : undefined;
+    const { json } = await project(all(template('confirmation_instructions'), user), {
+      ...onBoruta,
+      intercept,
+    });
+    const blocked = { action: 'blocked', reason: expect.stringMatching(reason) };
     expect(await json('plan')).toMatchObject({ changes: [blocked, blocked], warnings: [] });
-    expect(reads()).not.toContain(probe);
   });
 
   it('detects the server with --base-url and no server section too', async () => {
