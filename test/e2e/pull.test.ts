@@ -110,6 +110,8 @@ label: "Old"  # to be mended
     const at = await borutaProject({ 'manifests/all.yaml': organizations });
     const checked = await failed(at.idops('pull --kind Organization --check'));
     expect(checked.stdout).toContain('would update manifests/all.yaml\n');
+    const asJson = await failed(at.idops('pull --kind Organization --check --format json'));
+    expect(asJson.stderr).toContain('would update manifests/all.yaml\n');
     const json = await at.json(`pull --check --user ${ids.nobody}`);
     expectDocumented('A pull', json);
     expect(json).toMatchObject({ check: true, left: [{ code: 'not-found', place: null }] });

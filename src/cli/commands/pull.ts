@@ -65,7 +65,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   const problems = [...pulling.notPulled, ...pulling.missing];
   output.problems(problems);
   const shown = asShown(pulling, project, check);
-  await show(formats, pullReport, shown, context);
+  await show(formats, pullReport, shown, context, {}, check && changes ? output.failure : undefined);
   if (signal.aborted) {
     const outcome = changes && !check ? 'after all files were written' : 'nothing was written';
     output.message(`interrupted: ${outcome}`);
