@@ -10,7 +10,7 @@ import type { Profile } from '../server/profiles.js';
 import type { Journal, SendingLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { type Outcome, skippedOutcome } from './attempt-outcome.js';
-import { nextRecordOf, storeRecord } from './record.js';
+import { prepareRecord } from './record.js';
 import { concealDeclared } from './recorded-fields.js';
 
 /** Called before and after each request. Each call resolves when its line is on disk. */
@@ -51,8 +51,8 @@ export function journalRecorder(
     const readable = kindOf(change.kind).readable(profile);
     const asked = { ...change, ...change.apply };
     const context = { run, at, hasher, readable, documented: profile.name === 'documented' };
-    const record = await withSlowHashes(() => nextRecordOf(resources, asked, outcome, context));
-    if (record !== undefined) storeRecord(resources, asked, outcome, record);
+    const store = await withSlowHashes(() => prepareRecord(resources, asked, outcome, context));
+    store?.();
   };
 
   const writeAnswer = async (change: Change, at: string, outcome: Outcome): Promise<void> => {

@@ -32,55 +32,52 @@ export interface RecordContext {
   readonly documented: boolean;
 }
 
+/** An outcome to record, and the record before it. */
+interface Recording {
+  readonly before: ResourceRecord | undefined;
+  readonly change: RequestedChange;
+  readonly outcome: ObservedOutcome;
+  readonly context: RecordContext;
+}
+
 /** Records an outcome in `resources`, which it changes. Returns whether anything was recorded: not for a refused request. */
 export function recordOutcome(
   resources: State['resources'],
-  change: RequestedChange,
-  outcome: ObservedOutcome,
-  context: RecordContext,
+  ...given: [change: RequestedChange, outcome: ObservedOutcome, context: RecordContext]
 ): boolean {
-  const record = nextRecordOf(resources, change, outcome, context);
-  if (record === undefined) return false;
-  storeRecord(resources, change, outcome, record);
-  return true;
+  const store = prepareRecord(resources, ...given);
+  store?.();
+  return store !== undefined;
 }
 
-/** The record of an object after an outcome; undefined if there is nothing to record. */
-export function nextRecordOf(
+/**
+ * Makes the record of an object after an outcome. Returns a function that stores it and, if the object got something that only one object
+ * can have, updates the former holders; undefined if there is nothing to record.
+ */
+export function prepareRecord(
   resources: State['resources'],
   given: RequestedChange,
   outcome: ObservedOutcome,
   context: RecordContext,
-): ResourceRecord | undefined {
+): (() => void) | undefined {
   const change = withNewId(given, outcome);
   const before = Object.hasOwn(resources, change.key) ? resources[change.key] : undefined;
+  const recording = { before, change, outcome, context };
   const { otherProfile: profile } = outcome;
-  const next = nextRecord(before, change, outcome, context) ?? failedRecord(before, change, outcome, context);
+  const next = nextRecord(recording) ?? failedRecord(recording);
   const after =
     profile === undefined
       ? next
-      : {
-          // The fields were not applied, so idops doesn't manage them.
-          ...(next ?? before ?? { ...emptyRecord(change, context), managed: [] }),
-          other_profile: { profile, run: context.run },
-        };
+      : { ...(next ?? unmanagedRecord(recording)), other_profile: { profile, run: context.run } };
   if (after === undefined) return undefined;
-  return withFormerNames(withEnds(after, before, change, outcome), before, change, context.hasher);
-}
-
-/** Stores the record of an object. If it got something that only one object can have, updates the former holders. */
-export function storeRecord(
-  resources: State['resources'],
-  given: RequestedChange,
-  outcome: ObservedOutcome,
-  record: ResourceRecord,
-): void {
-  const change = withNewId(given, outcome);
-  const { key } = given.lostCreation ?? given;
-  // The record from before the id of the new object was known.
-  if (resources[key]?.creating !== undefined) delete resources[key];
-  updateFormerHolders(resources, change);
-  resources[change.key] = record;
+  const record = withFormerNames(withEnds(after, before, change, outcome), before, change, context.hasher);
+  return () => {
+    const { key } = given.lostCreation ?? given;
+    // The record from before the id of the new object was known.
+    if (resources[key]?.creating !== undefined) delete resources[key];
+    updateFormerHolders(resources, change);
+    resources[change.key] = record;
+  };
 }
 
 /** The change, with the id that the server chose for a new object. */
@@ -92,13 +89,13 @@ function withNewId(change: RequestedChange, { after }: ObservedOutcome): Request
 }
 
 /** The record of a failed change, if it may have added members with an end. */
-function failedRecord(
-  before: ResourceRecord | undefined,
-  change: RequestedChange,
-  outcome: ObservedOutcome,
-  context: RecordContext,
-): ResourceRecord | undefined {
-  if (Object.keys(newEnds(change, outcome)).length === 0) return undefined;
+function failedRecord(recording: Recording): ResourceRecord | undefined {
+  const ends = newEnds(recording.change, recording.outcome);
+  return Object.keys(ends).length === 0 ? undefined : unmanagedRecord(recording);
+}
+
+/** The record before a change whose fields were not applied, so idops doesn't manage those of a new one. */
+function unmanagedRecord({ before, change, context }: Recording): ResourceRecord {
   return before ?? { ...emptyRecord(change, context), managed: [] };
 }
 
@@ -204,17 +201,13 @@ function emptyRecord(
   };
 }
 
-function nextRecord(
-  before: ResourceRecord | undefined,
-  change: RequestedChange,
-  outcome: ObservedOutcome,
-  context: RecordContext,
-): ResourceRecord | undefined {
+function nextRecord(recording: Recording): ResourceRecord | undefined {
+  const { before, change, outcome, context } = recording;
   const base: ResourceRecord = {
     ...emptyRecord(change, context),
     ...withoutUndefined({
       did_generation: before?.did_generation,
-      created: creatingRun(before, change, context),
+      created: creatingRun(recording),
       replaces: before?.replaces,
     }),
   };
@@ -226,7 +219,7 @@ function nextRecord(
   const keptLeft = withoutUndefined({ left: before?.left });
   switch (change.action) {
     case 'adopt':
-      if (change.generation === undefined) return adoptedRecord(base, before, change, context);
+      if (change.generation === undefined) return adoptedRecord(base, recording);
       return {
         ...base,
         ...keptLeft,
@@ -259,17 +252,12 @@ function nextRecord(
       return {
         ...base,
         deleted: deletedHash(change.kind, outcome.after ?? {}, context.hasher),
-        ...builtInLeft(change, outcome.after, context),
+        ...builtInLeft(recording),
       };
     case 'create':
-      return withGeneration(createdRecord(base, change, outcome, context), before, change, outcome);
+      return withGeneration(createdRecord(base, recording), recording);
     case 'update': {
-      const record = withGeneration(
-        updateRecord(base, before, change, outcome, context),
-        before,
-        change,
-        outcome,
-      );
+      const record = withGeneration(updateRecord(base, recording), recording);
       const restore = pendingRestoreAfter(change, outcome, context);
       if (restore === 'as before') return record && { ...record, ...(before?.owed && { owed: before.owed }) };
       if (record === undefined && restore === undefined && before?.owed === undefined) return undefined;
@@ -283,11 +271,8 @@ function nextRecord(
 }
 
 /** The run that created an object. A page is created by its first update. */
-function creatingRun(
-  before: ResourceRecord | undefined,
-  { kind, action, before: was, lostCreation }: RequestedChange,
-  { run }: RecordContext,
-): string | undefined {
+function creatingRun({ before, change, context: { run } }: Recording): string | undefined {
+  const { kind, action, before: was, lostCreation } = change;
   const { deletion } = kindOf(kind);
   const isFirst =
     action === 'update' && deletion?.prunesOnlyCreated === true && deletion.isBuiltIn(was ?? {});
@@ -295,19 +280,15 @@ function creatingRun(
 }
 
 /** The record of a new object. If it may still be created, the record has its id for the next attempt. */
-function createdRecord(
-  base: ResourceRecord,
-  change: RequestedChange,
-  outcome: ObservedOutcome,
-  context: RecordContext,
-): ResourceRecord | undefined {
-  const { run } = context;
+function createdRecord(base: ResourceRecord, recording: Recording): ResourceRecord | undefined {
+  const { change, outcome, context } = recording;
   const { kind, identity, replaces } = change;
   const own = { ...base, ...withoutUndefined({ replaces }) };
   if (outcome.after !== undefined) {
-    const record = updateRecord({ ...own, created: run }, undefined, change, outcome, context);
+    const created = { ...own, created: context.run };
+    const record = updateRecord(created, { ...recording, before: undefined });
     // It exists, but not as declared.
-    return record ?? { ...own, created: run, managed: [], ...leftBy(change, outcome.after, context) };
+    return record ?? { ...created, managed: [], ...leftBy(recording, outcome.after) };
   }
   const { status, httpStatus = null } = outcome;
   const isRefused = httpStatus !== null && httpStatus >= 400 && httpStatus < 500;
@@ -321,9 +302,7 @@ function createdRecord(
 /** A record with its regeneration: an open one stays open, and a first generation number is recorded. */
 function withGeneration(
   record: ResourceRecord | undefined,
-  before: ResourceRecord | undefined,
-  { kind, generation }: RequestedChange,
-  { status, after = {} }: ObservedOutcome,
+  { before, change: { kind, generation }, outcome: { status, after = {} } }: Recording,
 ): ResourceRecord | undefined {
   const { field = '' } = kindOf(kind).regeneration ?? {};
   const { pending_regeneration: open } = before ?? {};
@@ -335,15 +314,11 @@ function withGeneration(
 }
 
 /** The record of an object if only ends of access are new. */
-function adoptedRecord(
-  base: ResourceRecord,
-  before: ResourceRecord | undefined,
-  change: RequestedChange,
-  context: RecordContext,
-): ResourceRecord {
+function adoptedRecord(base: ResourceRecord, recording: Recording): ResourceRecord {
+  const { before, change } = recording;
   if (before !== undefined)
     return { ...before, managed: [...change.managed], ...withoutUndefined({ created: base.created }) };
-  const { left } = leftBy(change, change.before, context);
+  const { left } = leftBy(recording, change.before);
   return { ...base, ...withoutUndefined({ left: left && { ...left, run: null } }) };
 }
 
@@ -357,13 +332,8 @@ function textFields(fields: Fields, ...names: readonly string[]): Fields {
   return textOrNullFields(fields, ...names.filter((name) => fields[name] !== null));
 }
 
-function updateRecord(
-  base: ResourceRecord,
-  before: ResourceRecord | undefined,
-  change: RequestedChange,
-  outcome: ObservedOutcome,
-  context: RecordContext,
-): ResourceRecord | undefined {
+function updateRecord(base: ResourceRecord, recording: Recording): ResourceRecord | undefined {
+  const { before, change, outcome, context } = recording;
   const known = before === undefined ? {} : restoreFields(before, context.hasher);
   const { name = '', field = '' } = kindOf(change.kind).regeneration ?? {};
   const regenerated = textOrNullFields(known, name, field);
@@ -375,7 +345,7 @@ function updateRecord(
   if (outcome.status !== 'applied' && outcome.status !== 'not_converged') {
     // A partial change is this run's, so it is no drift.
     const changed = before !== undefined && outcome.after !== undefined && hasChanged(change, outcome.after);
-    return changed ? { ...before, ...leftBy(change, outcome.after, context) } : undefined;
+    return changed ? { ...before, ...leftBy(recording, outcome.after) } : undefined;
   }
   const answered = answeredFields(change, outcome.after ?? {}, known);
   const shown = context.readable
@@ -400,7 +370,7 @@ function updateRecord(
     ...uncertain,
     fields: stored.fields,
     hashes: stored.hashes,
-    ...leftBy(change, outcome.after, context),
+    ...leftBy(recording, outcome.after),
   });
 }
 
@@ -414,20 +384,17 @@ function hasChanged({ kind, before = {} }: RequestedChange, after: Fields): bool
 
 /** The object as the server shows it after a run: later differences are drift. */
 function leftBy(
-  change: RequestedChange,
+  { change, context: { run, readable, hasher } }: Recording,
   after: Fields | undefined,
-  { run, readable, hasher }: RecordContext,
 ): Pick<ResourceRecord, 'left'> {
   if (!readable || after === undefined) return {};
   return { left: { run, ...storeFields(shownFields(change, after), hasher) } };
 }
 
 /** The built-in object that replaced a deleted one, if the answer shows it. */
-function builtInLeft(
-  change: RequestedChange,
-  after: Fields | undefined,
-  context: RecordContext,
-): Pick<ResourceRecord, 'left'> {
-  const isBuiltIn = after !== undefined && kindOf(change.kind).deletion?.isBuiltIn(after) === true;
-  return isBuiltIn ? leftBy(change, after, context) : {};
+function builtInLeft(recording: Recording): Pick<ResourceRecord, 'left'> {
+  const { change, outcome } = recording;
+  return kindOf(change.kind).deletion?.isBuiltIn(outcome.after ?? {}) === true
+    ? leftBy(recording, outcome.after)
+    : {};
 }
