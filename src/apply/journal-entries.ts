@@ -1,5 +1,6 @@
 import { parsePartName } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
+import type { Identity, KindName } from '../kinds/kind.js';
 import { type Hasher, restoreFields } from '../secrets/hash.js';
 import type { RunStore } from '../state/backend.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../state/journal.js';
@@ -16,6 +17,8 @@ export interface Entry {
 
 /** A change in a journal, with its fields: the secrets in them can be compared and not read. */
 export interface RestoredEntry extends Entry {
+  readonly kind: KindName;
+  readonly identity: Identity;
   /** The known fields before the change. */
   readonly before: Fields;
   /** The declared fields, and those sent with them. */
@@ -28,6 +31,8 @@ export function restoreEntry(entry: Entry, hasher: Hasher): RestoredEntry {
   const { sending, answered } = entry;
   return {
     ...entry,
+    kind: sending.kind,
+    identity: sending.identity,
     before: restoreFields(sending.before, hasher),
     asked: restoreFields(sending.expected, hasher),
     after: answered?.after == null ? undefined : restoreFields(answered.after, hasher),

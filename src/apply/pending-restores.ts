@@ -5,7 +5,7 @@ import type { JournalContent } from '../state/journal.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf, type RestoredEntry, restoreEntry } from './journal-entries.js';
 import { otherStateTest, type StateLocation } from './owner.js';
-import type { ObservedOutcome, RequestedChange } from './recorded-fields.js';
+import type { ObservedOutcome, RecordContext, RequestedChange } from './recorded-fields.js';
 
 /** Adds the pending restores of a lost state, from the journals of its runs: no plan can find them. Returns a saved state unchanged. */
 export async function withPendingRestores(state: State, location: StateLocation): Promise<State> {
@@ -68,17 +68,8 @@ function recordWith({ sending, answered }: Entry, restore: PendingRestore, hashe
 /** What an update removed and must be restored; undefined if nothing is. */
 export function pendingRestoreAfter(
   { kind: name, before = {}, expected }: Pick<RequestedChange, 'kind' | 'before' | 'expected'>,
-  {
-    status,
-    ambiguous,
-    after,
-    otherProfile,
-  }: Pick<ObservedOutcome, 'status' | 'ambiguous' | 'after' | 'otherProfile'>,
-  {
-    run,
-    readable,
-    documented,
-  }: { readonly run: string; readonly readable: boolean; readonly documented: boolean },
+  { status, ambiguous, after, otherProfile }: Omit<ObservedOutcome, 'unverified'>,
+  { run, readable, documented }: Pick<RecordContext, 'run' | 'readable' | 'documented'>,
 ): PendingRestore | undefined | 'as before' {
   const kind = kindOf(name);
   if (kind.lostFields === undefined || !readable) return 'as before';

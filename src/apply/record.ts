@@ -13,6 +13,7 @@ import {
   declaredSecrets,
   normalizedFields,
   type ObservedOutcome,
+  type RecordContext,
   type RequestedChange,
   shownFields,
   unreadFields,
@@ -20,17 +21,6 @@ import {
   unverifiedNames,
 } from './recorded-fields.js';
 import { wrongNames } from './verify.js';
-
-export interface RecordContext {
-  readonly run: string;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  readonly hasher: Hasher;
-  /** Whether plans read objects of the kind. Then only values that the server doesn't show are recorded. */
-  readonly readable: boolean;
-  /** Whether the profile is `documented`: readings may omit fields, and answers may show values in another form. */
-  readonly documented: boolean;
-}
 
 /** An outcome to record, and the record before it. */
 interface Recording {

@@ -19,7 +19,7 @@ import {
 import { kindOf } from '../kinds/index.js';
 import type { Identity } from '../kinds/kind.js';
 import type { ApplyInfo, Change, UntilChanges } from '../plan/plan.js';
-import { hideSecrets } from '../secrets/hash.js';
+import { type Hasher, hideSecrets } from '../secrets/hash.js';
 import { holdsSecretKey } from '../secrets/names.js';
 import type { Outcome } from './attempt-outcome.js';
 
@@ -43,6 +43,17 @@ export type ObservedOutcome = Pick<
   'status' | 'ambiguous' | 'after' | 'unverified' | 'otherProfile'
 > &
   Partial<Pick<Outcome, 'httpStatus'>>;
+
+export interface RecordContext {
+  readonly run: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly hasher: Hasher;
+  /** Whether plans read objects of the kind. Then only values that the server doesn't show are recorded. */
+  readonly readable: boolean;
+  /** Whether the profile is `documented`: readings may omit fields, and answers may show values in another form. */
+  readonly documented: boolean;
+}
 
 type RequestedFields = Pick<RequestedChange, 'kind' | 'expected' | 'before'>;
 

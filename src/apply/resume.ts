@@ -16,7 +16,7 @@ import type { ResourceRecord, State } from '../state/state.js';
 import { completeJournal, entriesOf, type RestoredEntry, restoreEntry } from './journal-entries.js';
 import { judge } from './outcome.js';
 import { belongsTo, otherStateTest, type StateLocation } from './owner.js';
-import { type Pause, type ReadBack, readBack } from './read-back.js';
+import { type Pause, readBack } from './read-back.js';
 import { recordOutcome } from './record.js';
 import type { ObservedOutcome } from './recorded-fields.js';
 
@@ -145,8 +145,10 @@ export async function resumeRun(
   const entries = entriesOf(content)
     .filter(({ sending }) => isNews(content, state.resources[sending.key]))
     .map((entry) => restoreEntry(entry, journalHasher));
-  const unanswered = entries.filter(({ answered }) => answered === undefined);
-  const { live, read } = await readOpen(unanswered, options);
+  const open = entries.filter(
+    ({ sending, answered }) => answered === undefined && sending.action !== 'adopt',
+  );
+  const { live, read } = await readBack(open, isInProgress, options);
   const replay = () => {
     const resources = { ...state.resources };
     const findings: string[] = [];
@@ -217,18 +219,10 @@ function isNews({ run: { run }, late = false }: JournalContent, record: Resource
 /** Milliseconds after which a server has surely finished a request whose client is gone. */
 const SERVER_DONE = 10_000;
 
-async function readOpen(
-  entries: readonly RestoredEntry[],
-  options: ResumeOptions,
-): Promise<ReadBack<RestoredEntry>> {
-  const objects = entries
-    .filter(({ sending }) => sending.action !== 'adopt')
-    .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
-  const isInProgress = ({ entry }: (typeof objects)[number], live: Live): boolean =>
-    Date.now() - Date.parse(entry.sending.at) < SERVER_DONE &&
-    readBackOutcome(entry, live).status === 'failed';
-  const { live, read } = await readBack(objects, isInProgress, options);
-  return { live: new Map([...live].map(([object, found]) => [object.entry, found])), read };
+/** Whether the server may still be working on a request. */
+function isInProgress(entry: RestoredEntry, live: Live): boolean {
+  const age = Date.now() - Date.parse(entry.sending.at);
+  return age < SERVER_DONE && readBackOutcome(entry, live).status === 'failed';
 }
 
 /** The lost values of a killed request that no apply restores, as the end of a sentence; empty if there are none. */
