@@ -101,10 +101,9 @@ export function alreadyRecreated(document: Declared, now: Fields): Adjusted {
   };
 }
 
-/** Whether the object that a run created has a known id, if servers choose ids for its kind. */
-export function hasKnownId({ kind, identity }: Declared): boolean {
-  const { creation } = kindOf(kind);
-  return creation === undefined || creation.acceptsId || identity.id !== undefined;
+/** Whether a document deletes an object that the run may not have created: the server chooses ids, and its id is unknown. */
+export function isMaybeNotCreated({ kind, identity, absent }: Declared): boolean {
+  return absent && kindOf(kind).creation?.acceptsId === false && identity.id === undefined;
 }
 
 /** The undo of a creation if somebody else may have created the object: it isn't deleted. */

@@ -22,7 +22,7 @@ import { type Entry, entriesOf, type RestoredEntry, restoreEntry } from './journ
 import {
   type Adjusted,
   alreadyRecreated,
-  hasKnownId,
+  isMaybeNotCreated,
   type Left,
   recreate,
   unknownCreator,
@@ -55,10 +55,7 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
   const entries = entriesOf(content).map((entry) => restoreEntry(entry, hasher));
   const source = `run ${content.run.run}`;
   const left: Left[] = [];
-  const undoneBy = new Map<Declared, Pick<Undone, 'before' | 'after' | 'removal'>>();
-  const maybeNotCreated = new Set<Declared>();
-  /** What isn't restored of objects that are created again. */
-  const unrestored = new Map<Declared, readonly Left[]>();
+  const undoneBy = new Map<Declared, Omit<Undone, 'document' | 'left'> & { left: readonly Left[] }>();
   const deleted = new Set(
     entries.flatMap(({ sending: { action, identity } }) =>
       action === 'delete' && identity.id !== undefined ? [identity.id] : [],
@@ -77,29 +74,24 @@ export function undoRun(content: JournalContent, force: boolean, ends: UndoEnds)
     // A refused change had no effect, so nothing is left.
     const isRefused = answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
     const reasons = isRefused ? [] : undone.left.map((why) => ({ address, ...why }));
-    if (undone.document?.creates === true) unrestored.set(undone.document, reasons);
-    else left.push(...reasons);
-    if (undone.document === undefined) continue;
-    const isMaybeNotCreated = undone.document.absent && !hasKnownId(undone.document);
+    const { document } = undone;
+    if (document?.creates !== true) left.push(...reasons);
     // The run didn't create it, so an object with that name is somebody else's.
-    if (isMaybeNotCreated && isRefused) continue;
-    undoneBy.set(undone.document, undone);
-    if (isMaybeNotCreated) maybeNotCreated.add(undone.document);
+    if (document === undefined || (isRefused && isMaybeNotCreated(document))) continue;
+    undoneBy.set(document, { ...undone, left: reasons });
   }
   for (const { former, field } of formerHolders(entries, source, [...undoneBy.keys()])) {
-    undoneBy.set(former, { before: {}, after: { [field]: false } });
+    undoneBy.set(former, { before: {}, after: { [field]: false }, left: [] });
   }
   return {
     declared: [...undoneBy.keys()],
     left,
     adjust(given, now, refusal) {
+      const { before = {}, removal, left: unrestored = [], ...run } = undoneBy.get(given) ?? {};
+      const isThere = Object.keys(now).length > 0;
       if (given.creates === true)
-        return Object.keys(now).length === 0
-          ? { document: given, left: unrestored.get(given) ?? [] }
-          : alreadyRecreated(given, now);
-      if (maybeNotCreated.has(given))
-        return Object.keys(now).length === 0 ? { document: given, left: [] } : unknownCreator(given);
-      const { before = {}, removal, ...run } = undoneBy.get(given) ?? {};
+        return isThere ? alreadyRecreated(given, now) : { document: given, left: unrestored };
+      if (isMaybeNotCreated(given)) return isThere ? unknownCreator(given) : { document: given, left: [] };
       const { deletion } = kindOf(given.kind);
       const wasBuiltIn = removal !== undefined && deletion?.isBuiltIn(before, now) === true;
       const { document: wished, after = {} } = wasBuiltIn ? removal : { document: given, ...run };
