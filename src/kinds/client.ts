@@ -35,7 +35,7 @@ import type {
 import { absentProblems, creationOf, deletionOf, onlyBoruta, unsupportedLifecycle } from './lifecycle.js';
 import { listRead } from './references.js';
 import { decideRegeneration, presentValue } from './regeneration.js';
-import { SetResolver } from './resolve-sets.js';
+import { inList, resolveSets } from './resolve-sets.js';
 import { profileProblems, unknownFieldsReason } from './rules.js';
 import type { ProfileTraits } from './traits.js';
 
@@ -223,10 +223,11 @@ function resolve(wanted: Fields, context: ResolveContext): Resolved {
   const lost = isLost && keyPairs != null ? [keyPairs.noSuchId(String(pair))] : [];
   const given =
     provider === undefined || provider === null ? rest : { ...rest, identity_provider: [provider] };
-  const resolver = new SetResolver(given, context, true);
-  resolver.resolveFromList('authorized_scopes', 'scopes');
-  resolver.resolveFromList('identity_provider', 'identityProviders');
-  const { fields: resolved, reasons, confirmed, ...result } = resolver.result;
+  const lookups = {
+    authorized_scopes: inList('authorized_scopes', 'scopes', context),
+    identity_provider: inList('identity_provider', 'identityProviders', context),
+  };
+  const { fields: resolved, reasons, confirmed, ...result } = resolveSets(given, lookups, context);
   const [found] = asElements(resolved.identity_provider);
   const id = typeof found?.id === 'string' ? found.id : undefined;
   const named = id === undefined ? undefined : namedReference(identityProviders, id);

@@ -5,122 +5,119 @@ import { asElements, asReference, elementKey, instantOf, listsOf, sendableFields
 import type { ResolveContext, Resolved } from './kind.js';
 import { type ListName, nounOf } from './references.js';
 
-/** Resolves the members of sets in the lists of the server. */
-export class SetResolver {
-  readonly #context: ResolveContext;
-  /** Whether the present members are live. */
-  readonly #live: boolean;
-  readonly #resolved: Fields;
-  readonly #reasons: string[] = [];
-  readonly #confirmed: string[] = [];
-  readonly #warnings: Resolved['warnings'][number][] = [];
+/** How the members of a set are looked up. `joined` means that several lists of one set are looked up. */
+export interface SetLookup {
+  readonly noun: string;
+  lookUp(list: readonly Value[], joined: boolean): LookupResult;
+}
 
-  constructor(fields: Fields, context: ResolveContext, live: boolean) {
-    this.#context = context;
-    this.#live = live;
-    this.#resolved = { ...fields };
+export interface LookupResult {
+  readonly elements: readonly Fields[];
+  readonly reasons: readonly string[];
+  /** Whether a list of the server confirmed every name. */
+  readonly confirmed: boolean;
+  readonly warnings?: readonly string[];
+}
+
+/** The fields with the members of declared sets resolved. */
+export function resolveSets(
+  fields: Fields,
+  lookups: { readonly [field: string]: SetLookup },
+  { locationOf }: ResolveContext,
+): Resolved {
+  const resolved: Fields = { ...fields };
+  const reasons: string[] = [];
+  const confirmed: string[] = [];
+  const warnings: Resolved['warnings'][number][] = [];
+  for (const [field, { noun, lookUp }] of Object.entries(lookups)) {
+    const { [field]: declared } = fields;
+    const found = listsOf(declared).map(({ path, list }) => ({ path, ...lookUp(list, isMap(declared)) }));
+    const [only] = found;
+    if (only === undefined) continue;
+    reasons.push(...found.flatMap((one) => one.reasons));
+    for (const message of found.flatMap((one) => one.warnings ?? []))
+      warnings.push({ code: 'stale-name', message, field });
+    if (found.every((one) => one.confirmed)) confirmed.push(field);
+    if (Array.isArray(declared)) resolved[field] = [...only.elements];
+    else {
+      const parts = Object.fromEntries(found.map(({ path, elements }) => [path[0] ?? '', elements]));
+      reasons.push(...contradictions(field, noun, parts, locationOf));
+      // Several documents may declare the same element.
+      resolved[field] = mapValues(parts, (all) => [
+        ...new Map(all.map((one) => [elementKey(one), one])).values(),
+      ]);
+    }
   }
+  return { fields: resolved, reasons: [...new Set(reasons)], confirmed, warnings };
+}
 
-  get result(): Resolved {
+/**
+ * Looks up the members of a field in a list of the server. A document's names must be those of the server. `live` tells whether the present
+ * members are live.
+ */
+export function inList(
+  field: string,
+  name: ListName,
+  { present, isDeclared, references }: ResolveContext,
+  live = true,
+): SetLookup {
+  const noun = nounOf(name);
+  const { [name]: catalog } = references;
+  // Without a list, only an empty set has confirmed names.
+  if (catalog == null) {
+    const isEmpty = (list: readonly Value[]) => live && catalog === undefined && list.length === 0;
     return {
-      fields: this.#resolved,
-      reasons: [...new Set(this.#reasons)],
-      confirmed: this.#confirmed,
-      warnings: this.#warnings,
+      noun,
+      lookUp: (list) => ({ elements: list.map(asReference), reasons: [], confirmed: isEmpty(list) }),
     };
   }
-
-  warn(field: string, message: string): void {
-    this.#warnings.push({ code: 'stale-name', message, field });
-  }
-
-  /** Resolves each list of a declared set with `lookUp`. */
-  resolve(
-    field: string,
-    noun: string,
-    lookUp: (list: readonly Value[], joined: boolean) => LookupResult,
-  ): void {
-    const { [field]: declared } = this.#resolved;
-    const found = listsOf(declared).map(({ path, list }) => ({ path, ...lookUp(list, isMap(declared)) }));
-    if (found.length === 0) return;
-    this.#reasons.push(...found.flatMap((one) => one.reasons));
-    if (found.every(({ confirmed }) => confirmed)) this.#confirmed.push(field);
-    const [only] = found;
-    if (Array.isArray(declared)) this.#resolved[field] = only?.elements ?? [];
-    else {
-      const parts: { [part: string]: Fields[] } = {};
-      for (const { path, elements } of found) parts[path[0] ?? ''] = elements;
-      this.#reasons.push(...contradictions(field, noun, parts, this.#context.locationOf));
-      // Several documents may declare the same element.
-      const once = (all: readonly Fields[]) => [
-        ...new Map(all.map((one) => [elementKey(one), one])).values(),
-      ];
-      this.#resolved[field] = mapValues(parts, once);
-    }
-  }
-
-  /** Resolves a set in a list of the server. */
-  resolveFromList(field: string, name: ListName): void {
-    const { present, isDeclared, references } = this.#context;
-    const own = asElements(present[field]);
-    const search = { catalog: references[name], noun: nounOf(name), own, strict: isDeclared(field) };
-    this.resolve(field, search.noun, (list, joined) => this.#findAll(list.map(asReference), joined, search));
-  }
-
-  /**
-   * `own` are the object's present elements, which the server certainly has. With `byMember`, only the declared ones are managed. `strict`
-   * refuses names that differ from those of the server.
-   */
-  #findAll(list: readonly Fields[], byMember: boolean, { catalog, noun, own, strict }: Search): LookupResult {
-    // Without a list, only an empty set has confirmed names.
-    if (catalog == null) {
-      return {
-        elements: [...list],
-        reasons: [],
-        confirmed: this.#live && catalog === undefined && list.length === 0,
-      };
-    }
-    // A shared name is ambiguous, in removals too.
-    const isShared = (name: string): boolean => catalog.byName(name).length > 1;
-    const reasons: string[] = [];
-    let confirmed = byMember || own.every(({ name }) => typeof name !== 'string' || !isShared(name));
-    const elements = list.map((element) => {
-      const successor = strict ? undefined : catalog.successor(element);
-      const row =
-        successor ?? (typeof element.id === 'string' ? byId(element.id) : byName(String(element.name)));
-      if (typeof row === 'string') {
-        reasons.push(row);
-        return element;
-      }
-      if (typeof row?.name !== 'string' || isShared(row.name)) confirmed = false;
-      if (row === undefined) return element;
-      const misnamed = strict ? nameConflict(noun, element, row, catalog) : undefined;
-      if (misnamed !== undefined) reasons.push(misnamed);
-      return asOnServer(element, row, own);
-    });
-    return { elements, reasons, confirmed };
-
-    function byId(id: string): Fields | string | undefined {
-      const row = catalog?.byId(id) ?? own.find((one) => one.id === id);
-      // It may be a row without an id.
-      if (row !== undefined || catalog?.isIncomplete === true) return row;
-      if (!strict) return `the server has no ${noun} with the id ${id} any more, so it can't be restored`;
-      return `${catalog?.noSuchId(id)}`;
-    }
-
-    function byName(name: string): Fields | string {
-      const listed = catalog?.byNameOrLiveName(name) ?? [];
-      const found = listed.length > 0 ? listed : own.filter((one) => one.name === name);
-      const ids = [...new Set(found.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))];
-      const [row] = found;
-      if (row !== undefined && ids.length === 1) return row;
-      if (ids.length > 1)
-        return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
-      const unsure = catalog?.isIncomplete === true ? ' (its list has rows without an id)' : '';
-      if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be restored`;
-      return String(catalog?.findNamed(name));
-    }
-  }
+  // The server certainly has the object's present elements.
+  const own = asElements(present[field]);
+  const strict = isDeclared(field);
+  // A shared name is ambiguous, in removals too.
+  const isShared = (name: string): boolean => catalog.byName(name).length > 1;
+  const byId = (id: string): Fields | string | undefined => {
+    const row = catalog.byId(id) ?? own.find((one) => one.id === id);
+    // It may be a row without an id.
+    if (row !== undefined || catalog.isIncomplete) return row;
+    if (!strict) return `the server has no ${noun} with the id ${id} any more, so it can't be restored`;
+    return catalog.noSuchId(id);
+  };
+  const byName = (name: string): Fields | string => {
+    const listed = catalog.byNameOrLiveName(name);
+    const found = listed.length > 0 ? listed : own.filter((one) => one.name === name);
+    const ids = [...new Set(found.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))];
+    const [row] = found;
+    if (row !== undefined && ids.length === 1) return row;
+    if (ids.length > 1)
+      return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
+    const unsure = catalog.isIncomplete ? ' (its list has rows without an id)' : '';
+    if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be restored`;
+    return String(catalog.findNamed(name));
+  };
+  return {
+    noun,
+    // If lists are joined, only the declared members are managed.
+    lookUp(list, joined) {
+      const reasons: string[] = [];
+      let confirmed = joined || own.every(({ name }) => typeof name !== 'string' || !isShared(name));
+      const elements = list.map(asReference).map((element) => {
+        const successor = strict ? undefined : catalog.successor(element);
+        const row =
+          successor ?? (typeof element.id === 'string' ? byId(element.id) : byName(String(element.name)));
+        if (typeof row === 'string') {
+          reasons.push(row);
+          return element;
+        }
+        if (typeof row?.name !== 'string' || isShared(row.name)) confirmed = false;
+        if (row === undefined) return element;
+        const misnamed = strict ? nameConflict(noun, element, row, catalog) : undefined;
+        if (misnamed !== undefined) reasons.push(misnamed);
+        return asOnServer(element, row, own);
+      });
+      return { elements, reasons, confirmed };
+    },
+  };
 }
 
 type Parts = { readonly [part: string]: readonly Fields[] };
@@ -156,20 +153,6 @@ function contradictions(
     }
   }
   return [...twice, ...both];
-}
-
-export interface LookupResult {
-  readonly elements: Fields[];
-  readonly reasons: readonly string[];
-  /** Whether a list of the server confirmed every name. */
-  readonly confirmed: boolean;
-}
-
-interface Search {
-  readonly catalog: Catalog | null | undefined;
-  readonly noun: string;
-  readonly own: readonly Fields[];
-  readonly strict: boolean;
 }
 
 function nameConflict(noun: string, { id, name }: Fields, row: Fields, catalog: Catalog): string | undefined {

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
-import { assign, type Fields, lazy, type Value } from '../base/values.js';
+import { assign, type Fields, lazy, mapValues, type Value } from '../base/values.js';
 import { withArticle } from '../base/words.js';
 import { answers, type Parser } from '../server/answers.js';
 import type { WriteOperation } from '../server/operations.js';
@@ -31,7 +31,7 @@ import {
   usesOf,
 } from './lifecycle.js';
 import { isMissing, type ListName, listScope, nounOf, type References, readList } from './references.js';
-import { SetResolver } from './resolve-sets.js';
+import { inList, resolveSets } from './resolve-sets.js';
 import { profileProblems, unknownFieldsReason } from './rules.js';
 import { document, identifier, lifecycle, noFieldsIfAbsent, requireIdOrName, UUID } from './schema.js';
 import type { Traits } from './traits.js';
@@ -157,9 +157,8 @@ export function resource(given: Resource, own: Partial<Kind> = {}): Kind {
             wanted[field] === undefined && wanted[`${field}_id`] === undefined ? [] : [other],
           ),
     resolve(wanted, context) {
-      const resolver = new SetResolver(wanted, context, true);
-      for (const [field, other] of Object.entries(sets)) resolver.resolveFromList(field, other);
-      const { result } = resolver;
+      const lookups = mapValues(sets, (other, field) => inList(field, other, context));
+      const result = resolveSets(wanted, lookups, context);
       const reasons = [...result.reasons];
       const confirmed = [...result.confirmed];
       const found = { ...result.fields };

@@ -5,7 +5,7 @@ import type { Catalog } from './catalog.js';
 import { asElements, idOrName, membersOf } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import { type ListName, listScope, type References } from './references.js';
-import { type LookupResult, SetResolver } from './resolve-sets.js';
+import { inList, resolveSets, type SetLookup } from './resolve-sets.js';
 import { userTraits } from './user-schema.js';
 
 /** The list in which the elements of each set of a user are looked up. */
@@ -31,28 +31,69 @@ export function listsForUser({ fields }: Declared, profile: Profile): readonly L
  * name with an id would mislead a reviewer.
  */
 export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
-  const { references, present, profile, isDeclared } = context;
-  const sets = new SetResolver(fields, context, userTraits[profile.name].read !== undefined);
-  sets.resolveFromList('authorized_scopes', 'scopes');
-  sets.resolveFromList('roles', 'roles');
-  const { organizations } = references;
-  if (organizations != null) {
-    const own = asElements(present.organizations);
-    // A shared name is ambiguous, in removals too.
-    const areOwnNamesUnique = own.every(
-      ({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1,
-    );
-    sets.resolve('organizations', 'organization', (list, joined) => {
-      const warn = (message: string): void => sets.warn('organizations', message);
-      const members = memberships(list, organizations, isDeclared('organizations'), joined, warn);
+  const { organizations } = context.references;
+  const isLive = userTraits[context.profile.name].read !== undefined;
+  const lookups = {
+    authorized_scopes: inList('authorized_scopes', 'scopes', context, isLive),
+    roles: inList('roles', 'roles', context, isLive),
+    ...(organizations == null ? {} : { organizations: inOrganizations(organizations, context) }),
+  };
+  return resolveSets(fields, lookups, context);
+}
+
+/** Looks up memberships in the list of organizations. Warns about former names. */
+function inOrganizations(index: Catalog, { present, profile, isDeclared }: ResolveContext): SetLookup {
+  const strict = isDeclared('organizations');
+  // A shared name is ambiguous, in removals too.
+  const isShared = ({ name }: Fields): boolean => typeof name === 'string' && index.byName(name).length > 1;
+  const ownIsShared = asElements(present.organizations).some(isShared);
+  return {
+    noun: 'organization',
+    lookUp(list, joined) {
+      const reasons: string[] = [];
+      const warnings: string[] = [];
+      const seen = new Set<string>();
       // No list has the roles of a membership.
-      return {
-        ...members,
-        confirmed: userTraits[profile.name].hasRoles && members.confirmed && (joined || areOwnNamesUnique),
-      };
-    });
-  }
-  return sets.result;
+      let confirmed = userTraits[profile.name].hasRoles && (joined || !ownIsShared);
+      const elements = list.flatMap((reference): Fields[] => {
+        const element = isMap(reference) ? reference : {};
+        // A text may be an id that isn't a UUID.
+        const row = isMap(reference)
+          ? ((strict ? undefined : index.successor(reference)) ??
+            index.lookUp(reference) ?? { id: reference.id ?? null })
+          : index.find(String(reference));
+        if (typeof row === 'string') {
+          reasons.push(row);
+          return [];
+        }
+        const id = String(row.id);
+        // Several documents may add the same organization.
+        if (seen.has(id) && !joined) {
+          reasons.push(`the organization ${id} is twice in organizations: remove one of the two`);
+          return [];
+        }
+        seen.add(id);
+        if (typeof row.name !== 'string' || isShared(row)) confirmed = false;
+        const { name } = element;
+        const standing = strict && typeof name === 'string' ? index.checkName(id, name) : 'right';
+        const live = index.liveName(id);
+        if (standing === 'wrong')
+          reasons.push(wrongNameMessage('organization', id, live ?? '', String(name)));
+        if (strict && element.id === undefined && idOrName(reference) === live && live !== row.name) {
+          warnings.push(
+            `this plan renames the organization "${live}" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is blocked`,
+          );
+        }
+        if (standing === 'stale') {
+          warnings.push(
+            `the organization with the id ${id} is called "${String(row.name)}" now, and "${String(name)}" is a former name: write "${String(row.name)}"`,
+          );
+        }
+        return [{ ...row, ...element, id, ...(typeof row.name === 'string' ? { name: row.name } : {}) }];
+      });
+      return { elements, reasons, confirmed, warnings };
+    },
+  };
 }
 
 /** The elements of a user's lists that still exist on the server. */
@@ -64,53 +105,4 @@ export function onlyExisting(lists: Fields, references: References): Fields {
     return [field, asElements(list).filter(isIn)];
   });
   return Object.fromEntries(kept.filter(([, list]) => !Array.isArray(list) || list.length > 0));
-}
-
-/** Resolves memberships in the list of organizations. Warns about former names. */
-function memberships(
-  references: readonly Value[],
-  index: Catalog,
-  strict: boolean,
-  joined: boolean,
-  warn: (message: string) => void,
-): LookupResult {
-  const reasons: string[] = [];
-  const seen = new Set<string>();
-  let confirmed = true;
-  const elements = references.flatMap((reference): Fields[] => {
-    const element = isMap(reference) ? reference : {};
-    // A text may be an id that isn't a UUID.
-    const row = isMap(reference)
-      ? ((strict ? undefined : index.successor(reference)) ??
-        index.lookUp(reference) ?? { id: reference.id ?? null })
-      : index.find(String(reference));
-    if (typeof row === 'string') {
-      reasons.push(row);
-      return [];
-    }
-    const id = String(row.id);
-    // Several documents may add the same organization.
-    if (seen.has(id) && !joined) {
-      reasons.push(`the organization ${id} is twice in organizations: remove one of the two`);
-      return [];
-    }
-    seen.add(id);
-    if (typeof row.name !== 'string' || index.byName(row.name).length > 1) confirmed = false;
-    const { name } = element;
-    const standing = strict && typeof name === 'string' ? index.checkName(id, name) : 'right';
-    const present = index.liveName(id);
-    if (standing === 'wrong') reasons.push(wrongNameMessage('organization', id, present ?? '', String(name)));
-    if (strict && element.id === undefined && idOrName(reference) === present && present !== row.name) {
-      warn(
-        `this plan renames the organization "${present}" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is blocked`,
-      );
-    }
-    if (standing === 'stale') {
-      warn(
-        `the organization with the id ${id} is called "${String(row.name)}" now, and "${String(name)}" is a former name: write "${String(row.name)}"`,
-      );
-    }
-    return [{ ...row, ...element, id, ...(typeof row.name === 'string' ? { name: row.name } : {}) }];
-  });
-  return { elements, reasons, confirmed };
 }
