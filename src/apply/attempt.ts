@@ -1,4 +1,4 @@
-import { assign, type Fields } from '../base/values.js';
+import { assign, type Fields, filterValues } from '../base/values.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { describeLoss, observedLoss } from '../kinds/loss.js';
 import { listRead } from '../kinds/references.js';
@@ -250,9 +250,8 @@ export class Attempt {
       betterProfile(profile, kind, answer) ?? betterProfileByReset(profile, kind, change.apply, answer);
     if (better === undefined) return [];
     this.#betterProfile ??= better;
-    const unsent = Object.fromEntries(
-      Object.entries(before).filter(([field]) => !Object.hasOwn(expected, field) && field in kind.fields),
-    );
+    const isUnsent = (field: string) => !Object.hasOwn(expected, field) && field in kind.fields;
+    const unsent = filterValues(before, (_, field) => isUnsent(field));
     const { different } = verify(kind, unsent, answer);
     const { signs, resetUnlessSent = [] } = kind.traits[better.name];
     const losesSilently = signs?.losesSilently === true;

@@ -1,7 +1,7 @@
 import { identify } from '../base/identifiers.js';
 import type { KindName } from '../base/kind-names.js';
 import { error, type Problem, refuse } from '../base/problems.js';
-import { compareText, type Fields } from '../base/values.js';
+import { compareText, type Fields, filterValues } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
@@ -124,6 +124,6 @@ export function withoutRecords(state: State, records: readonly RecordSummary[]):
   }
   refuse(problems);
   const removed = new Set(records.map(({ address }) => address));
-  const resources = Object.fromEntries(Object.entries(state.resources).filter(([key]) => !removed.has(key)));
+  const resources = filterValues(state.resources, (_, key) => !removed.has(key));
   return { ...state, serial: state.serial + 1, resources };
 }

@@ -1,4 +1,4 @@
-import type { Value } from '../base/values.js';
+import { filterValues, mapValues, type Value } from '../base/values.js';
 import { asElements } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { End, UntilChanges } from '../plan/plan.js';
@@ -19,14 +19,14 @@ export function newEnds(
   if (status === 'skipped' || (after === undefined && !ambiguous)) return {};
   const contains = (set: Value | undefined, id: string): boolean =>
     asElements(set ?? null).some((element) => element.id === id);
-  const added = Object.entries(until).map(([field, ends]) => {
-    const own = Object.entries(ends).filter(
-      ([id, end]) =>
+  const added = mapValues(until, (ends, field) =>
+    filterValues(
+      ends,
+      (end, id) =>
         end !== null && !contains(before[field], id) && (after === undefined || contains(after[field], id)),
-    );
-    return [field, Object.fromEntries(own)] as const;
-  });
-  return Object.fromEntries(added.filter(([, ends]) => Object.keys(ends).length > 0));
+    ),
+  );
+  return filterValues(added, (ends) => Object.keys(ends).length > 0);
 }
 
 /** A record with the ends of access, and the members that idops added, without those that the object no longer has. */

@@ -1,4 +1,4 @@
-import { assign, type Fields, holdsSensitive, same, withoutUndefined } from '../base/values.js';
+import { assign, type Fields, filterValues, holdsSensitive, same, withoutUndefined } from '../base/values.js';
 import { isTrue, normalForm } from '../kinds/fields.js';
 import { addressOf, kindOf } from '../kinds/index.js';
 import { deletedHash } from '../plan/decider.js';
@@ -113,8 +113,8 @@ function seenRecord(
   { at, hasher }: Parameters<typeof withSeen>[2],
 ): ResourceRecord | undefined {
   const change = { ...seen, action: 'adopt' as const };
-  const declared = Object.entries(fields).filter(([name]) => seen.managed.includes(name));
-  const shown = shownFields(change, Object.fromEntries(declared));
+  const declared = filterValues(fields, (_, name) => seen.managed.includes(name));
+  const shown = shownFields(change, declared);
   const known = before?.left;
   const isKnown = (stored: Fields, hashes: StoredFields['hashes']): boolean =>
     known !== undefined &&

@@ -1,5 +1,6 @@
 import {
   type Fields,
+  filterValues,
   holdsHashed,
   holdsSensitive,
   isMap,
@@ -105,9 +106,7 @@ export function normalizedFields({ kind, expected }: RequestedFields): Fields {
 
 /** The declared secrets: with them a later plan recognises the server's value after the manifest has changed. */
 export function declaredSecrets(change: RequestedFields): Fields {
-  return Object.fromEntries(
-    Object.entries(normalizedFields(change)).filter(([, field]) => holdsSensitive(field)),
-  );
+  return filterValues(normalizedFields(change), holdsSensitive);
 }
 
 /** A value of the server with the declared secrets concealed. */
@@ -142,13 +141,12 @@ export function unreadFields(
   const types = kindOf(kind).fields;
   // A template that didn't exist has no fields.
   if (Object.keys(before).length === 0) return {};
-  return Object.fromEntries(
-    Object.entries(answered).filter(
-      ([name]) =>
-        (types[name]?.type === 'value' || types[name]?.type === 'body') &&
-        expected[name] !== undefined &&
-        (before[name] === undefined || known[name] !== undefined),
-    ),
+  return filterValues(
+    answered,
+    (_, name) =>
+      (types[name]?.type === 'value' || types[name]?.type === 'body') &&
+      expected[name] !== undefined &&
+      (before[name] === undefined || known[name] !== undefined),
   );
 }
 

@@ -1,6 +1,6 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { parsePartName, type Shard, sameShard } from '../base/shard.js';
-import type { Fields } from '../base/values.js';
+import { type Fields, filterValues } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import { describeLoss, missingElements } from '../kinds/loss.js';
@@ -233,11 +233,10 @@ function describeUnrestored(
 ): string {
   if (status === 'applied' || after === undefined || sending.action !== 'update') return '';
   const pending = owed === undefined || 'before' in owed ? {} : owed.lost.fields;
-  const gone = Object.entries(missingElements({ run: '', before, asked }, after)).filter(
-    ([field]) => !Object.hasOwn(pending, field),
-  );
-  if (gone.length === 0) return '';
-  return `; missing: ${describeLoss(Object.fromEntries(gone))}; idops does not restore this, since the object was changed afterwards: declare it if it is needed`;
+  const missing = missingElements({ run: '', before, asked }, after);
+  const gone = describeLoss(filterValues(missing, (_, field) => !Object.hasOwn(pending, field)));
+  if (gone === '') return '';
+  return `; missing: ${gone}; idops does not restore this, since the object was changed afterwards: declare it if it is needed`;
 }
 
 /** The outcome of a request without an answer, with a sentence about it. */
@@ -266,7 +265,7 @@ function readBackOutcome(
 function withoutHashes(fields: Fields, hasher: Hasher): Fields {
   const { hashes } = storeFields(fields, hasher);
   const hashed = new Set(Object.keys(hashes).map((pointer) => pointer.split('/')[1]));
-  return Object.fromEntries(Object.entries(fields).filter(([field]) => !hashed.has(field)));
+  return filterValues(fields, (_, field) => !hashed.has(field));
 }
 
 /** Whether a shard adds a journal to the state: before the split any journal; then its own, and buffered ones that belong to no shard. */

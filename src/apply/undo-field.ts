@@ -1,4 +1,4 @@
-import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
+import { type Fields, filterValues, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import {
   asElements,
   compareField,
@@ -115,10 +115,7 @@ export function undoField(
 /** An element without secrets that are equal in another one: an update keeps members that are left out. */
 function withoutEqualSecrets(element: Value, other: Value | undefined): Value {
   if (!isMap(element) || !isMap(other)) return element;
-  const kept = Object.entries(element).filter(
-    ([member, was]) => !holdsSensitive(was) || !same(was, other[member] ?? null),
-  );
-  return Object.fromEntries(kept);
+  return filterValues(element, (was, member) => !holdsSensitive(was) || !same(was, other[member] ?? null));
 }
 
 /** The merge patch that restores a map: former values, and null for added keys. */

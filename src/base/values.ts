@@ -245,6 +245,14 @@ export function mapValues<A, B>(
   return changed;
 }
 
+/** The members of a map that a test accepts; safe for a key `__proto__`. */
+export function filterValues<T>(
+  map: { readonly [key: string]: T },
+  accepts: (value: T, key: string) => boolean,
+): { [key: string]: T } {
+  return Object.fromEntries(Object.entries(map).filter(([key, value]) => accepts(value, key)));
+}
+
 /** Groups items by key, in their order. `Map.groupBy` needs Node.js 21. */
 export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { nullish, optional } from '../base/members.js';
-import { lazy } from '../base/values.js';
+import { filterValues, lazy } from '../base/values.js';
 import { type FieldTypes, listBy, secret, set, value, valueType } from './fields.js';
 import { anyObject, referenceSet, text } from './schema.js';
 import { backend as userBackend } from './user-schema.js';
@@ -37,7 +37,7 @@ export const backendFields: FieldTypes = {
 
 export const backendShape = lazy((): z.ZodRawShape => {
   const { shape: known } = userBackend();
-  const own = Object.fromEntries(Object.entries(known).filter(([name]) => backendTexts.includes(name)));
+  const own = filterValues(known, (_, name) => backendTexts.includes(name));
   const path = (what: string, example: string) =>
     optional(text(), `The path of ${what}; by default discovered.`, example);
   const server = z.strictObject({

@@ -1,4 +1,4 @@
-import { type Fields, isMap } from '../base/values.js';
+import { type Fields, filterValues, isMap } from '../base/values.js';
 import type { WriteRequest } from '../server/operations.js';
 import { backendFields, backendShape, backendTexts, hashFields, LDAP } from './backend-schema.js';
 import { asElements, isNullOrEmpty, isTrue, sendableFields, textOf } from './fields.js';
@@ -102,7 +102,8 @@ function updateRefusal(body: Fields, { fields: now }: PlanInput['present'], chan
   const [alg, options] = hashFields;
   if (changed.has(alg) && !changed.has(options) && !isNullOrEmpty(now[options] ?? null))
     return `its ${options} are those of ${String(now[alg])}, and the server checks them against ${alg}: declare ${options} too`;
-  return refusal(Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name))), now);
+  const given = filterValues(body, (_, name) => changed.has(name));
+  return refusal(given, now);
 }
 
 /** The options of each password hash. */

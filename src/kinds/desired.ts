@@ -1,4 +1,4 @@
-import { holdsHashed, isMap, type Value } from '../base/values.js';
+import { filterValues, holdsHashed, isMap, type Value } from '../base/values.js';
 import {
   asElements,
   type Comparison,
@@ -21,12 +21,11 @@ export function desired(type: FieldType, declared: Value, present: Value | undef
     return mapWithCounterparts(type.by, declared, present, merged);
   }
   if (type.type !== 'map' || !isMap(declared)) return declared;
-  const kept = Object.entries(declared).filter(([, member]) => member !== null);
-  if (whole) return Object.fromEntries(kept);
+  const kept = filterValues(declared, (member) => member !== null);
+  if (whole) return kept;
   if (present === undefined || (present !== null && !isMap(present))) return undefined;
-  const untouched = Object.entries(present ?? {}).filter(([key]) => !Object.hasOwn(declared, key));
-  if (untouched.some(([, member]) => holdsHashed(member))) return undefined;
-  return Object.fromEntries([...untouched, ...kept]);
+  const untouched = filterValues(present ?? {}, (_, key) => !Object.hasOwn(declared, key));
+  return holdsHashed(untouched) ? undefined : { ...untouched, ...kept };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { nullish, optional } from '../base/members.js';
 import { error, type Problem } from '../base/problems.js';
-import { compareText, type Fields, lazy, Sensitive, same } from '../base/values.js';
+import { compareText, type Fields, filterValues, lazy, same } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { idOf } from './by-name.js';
 import type { PlanWarning } from './change.js';
@@ -137,7 +137,7 @@ export const emailTemplate: Kind = {
     const { backend_id = '', type = '' } = present.identity;
     const known = sendableFields(present.live, ['id', 'txt_content', 'html_content']);
     // A built-in template has no id, and null can't be sent as a body.
-    const there = Object.fromEntries(Object.entries(known).filter(([, half]) => half !== null));
+    const there = filterValues(known, (half) => half !== null);
     const template = { ...there, ...desired };
     return {
       requests: [
@@ -204,23 +204,16 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
  */
 function lostTemplate({ before, asked, now }: InterruptedUpdate): Fields {
   if (typeof before.id !== 'string') return {};
-  const bodies = Object.fromEntries(
-    halves.flatMap((half) =>
-      typeof before[half] === 'string' || before[half] instanceof Sensitive ? [[half, before[half]]] : [],
-    ),
-  );
+  const bodies = deletion.fieldsToRestore(before);
   if (now.id === null) return { id: before.id, ...bodies };
   if (now.id !== undefined && now.id !== before.id) return {};
   const wished = Object.entries(asked).filter(([field, sent]) => !same(sent, before[field] ?? null));
   if (wished.length > 0 && !wished.some(([field, sent]) => same(sent, now[field] ?? null))) return {};
-  const fallen = Object.fromEntries(
-    Object.entries(bodies).filter(([half, was = null]) => {
-      const sent = asked[half];
-      return (
-        sent !== undefined && same(sent, was) && now[half] !== undefined && !same(now[half] ?? null, was)
-      );
-    }),
-  );
+  const fallen = filterValues(bodies, (was, half) => {
+    const { [half]: sent } = asked;
+    const { [half]: shown } = now;
+    return sent !== undefined && same(sent, was) && shown !== undefined && !same(shown, was);
+  });
   return Object.keys(fallen).length === 0 ? {} : { id: before.id, ...fallen };
 }
 
@@ -271,8 +264,6 @@ function bodyProblem(template: Declared, half: string): Problem | undefined {
 
 /** A template without blank bodies. */
 function withUsableBodies(template: Declared): Declared {
-  const fields = Object.entries(template.fields).filter(
-    ([field]) => bodyProblem(template, field) === undefined,
-  );
-  return { ...template, fields: Object.fromEntries(fields) };
+  const fields = filterValues(template.fields, (_, field) => bodyProblem(template, field) === undefined);
+  return { ...template, fields };
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { fingerprint } from '../base/identifiers.js';
 import { nullish } from '../base/members.js';
 import type { Problem } from '../base/problems.js';
-import { type Fields, lazy } from '../base/values.js';
+import { type Fields, filterValues, lazy, type Value } from '../base/values.js';
 import { answers } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
@@ -136,11 +136,9 @@ export const keyPair: Kind = {
     if (traits[input.profile.name].movesDefault) return move(input);
     const { present, desired, changed } = input;
     // A `false` that changes nothing isn't sent.
-    const body = Object.fromEntries(
-      Object.entries(desired).filter(
-        ([field, asked]) => field !== 'is_default' || isTrue(asked) || changed.has(field),
-      ),
-    );
+    const isSent = (asked: Value, field: string) =>
+      field !== 'is_default' || isTrue(asked) || changed.has(field);
+    const body = filterValues(desired, isSent);
     return { requests: [request(present.identity, body)], expected: body };
   },
   discovery: { options: {}, find },

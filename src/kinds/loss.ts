@@ -1,4 +1,4 @@
-import { type Fields, mapValues, type Value } from '../base/values.js';
+import { type Fields, filterValues, mapValues, type Value } from '../base/values.js';
 import { asElements, elementKey, type FieldType, matches } from './fields.js';
 import type { InterruptedUpdate, Kind } from './kind.js';
 
@@ -64,17 +64,17 @@ export function stillLost(
   const asSeen = (field: string): boolean =>
     !Object.hasOwn(owed.seen, field) || matches(kind.fields[field], owed.seen[field] ?? null, now[field]);
   const lost = kind.lostFields?.({ before: owed.lost, asked: owed.lost, now }) ?? {};
-  return Object.fromEntries(Object.entries(lost).filter(([field]) => asSeen(field)));
+  return filterValues(lost, (_, field) => asSeen(field));
 }
 
 /** The set elements of a pending restore that are still missing. Pure. */
 export function missingElements(owed: PendingRestore, now: Fields): Fields {
   const [before, asked] = 'before' in owed ? [owed.before, owed.asked] : [owed.lost, owed.lost];
-  const missing = Object.entries(before).map(([field, elements]): [string, Value[]] => {
+  const missing = mapValues(before, (elements, field) => {
     const wanted = asElements(asked[field]).map(elementKey);
     const there = asElements(now[field]).map(elementKey);
     const isMissing = (key: string) => wanted.includes(key) && !there.includes(key);
-    return [field, asElements(elements).filter((element) => isMissing(elementKey(element)))];
+    return asElements(elements).filter((element) => isMissing(elementKey(element)));
   });
-  return Object.fromEntries(missing.filter(([, elements]) => elements.length > 0));
+  return filterValues(missing, (elements) => elements.length > 0);
 }

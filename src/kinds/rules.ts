@@ -1,5 +1,5 @@
 import { error, type Problem } from '../base/problems.js';
-import { type Fields, isMap, setMember } from '../base/values.js';
+import { type Fields, filterValues, isMap, setMember } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { desired } from './desired.js';
 import { isBlank, markSecrets, matches, value } from './fields.js';
@@ -33,11 +33,9 @@ export function answerFields(
   const shown = markSecrets(fields, answer);
   const left = (traits[name].ignored ?? []).filter((field) => fields[field]?.type === 'members');
   if (left.length === 0) return { fields: shown };
-  const isBeside = ([field]: [string, unknown]): boolean => left.includes(field);
-  const all = Object.entries(shown);
   return {
-    fields: Object.fromEntries(all.filter((one) => !isBeside(one))),
-    readOnly: Object.fromEntries(all.filter(isBeside)),
+    fields: filterValues(shown, (_, field) => !left.includes(field)),
+    readOnly: filterValues(shown, (_, field) => left.includes(field)),
   };
 }
 

@@ -1,5 +1,5 @@
 import { error, type Problem } from '../base/problems.js';
-import { assign, isMap, mapValues, UNKNOWN_TEXT } from '../base/values.js';
+import { assign, filterValues, isMap, mapValues, UNKNOWN_TEXT } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { LDAP } from './backend-schema.js';
 import { areNamesUnique, isOwnerGone, noSuchUser, userByName } from './by-name.js';
@@ -75,7 +75,7 @@ export const userCreation: Creation = {
     const { metadata } = fields;
     if (Array.isArray(known) && isMap(metadata)) {
       const names = new Set(asElements(known).map(({ attribute_name }) => attribute_name));
-      sent.metadata = Object.fromEntries(Object.entries(metadata).filter(([key]) => names.has(key)));
+      sent.metadata = filterValues(metadata, (_, key) => names.has(key));
       const others = Object.keys(metadata).filter((key) => !names.has(key));
       const which = `metadata.${others.join(', metadata.')}`;
       if (others.length > 0) leave(which, 'the metadata_fields of the backend have no such field');

@@ -1,4 +1,4 @@
-import { type Fields, isMap, type Value } from '../base/values.js';
+import { type Fields, filterValues, isMap, mapValues, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import { wrongNameMessage } from './by-name.js';
 import type { Catalog } from './catalog.js';
@@ -98,11 +98,11 @@ function inOrganizations(index: Catalog, { present, profile, isDeclared }: Resol
 
 /** The elements of a user's lists that still exist on the server. */
 export function onlyExisting(lists: Fields, references: References): Fields {
-  const kept = Object.entries(lists).map(([field, list]): [string, Value] => {
+  const kept = mapValues(lists, (list, field): Value => {
     const { [listOfField[field] ?? 'organizations']: catalog } = references;
-    if (!Array.isArray(list) || catalog == null || catalog.isIncomplete) return [field, list];
+    if (!Array.isArray(list) || catalog == null || catalog.isIncomplete) return list;
     const isIn = ({ id }: Fields): boolean => typeof id === 'string' && catalog.byId(id) !== undefined;
-    return [field, asElements(list).filter(isIn)];
+    return asElements(list).filter(isIn);
   });
-  return Object.fromEntries(kept.filter(([, list]) => !Array.isArray(list) || list.length > 0));
+  return filterValues(kept, (list) => !Array.isArray(list) || list.length > 0);
 }
