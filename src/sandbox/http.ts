@@ -47,9 +47,7 @@ export interface Service {
 
 /** Reads a whole request; discards a body over the limit. */
 export async function readRequest(request: IncomingMessage, bodyLimit: number): Promise<ReceivedRequest> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers))
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  const headers = headersOf(request);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -61,6 +59,11 @@ export async function readRequest(request: IncomingMessage, bodyLimit: number): 
   const body =
     size > bodyLimit ? ({ kind: 'too large' } as const) : parseBody(chunks, headers['content-type']);
   return { method: request.method ?? '', target: request.url ?? '/', headers, body };
+}
+
+/** The headers of a request, by lower-case names. */
+export function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value = '']) => [name, String(value)]));
 }
 
 function parseBody(chunks: Buffer[], contentType: string | undefined): Body {

@@ -29,23 +29,12 @@ export function matchPath<Handler>(
   routes: readonly Route<Handler>[],
   segments: string[],
 ): RouteMatch<Handler>[] {
-  const matches: RouteMatch<Handler>[] = [];
-  for (const route of routes) {
-    const params = matchSegments(route.path.split('/').slice(1), segments);
-    if (params !== null) matches.push({ route, params });
-  }
-  return matches;
-}
-
-function matchSegments(template: string[], segments: string[]): string[] | null {
-  if (template.length !== segments.length) return null;
-  const params: string[] = [];
-  for (const [index, part] of template.entries()) {
-    const segment = segments[index] ?? '';
-    if (part.startsWith(':')) {
-      if (segment === '') return null;
-      params.push(segment);
-    } else if (part !== segment) return null;
-  }
-  return params;
+  return routes.flatMap((route) => {
+    const template = route.path.split('/').slice(1);
+    const isParameter = (index: number): boolean => template[index]?.startsWith(':') === true;
+    const matches =
+      template.length === segments.length &&
+      segments.every((segment, index) => (isParameter(index) ? segment !== '' : segment === template[index]));
+    return matches ? [{ route, params: segments.filter((_, index) => isParameter(index)) }] : [];
+  });
 }

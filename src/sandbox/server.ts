@@ -6,7 +6,7 @@ import type { Credentials } from './auth.js';
 import { borutaService } from './boruta/service.js';
 import { documentedService } from './documented/service.js';
 import { answerWithFault } from './faults.js';
-import { type Answer, bodyValue, Refused, readRequest, type Service, send } from './http.js';
+import { type Answer, bodyValue, headersOf, Refused, readRequest, type Service, send } from './http.js';
 import { copyJson, isObject, type JsonObject } from './json.js';
 import {
   allScopes,
@@ -23,7 +23,7 @@ import { Work } from './work.js';
 const defaultPageSize = 500;
 // The service refuses long addresses, so the parser must accept them.
 const maxHeaderSize = 1024 * 1024;
-const unloggedHeaders = new Set(['authorization', 'proxy-authorization', 'cookie']);
+const unloggedHeaders = ['authorization', 'proxy-authorization', 'cookie'];
 
 /** Starts an imitation of an identity server that keeps its data in memory. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -107,9 +107,8 @@ function credentialsOf(options: SandboxOptions): Credentials {
 }
 
 function logEntry(request: IncomingMessage, number: number): SandboxRequestLog {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers))
-    if (value !== undefined && !unloggedHeaders.has(name)) headers[name] = String(value);
+  const headers = headersOf(request);
+  for (const name of unloggedHeaders) delete headers[name];
   const { method = '', url = '' } = request;
   return { method, path: url, body: undefined, number, headers, status: null };
 }

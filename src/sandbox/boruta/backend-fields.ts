@@ -113,25 +113,23 @@ export const backendFields: Fields = {
 const argon2Numbers = ['t_cost', 'm_cost', 'parallelism', 'salt_len', 'hashlen', 'argon2_type'];
 
 /** The password hashing algorithms, with the types of their options. */
-const hashAlgorithms: ReadonlyMap<unknown, Readonly<Record<string, string>>> = new Map<
-  string,
-  Record<string, string>
->([
-  ['argon2', { format: 'string', ...Object.fromEntries(argon2Numbers.map((name) => [name, 'number'])) }],
-  ['bcrypt', { log_rounds: 'number', legacy: 'boolean' }],
-  ['pbkdf2', { salt_len: 'number', length: 'number', format: 'string', digest: 'string' }],
-]);
+const hashAlgorithms: Readonly<Record<string, Record<string, string>>> = {
+  argon2: { format: 'string', ...Object.fromEntries(argon2Numbers.map((name) => [name, 'number'])) },
+  bcrypt: { log_rounds: 'number', legacy: 'boolean' },
+  pbkdf2: { salt_len: 'number', length: 'number', format: 'string', digest: 'string' },
+};
 
 /** Whether the server knows a password hashing algorithm; otherwise it crashes. */
-export function isHashAlgorithm(algorithm: unknown): boolean {
-  return hashAlgorithms.has(algorithm);
+export function isHashAlgorithm(algorithm: string | null): boolean {
+  return Object.hasOwn(hashAlgorithms, algorithm ?? '');
 }
 
 /** Errors of the options of a password hashing algorithm. */
-export function hashErrors(algorithm: unknown, options: JsonObject | null): Errors {
-  const types = hashAlgorithms.get(algorithm) ?? {};
+export function hashErrors(algorithm: string | null, options: JsonObject | null): Errors {
+  if (!isHashAlgorithm(algorithm)) return {};
+  const types = hashAlgorithms[algorithm ?? ''] ?? {};
   const invalid = Object.entries(options ?? {}).find(([name, value]) => typeof value !== types[name]);
-  if (invalid === undefined || !isHashAlgorithm(algorithm)) return {};
+  if (invalid === undefined) return {};
   return { password_hashing_opts: [`Schema does not allow this. at #/${invalid[0]}`] };
 }
 
