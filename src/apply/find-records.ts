@@ -1,37 +1,19 @@
 import { identify } from '../base/identifiers.js';
-import type { KindName } from '../base/kind-names.js';
 import { error, type Problem, refuse } from '../base/problems.js';
 import { compareText, type Fields, filterValues } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import { Hasher, restoreFields } from '../secrets/hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 
-/** A record of the state, without secrets. */
-export interface RecordSummary {
+/** A record of the state, with its secrets as hashes. */
+export interface RecordSummary extends Omit<ResourceRecord, 'fields' | 'hashes' | 'left'> {
   /** Its address with ids only, the key of the record. */
   readonly address: string;
   /** Its name, if it is recorded and the address doesn't contain it. */
   readonly label?: string;
-  readonly kind: KindName;
-  /** The time of the record: ISO 8601, UTC. */
-  readonly at: string;
-  /** The run that wrote the object; null if it was only read. */
-  readonly run: string | null;
-  /** The fields that the manifest declared at that time. */
-  readonly managed: readonly string[];
-  /** The recorded fields, with secrets as hashes. */
   readonly fields: Fields;
-  /** The last observation of the object, and the run that made it; null for a plan. */
-  readonly left: { readonly run: string | null; readonly fields: Fields } | null;
-  readonly generation: number | null;
-  /** Fields whose outcome is unknown. */
-  readonly uncertain: readonly string[];
-  /** The run after which values of it must be restored; null if none. */
-  readonly restoreRun: string | null;
-  /** The run of a regeneration with an unknown outcome; null if none. */
-  readonly regenerationRun: string | null;
-  /** Whether the last request deleted it. */
-  readonly deleted: boolean;
+  /** The last observation of the object, and the run that made it; null for a plan. Undefined if there is none. */
+  readonly left: { readonly run: string | null; readonly fields: Fields } | undefined;
 }
 
 /** All records of a state, sorted by address. */
@@ -43,24 +25,17 @@ export function summarizeRecords(state: State): RecordSummary[] {
 }
 
 function summarizeRecord(address: string, record: ResourceRecord, hasher: Hasher): RecordSummary {
-  const fields = restoreFields(record, hasher);
-  const left =
-    record.left === undefined ? null : { run: record.left.run, fields: restoreFields(record.left, hasher) };
+  const { fields: stored, hashes, left: storedLeft, ...rest } = record;
+  const fields = restoreFields({ fields: stored, hashes }, hasher);
+  const left = storedLeft && { run: storedLeft.run, fields: restoreFields(storedLeft, hasher) };
   const label = kindOf(record.kind).displayName?.({ ...left?.fields, ...fields }) ?? record.identity.name;
   return {
+    ...rest,
     address,
     ...(label === undefined || address === `${record.kind}/${label}` ? {} : { label }),
-    kind: record.kind,
-    at: record.recorded_at,
-    run: record.run,
     managed: [...record.managed].sort(compareText),
     fields,
     left,
-    generation: record.did_generation ?? null,
-    uncertain: record.uncertain ?? [],
-    restoreRun: record.owed?.run ?? null,
-    regenerationRun: record.pending_regeneration ?? null,
-    deleted: record.deleted !== undefined,
   };
 }
 
@@ -108,17 +83,17 @@ function noSingleMatch(name: string, matches: readonly RecordSummary[]): Problem
  */
 export function withoutRecords(state: State, records: readonly RecordSummary[]): State {
   const problems: Problem[] = [];
-  for (const { address, kind, restoreRun, regenerationRun } of records) {
+  for (const { address, kind, owed, pending_regeneration: open } of records) {
     const only = `only the record of ${address} has`;
-    if (restoreRun !== null) {
-      const message = `${only} the values that run ${restoreRun} removed from it`;
+    if (owed !== undefined) {
+      const message = `${only} the values that run ${owed.run} removed from it`;
       problems.push(
         error('record-needed', message, [], 'run idops apply, which restores them; then remove the record'),
       );
     }
-    if (regenerationRun !== null) {
-      const message = `${only} the regeneration that run ${regenerationRun} left open`;
-      const hint = `look at its ${kindOf(kind).regeneration?.noun ?? 'value'}, then run idops runs settle ${regenerationRun} ${address} --done or --not-done`;
+    if (open !== undefined) {
+      const message = `${only} the regeneration that run ${open} left open`;
+      const hint = `look at its ${kindOf(kind).regeneration?.noun ?? 'value'}, then run idops runs settle ${open} ${address} --done or --not-done`;
       problems.push(error('record-needed', message, [], hint));
     }
   }

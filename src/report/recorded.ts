@@ -43,26 +43,26 @@ export function stateText(state: ShownState | undefined, options: TextOptions): 
 }
 
 function remarks(record: RecordSummary): string[] {
-  const { managed, uncertain, generation, restoreRun, regenerationRun } = record;
+  const { managed, uncertain = [], did_generation: generation, owed, pending_regeneration: open } = record;
   return [
-    `recorded ${record.at} ${record.run === null ? 'as the server had it' : `by run ${quoteIfNeeded(record.run)}`}`,
-    ...(record.deleted ? ['deleted by that run'] : []),
+    `recorded ${record.recorded_at} ${record.run === null ? 'as the server had it' : `by run ${quoteIfNeeded(record.run)}`}`,
+    ...(record.deleted === undefined ? [] : ['deleted by that run']),
     ...(managed.length === 0 ? [] : [`declared then: ${managed.map(quoteIfNeeded).join(', ')}`]),
-    ...(generation === null ? [] : [`${kindOf(record.kind).regeneration?.counter ?? ''} ${generation}`]),
+    ...(generation === undefined ? [] : [`${kindOf(record.kind).regeneration?.counter ?? ''} ${generation}`]),
     ...(uncertain.length === 0 ? [] : [`outcome unknown: ${uncertain.map(quoteIfNeeded).join(', ')}`]),
-    ...(restoreRun === null
+    ...(owed === undefined
       ? []
-      : [`run ${quoteIfNeeded(restoreRun)} took something away from it, which apply restores`]),
-    ...(regenerationRun === null
+      : [`run ${quoteIfNeeded(owed.run)} took something away from it, which apply restores`]),
+    ...(open === undefined
       ? []
-      : [`the outcome of the regeneration of run ${quoteIfNeeded(regenerationRun)} is unknown`]),
+      : [`the outcome of the regeneration of run ${quoteIfNeeded(open)} is unknown`]),
   ];
 }
 
 function recordedLines({ fields, left }: RecordSummary, options: TextOptions): string[] {
   return [
     ...fieldLines(fields, options),
-    ...(left === null
+    ...(left === undefined
       ? []
       : [
           left.run === null
@@ -97,17 +97,16 @@ export function stateJson(state: ShownState | undefined): object {
       address: record.address,
       ...withoutUndefined({ label: record.label }),
       kind: record.kind,
-      recorded_at: record.at,
+      recorded_at: record.recorded_at,
       run: record.run,
       managed: [...record.managed],
       fields: mapValues(record.fields, jsonOf),
-      left:
-        record.left === null ? null : { run: record.left.run, fields: mapValues(record.left.fields, jsonOf) },
-      did_generation: record.generation,
-      uncertain: [...record.uncertain],
-      owed_by: record.restoreRun,
-      regenerated_by: record.regenerationRun,
-      deleted: record.deleted,
+      left: record.left ? { run: record.left.run, fields: mapValues(record.left.fields, jsonOf) } : null,
+      did_generation: record.did_generation ?? null,
+      uncertain: record.uncertain ?? [],
+      owed_by: record.owed?.run ?? null,
+      regenerated_by: record.pending_regeneration ?? null,
+      deleted: record.deleted !== undefined,
     })),
   };
 }

@@ -268,7 +268,8 @@ function unknownNameProblems(
   rows: readonly ShownGrant[],
 ): Problem[] {
   const { references, holders, source, state } = known;
-  const records = state === undefined ? [] : summarizeRecords(state).filter(({ deleted }) => !deleted);
+  const records =
+    state === undefined ? [] : summarizeRecords(state).filter(({ deleted }) => deleted === undefined);
   const lists = { organization: references.organizations, scope: references.scopes, role: references.roles };
   const isKnown = (type: keyof AccessRequest, name: string): boolean => {
     if (type === 'user')
