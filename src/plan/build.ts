@@ -80,6 +80,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
     decided.changes.map(withoutIdleWarnings),
     options.safety,
     ({ apply }) => byKey.get(apply.key)?.all ?? [],
+    decider.references,
   );
   const guarded = await guardProfile(unprotected, observedProfile(profile, live), options);
   const created = blockWithoutDependencies(guarded.changes, decider.references);

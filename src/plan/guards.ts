@@ -149,6 +149,7 @@ export function blockProtected(
   changes: readonly Change[],
   { protect: patterns, approvers }: Pick<Safety, 'protect' | 'approvers'>,
   addressesOf: (change: Change) => readonly string[],
+  references: References = {},
 ): readonly Change[] {
   if (patterns.length === 0) return changes;
   const guarded = (change: Change, pattern: string, why: string) =>
@@ -165,10 +166,13 @@ export function blockProtected(
     const { succession } = kindOf(kind);
     if (succession === undefined || !takesOver(change) || change.destructions.length === 0) return change;
     const former = formerHolders(change, changes);
+    const holders = (succession.holders(apply.before) ?? [])
+      .filter((id) => id !== apply.identity.id)
+      .flatMap((id) => addresses({ kind, identity: { id } }, undefined, references).all);
     const taken =
       former === undefined
         ? patterns.find((pattern) => mayMatchKind({ targets: [pattern], kinds: [] }, kind))
-        : protectingPattern(patterns, former);
+        : protectingPattern(patterns, [...former, ...holders]);
     if (taken === undefined) return change;
     const unsure = former === undefined ? '; which one has it now is unknown' : '';
     return guarded(

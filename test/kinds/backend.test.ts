@@ -85,6 +85,8 @@ describe('the default backend', () => {
       ids.backend,
       'blocked Backend/New: it moves',
     ],
+    ['is not created if safety.protect has its name', 'Company directory', 'blocked Backend/New: it moves'],
+    ['is not created if a pattern has its name', 'company*', 'blocked Backend/New: it moves'],
   ])('%s', async (_, kept, expected) => {
     const { at } = await withOffice({ safety: { protect: [`Backend/${kept}`] } });
     const plan = await at.plan({ kind: 'Backend', name: 'New', is_default: true, create: true });
