@@ -218,23 +218,28 @@ function contradictions(declared: readonly Declared[]): Problem[] {
       ? []
       : (document.selector?.named ?? [document.identity]).map((identity) => ({ identity, document })),
   );
-  const found = new Map<string, Problem>();
+  const problems = new Map<string, Problem>();
   const hint = 'remove one of the two, or leave the object out of one of the documents';
   const about = groupBy(named, ({ identity, document }) => addressOf(document.kind, identity));
   for (const [address, those] of about) {
-    const { identity = {} } = those[0] ?? {};
-    const documents = those.map(({ document }) => document);
-    if (documents.every(({ selector }) => selector === undefined)) continue;
-    for (const { path, places, removed } of mergeDocuments(identity, documents).contradictions) {
+    // Names in different backends are different users; a name without a backend may be in each.
+    const backends = new Set(those.flatMap(({ identity }) => identity.backend ?? []));
+    const found = [...(backends.size === 0 ? [undefined] : backends)].flatMap((backend) => {
+      const sameUser = those.filter(({ identity }) => (identity.backend ?? backend) === backend);
+      const documents = sameUser.map(({ document }) => document);
+      if (documents.every(({ selector }) => selector === undefined)) return [];
+      return mergeDocuments(sameUser[0]?.identity ?? {}, documents).contradictions;
+    });
+    for (const { path, places, removed } of found) {
       const [one, other] = places.map(({ file, line, column }) => `${file}:${line}:${column}`);
       const message =
         removed === undefined
           ? `two documents declare "${path}" differently for ${address}`
           : `one document declares "${removed}" of ${path} for ${address}, and another removes it`;
-      found.set(`${path} ${one} ${other}`, error('contradiction', message, places, hint));
+      problems.set(`${path} ${one} ${other}`, error('contradiction', message, places, hint));
     }
   }
-  return [...found.values()];
+  return [...problems.values()];
 }
 
 const SHOWN = 10;

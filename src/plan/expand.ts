@@ -1,7 +1,7 @@
 import { identifierKey } from '../base/identifiers.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
-import { withoutUndefined } from '../base/values.js';
+import { groupBy, withoutUndefined } from '../base/values.js';
 import { firstFew } from '../base/words.js';
 import { isOwnerGone } from '../kinds/by-name.js';
 import { addressOf, kindOf } from '../kinds/index.js';
@@ -37,15 +37,21 @@ export function expand(
   if (documents.every(isPlain)) return { declared: documents, warnings: [] };
   const { plain, covering, problems, warnings } = expandSelectors(documents, references, guarded);
   if (problems.length > 0) throw new ProblemsError([...problems]);
+  const found = plain.filter(({ reason }) => reason === undefined);
+  const namesakes = groupBy(found, ({ kind, identity }) => addressOf(kind, identity));
   const own = plain.map((document) => {
-    const address = addressOf(document.kind, document.identity);
-    const others = covering.get(address);
-    if (others === undefined || document.reason !== undefined) return document;
+    if (document.reason !== undefined) return document;
+    const { kind, identity } = document;
+    const address = addressOf(kind, identity);
+    const { key } = addresses(document, undefined, references);
     // Documents that create users may have the same username in different backends.
-    const { identity } = document;
-    if (Object.entries(others.identity).some(([part, text]) => identity[part] !== text)) return document;
-    covering.delete(address);
-    return mergeAbout(document.identity, [document, ...others.documents], references);
+    const isOnly = namesakes.get(address)?.length === 1;
+    const others = [...new Set(isOnly ? [key, address] : [key])].flatMap((one) => {
+      const { documents = [] } = covering.get(one) ?? {};
+      covering.delete(one);
+      return documents;
+    });
+    return mergeAbout(identity, [document, ...others], references);
   });
   const rest = [...covering.values()].map(({ identity, documents }) =>
     mergeAbout(identity, documents, references),
@@ -55,7 +61,7 @@ export function expand(
 
 /**
  * Finds the ids for names. `plain` has the documents about single objects, in order; `covering` has the expanded bulk documents by the
- * address of their object. `problems` say why the objects of a document can't be determined, or that they are too few.
+ * key of their object. `problems` say why the objects of a document can't be determined, or that they are too few.
  */
 export function expandSelectors(documents: readonly Declared[], references: References, guarded: Exclusions) {
   const { safety, ownUser } = guarded;
@@ -64,9 +70,9 @@ export function expandSelectors(documents: readonly Declared[], references: Refe
   const plain: Declared[] = [];
   const covering = new Map<string, { identity: Identity; documents: Declared[] }>();
   const cover = (document: Declared): void => {
-    const address = addressOf(document.kind, document.identity);
-    const before = covering.get(address);
-    if (before === undefined) covering.set(address, { identity: document.identity, documents: [document] });
+    const { key } = addresses(document, undefined, references);
+    const before = covering.get(key);
+    if (before === undefined) covering.set(key, { identity: document.identity, documents: [document] });
     else before.documents.push(document);
   };
   for (const document of documents) {

@@ -31,6 +31,15 @@ const names = (
     })
     .sort();
 
+/** Adds the backend "Partners", and to it another user with the name of Ada. */
+const addNamesake = ({ sandbox: { data } }: Site): void => {
+  const ada = data.users.find(({ id }) => id === ids.ada);
+  const [first] = data.backends;
+  if (ada === undefined || first === undefined) throw new Error('no demo data');
+  data.backends.push({ ...first, id: ids.nobody, name: 'Partners', is_default: false });
+  data.users.push({ ...ada, id: ids.nobody, backend_id: ids.nobody });
+};
+
 const fieldsOf = (plan: Awaited<ReturnType<Site['plan']>>, address: string) =>
   changeOf(plan, address).fields.map(({ path, before, after }) => [path, before, after]);
 
@@ -66,10 +75,7 @@ describe('names', () => {
 
   test('that several users have are blocked with the candidates, and a backend narrows them', async () => {
     const at = await site();
-    const [first] = at.sandbox.data.backends;
-    if (first === undefined) throw new Error('no backend');
-    at.sandbox.data.backends.push({ ...first, id: ids.nobody, name: 'Partners', is_default: false });
-    at.sandbox.data.users.push({ ...user(at), id: ids.nobody, backend_id: ids.nobody });
+    addNamesake(at);
     expect(changeOf(await at.plan({ ...byName, group: 'x' }), 'User/ada@acme.example').reason).toContain(
       `2 users are called "ada@acme.example" (${ids.ada} in the backend "Company directory"`,
     );
@@ -281,6 +287,52 @@ describe('a document about many users', () => {
     expect(changeOf(await at.plan({ ...byName, group: 'a' }, matched), ada).reason).toContain(
       '"group" is declared differently at manifests/0.yaml:4 and manifests/1.yaml',
     );
+  });
+
+  test('namesakes in different backends are different users', async () => {
+    const at = await site();
+    addNamesake(at);
+    const one = { ...byName, backend: directory, group: 'a', roles: ['member'] };
+    const named = (backend: string) => ({ kind: 'Users', users: [{ name: 'ada@acme.example', backend }] });
+    const other = { ...named('Partners'), group: 'b', roles: { remove: ['member'] } };
+    const both = [`update ${ada}`, `update User/${ids.nobody}`];
+    expect(todo(await at.plan(one, other)).sort()).toEqual(both);
+    expect(todo(await at.plan({ ...named(directory), group: 'a' }, other)).sort()).toEqual(both);
+    expect(await problemsOf(at.plan(one, { ...named(directory), group: 'b' }))).toHaveLength(1);
+    // Without a backend, it is the same user, or nobody knows which.
+    expect(await problemsOf(at.plan(one, { ...other, users: ['ada@acme.example'] }))).toHaveLength(2);
+  });
+
+  test('namesakes that the plan creates in different backends get what was declared for each', async () => {
+    const at = await site();
+    addNamesake(at);
+    const create = (backend: string) => ({
+      kind: 'User',
+      username: 'new@acme.example',
+      backend,
+      password: 'correct horse battery',
+      create: true,
+    });
+    const many = (backend: string, group: string) => ({
+      kind: 'Users',
+      users: [{ name: 'new@acme.example', backend }],
+      group,
+    });
+    for (const backend of at.sandbox.data.backends) backend.type = 'Elixir.BorutaIdentity.Accounts.Internal';
+    await at.apply(create(directory), create('Partners'), many(directory, 'a'), many('Partners', 'b'));
+    const made = at.sandbox.data.users.filter(({ username }) => username === 'new@acme.example');
+    expect(made.map(({ backend_id, group }) => [backend_id, group]).sort()).toEqual([
+      [ids.backend, 'a'],
+      [ids.nobody, 'b'],
+    ]);
+    removeRow(at.sandbox.data.users, String(made[0]?.id));
+    removeRow(at.sandbox.data.users, String(made[1]?.id));
+    const unclear = await at.plan(create(directory), create('Partners'), {
+      kind: 'Users',
+      users: ['new@acme.example'],
+      group: 'a',
+    });
+    expect(unclear.changes.map(({ action }) => action).sort()).toEqual(['blocked', 'create', 'create']);
   });
 
   test.each<[string, Doc, string]>([
