@@ -24,7 +24,7 @@ import { blockReferencedDeletions, blockWithoutDependencies, plannedIds } from '
 import { Decider, otherNames, valuesIn } from './decider.js';
 import { planDigest } from './digest.js';
 import { expand } from './expand.js';
-import { blockProtected, blockProtectedLosses, markPrivileged } from './guards.js';
+import { blockMisnamed, blockProtected, blockProtectedLosses, markPrivileged } from './guards.js';
 import { blockLosses, type Find, uselessKeeps } from './keep.js';
 import { listsFor, listsOfNames, listsOfWholeSets, observe, partOfNewObject } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
@@ -77,7 +77,7 @@ export async function buildPlan(given: BuildOptions): Promise<Planned> {
   const ends = endsOf(decided.changes, given.asOf ?? given.now);
   const byKey = new Map(selected.map((one) => [one.key, one]));
   const unprotected = blockProtected(
-    decided.changes.map(withoutIdleWarnings),
+    blockMisnamed(decided.changes.map(withoutIdleWarnings), options, decider.references),
     options.safety,
     ({ apply }) => byKey.get(apply.key)?.all ?? [],
     decider.references,

@@ -2,6 +2,7 @@ import type { Safety } from '../base/safety.js';
 import {
   type Fields,
   holdsSensitive,
+  lazy,
   mapValues,
   revealReadable,
   type Value,
@@ -46,9 +47,32 @@ export function isPrivilegedHolding(
 }
 
 /**
+ * Blocks changes that declare another name than the recorded one beside the id of a scope or role, if no list of the server has that id. Names
+ * in live objects are the server's, so there only a new privileged member counts.
+ */
+export function blockMisnamed(
+  changes: readonly Change[],
+  { safety: { privileged }, state }: Pick<BuildOptions, 'safety' | 'state'>,
+  references: References,
+): readonly Change[] {
+  const recorded = lazy(() => namesById(state));
+  return changes.map((change) => {
+    const isLive = change.observed === 'live';
+    const held = isLive ? [] : (kindOf(change.kind).grants?.(change.apply.expected, references) ?? []);
+    for (const { id, type, name, listed, element } of [...held, ...newHoldings(change, references)]) {
+      if (listed || id === undefined || name === undefined || holdsSensitive(element.name ?? null)) continue;
+      const called = recorded().get(id);
+      if (called === undefined || called.has(name)) continue;
+      if (!isLive || isPrivilegedHolding(privileged, type, called))
+        return blockedFor(change, wrongNameMessage(type, id, [...called].join('", "'), name));
+    }
+    return change;
+  });
+}
+
+/**
  * Adds to each change the privileged scopes and roles that it grants. What is privileged now or after the plan counts, because a rename
- * or another change may fail, or be left out. Blocks a change that declares a harmless name with the id of a scope or role that is
- * recorded with a privileged name.
+ * or another change may fail, or be left out.
  */
 export function markPrivileged(
   changes: readonly Change[],
@@ -56,25 +80,13 @@ export function markPrivileged(
   lists: Lists,
 ): readonly Change[] {
   if (privileged.length === 0) return changes;
-  const given = changes.map((change) =>
-    [lists.planned, lists.now].flatMap((references) => newHoldings(change, references)),
-  );
-  const recorded = given.some((holdings) => holdings.length > 0) ? namesById(state) : new Map();
-  return changes.map((change, at) => {
-    const misnamed = (given[at] ?? []).find(({ id, type, name, listed, element }) => {
-      const called = recorded.get(id);
-      if (listed || called === undefined || name === undefined || called.has(name)) return false;
-      if (holdsSensitive(element.name ?? null)) return false;
-      return isPrivilegedHolding(privileged, type, called);
-    });
-    if (misnamed !== undefined) {
-      const { type, id = '', name = '' } = misnamed;
-      return blockedFor(change, wrongNameMessage(type, id, [...(recorded.get(id) ?? [])].join('", "'), name));
-    }
-    const privileges = (given[at] ?? []).flatMap((holding) => {
+  const recorded = lazy(() => namesById(state));
+  return changes.map((change) => {
+    const given = [lists.planned, lists.now].flatMap((references) => newHoldings(change, references));
+    const privileges = given.flatMap((holding) => {
       const { type, id, listed } = holding;
       const names = namesOf(holding, lists);
-      const others = listed ? [] : (recorded.get(id) ?? []);
+      const others = listed ? [] : (recorded().get(id) ?? []);
       if (!isPrivilegedHolding(privileged, type, [...names.map(textOf), ...others])) return [];
       const name = names.find((one) => isPrivilegedHolding(privileged, type, [textOf(one)])) ?? holding.name;
       return describeHolding({ ...holding, name: typeof name === 'string' ? name : undefined }, change);

@@ -360,6 +360,26 @@ test.each(['users:manage:all', 'reports:write'])(
   },
 );
 
+test.each<[string, string, (name: string) => object]>([
+  ['scope', 'users:manage:all', (name) => ({ authorized_scopes: [scope('s1', name)] })],
+  ['scope', 'billing:read', (name) => ({ authorized_scopes: [scope('s1', name)] })],
+  ['role', 'clerk', (name) => ({ organizations: [{ id: ids.acme, roles: [{ id: 'r1', name }] }] })],
+])(
+  'a user who has a %s that a record calls %s is blocked with another name for it',
+  async (_, called, set) => {
+    const at = await site({ profile: 'documented', safety: { privileged: [] } });
+    const holder = (name: string, more = {}): Doc => ({ kind: 'User', id: ids.ada, ...set(name), ...more });
+    at.fault = ({ method }) =>
+      method === 'PATCH'
+        ? { kind: 'answer', status: 200, body: { data: { id: ids.ada, ...set(called) } } }
+        : undefined;
+    await at.apply(holder(called));
+    const reason = expect.stringContaining(`is called "${called}" on the server, not "openid"`);
+    for (const more of [{}, { group: 'x' }])
+      expect((await at.plan(holder('openid', more))).changes).toMatchObject([{ action: 'blocked', reason }]);
+  },
+);
+
 describe('a field that the answer to an update shows and no reading does', () => {
   const hide = (field: string) => (one: object) =>
     Object.fromEntries(Object.entries(one).filter(([name]) => name !== field));

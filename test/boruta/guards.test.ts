@@ -57,6 +57,17 @@ describe('a privileged scope', () => {
   });
 });
 
+it('a scope and a role that somebody renamed on the server block no change of a user who has them', async () => {
+  const at = await guarded();
+  const { scopes, roles } = at.sandbox.data;
+  user(at).roles.push(...structuredClone(roles.filter(({ id }) => id === adminRole)));
+  await at.apply({ ...ada, group: 'a', roles: { add: ['admin'] } });
+  for (const one of [...scopes, ...roles, ...user(at).authorized_scopes, ...user(at).roles])
+    one.name = `${one.name}2`;
+  const { changes } = await at.plan({ ...ada, group: 'b', roles: { add: ['admin2'] } });
+  expect(changes).toMatchObject([{ action: 'update', reason: null }]);
+});
+
 describe('a privileged role', () => {
   const all = [`gives the scope "${manageUsers}" by the role "admin"`];
 

@@ -4,7 +4,7 @@ import { type Fields, Sensitive } from '../../src/base/values.js';
 import { Catalog } from '../../src/kinds/catalog.js';
 import type { References } from '../../src/kinds/references.js';
 import { refusalsOf } from '../../src/plan/approve.js';
-import { blockProtected, isPrivilegedHolding, markPrivileged } from '../../src/plan/guards.js';
+import { blockMisnamed, blockProtected, isPrivilegedHolding, markPrivileged } from '../../src/plan/guards.js';
 import type { Change } from '../../src/plan/plan.js';
 import type { State } from '../../src/state/state.js';
 import { changeOf, planOf } from '../report/plans.js';
@@ -37,7 +37,8 @@ function privilegesOf(
 ): readonly string[] {
   const change = changeFor(declared('User', { id }, wanted), { ...known, ...references });
   const options = { safety: { ...defaultSafety, ...safety }, state: { resources } as unknown as State };
-  return markPrivileged([change], options, { now: references, planned: references }).flatMap(
+  const named = blockMisnamed([change], options, references);
+  return markPrivileged(named, options, { now: references, planned: references }).flatMap(
     ({ privileges = [], reason }) => reason ?? privileges,
   );
 }
