@@ -3,7 +3,7 @@ import { asElements, type Comparison, compareField, matchSets, pickMembers, valu
 import type { Kind, Live } from '../kinds/kind.js';
 import { describeLoss } from '../kinds/loss.js';
 import type { Action, Change } from '../plan/plan.js';
-import { describeDifference, describeValues } from './verify.js';
+import { type Verification, verificationOf } from './verify.js';
 
 /** What a request should do, and the object before it. */
 export interface Intent {
@@ -27,14 +27,8 @@ export function intentOf({ action, apply }: Pick<Change, 'action' | 'apply'>): I
  * - `partial`: it had some effect, or there are other values.
  * - `unknown`: the server doesn't show enough.
  */
-export interface Judgement {
+export interface Judgement extends Verification {
   readonly verdict: 'done' | 'not-done' | 'partial' | 'unknown';
-  /** The differences, a sentence each. */
-  readonly different: readonly string[];
-  /** The values in these sentences, which differ between objects. */
-  readonly values: readonly string[];
-  /** The fields that the server didn't show. */
-  readonly unverified: readonly string[];
   /** What was lost unintentionally. */
   readonly lost: Fields;
   /** Whether any field changed as intended. */
@@ -93,14 +87,10 @@ function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: In
   const intended = parts.filter(({ changes }) => changes);
   const anyDone = intended.some(({ part }) => part.verdict === 'same');
   const kept = different.filter(({ changes }) => changes);
-  const found = {
-    // A value that was only sent along was changed by somebody else.
-    different: kept.map(({ part }) => describeDifference(part)),
-    values: kept.map(({ part }) => describeValues(part)),
-    unverified: parts.filter(({ part }) => part.verdict === 'unknown').map(({ part }) => part.path),
-    lost,
-    anyDone,
-  };
+  const unknown = parts.filter(({ part }) => part.verdict === 'unknown');
+  // A value that was only sent along was changed by somebody else.
+  const judged = [...kept, ...unknown].map(({ part }) => part);
+  const found = { ...verificationOf(judged), lost, anyDone };
   const nothingLost = Object.keys(lost).length === 0;
   if (different.length === 0 && nothingLost) {
     return { ...(found.unverified.length === 0 ? DONE : UNKNOWN), ...found };

@@ -19,16 +19,13 @@ export interface Left {
   readonly reason: string;
 }
 
+/** The same without the object. */
+export type LeftField = Omit<Left, 'address'>;
+
 /** The document to apply, and what is left out of it. */
 export interface Adjusted {
   readonly document: Declared;
   readonly left: readonly Left[];
-}
-
-/** A document that creates a deleted object again, if that is possible, and what isn't restored. */
-interface Recreated {
-  readonly document: Declared | undefined;
-  readonly left: readonly { readonly path: string | null; readonly reason: string }[];
 }
 
 /** Fields without the ids of members that the run also deleted: they get new ids, so only names identify them. */
@@ -44,14 +41,14 @@ function withoutDeletedIds(fields: Fields, deleted: ReadonlySet<string>): Fields
   );
 }
 
-/** A document that creates a deleted object again, and what isn't restored. */
+/** A document that creates a deleted object again, if that is possible, and what isn't restored. */
 export function recreate(
   sending: Entry['sending'],
   kind: Kind,
   given: Fields,
   deleted: ReadonlySet<string>,
   source: string,
-): Recreated {
+): { document: Declared | undefined; left: readonly LeftField[] } {
   const { noun, creation, deletion, fields: types } = kind;
   const { id = '' } = sending.identity;
   const before = withoutDeletedIds(given, deleted);

@@ -9,14 +9,12 @@ import {
 } from '../kinds/fields.js';
 import type { UntilChanges } from '../plan/plan.js';
 import type { Dates } from '../plan/until.js';
-import { type Left, SECRET_BEFORE } from './undo-deletion.js';
+import { type LeftField, SECRET_BEFORE } from './undo-deletion.js';
 
 const UNKNOWN_BEFORE = 'the value before the run is unknown';
 const ENDED = 'access that has ended is not restored';
 const PASSED = 'its end before the run has passed';
 export const CHANGED_SINCE = 'it was changed since the run (--force restores it anyway)';
-
-export type LeftField = Omit<Left, 'address'>;
 
 /** A set before and after the run, and the ends of its members: before the run, changed by it, and now. */
 interface ChangedSet {

@@ -24,11 +24,11 @@ import {
   alreadyRecreated,
   isMaybeNotCreated,
   type Left,
+  type LeftField,
   recreate,
   unknownCreator,
 } from './undo-deletion.js';
-
-import { CHANGED_SINCE, type LeftField, undoField, undoSet } from './undo-field.js';
+import { CHANGED_SINCE, undoField, undoSet } from './undo-field.js';
 
 export type { Left };
 
@@ -154,11 +154,6 @@ function hasSomethingToUndo({ sending, answered }: Entry): boolean {
   return answered === undefined || answered.status !== 'skipped';
 }
 
-interface Removal {
-  readonly document: Declared;
-  readonly after: Fields;
-}
-
 interface Undone {
   readonly document: Declared | undefined;
   /** The object before the run. */
@@ -166,7 +161,7 @@ interface Undone {
   /** The document's fields after the run. */
   readonly after: Fields;
   /** What to do instead if the object proves to have been the built-in one before the run. */
-  readonly removal?: Removal | undefined;
+  readonly removal?: { readonly document: Declared; readonly after: Fields } | undefined;
   readonly left: readonly LeftField[];
 }
 

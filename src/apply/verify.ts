@@ -3,6 +3,7 @@ import { stringifyJson } from '../base/json.js';
 import { type Fields, holdsSensitive, reveal, type Value } from '../base/values.js';
 import { type Comparison, compareField, isNullOrEmpty, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
+import type { ApplyInfo } from '../plan/plan.js';
 
 /** The comparison of an answer with the expected values. */
 export interface Verification {
@@ -14,20 +15,18 @@ export interface Verification {
   readonly unverified: readonly string[];
 }
 
-/** The object before an update, and the expected values. */
-interface BeforeAndExpected {
-  readonly before: Fields;
-  readonly expected: Fields;
-}
-
 /** Compares an answer with all expected fields. */
 export function verify(kind: Kind, expected: Fields, answer: Fields): Verification {
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
     compareField(kind.fields[field] ?? value, field, asked, answer[field]),
   );
+  return verificationOf(parts);
+}
+
+export function verificationOf(parts: readonly Comparison[]): Verification {
   const different = parts.filter(({ verdict }) => verdict === 'different');
   return {
-    different: different.map(describeDifference),
+    different: different.map((part) => `${part.path}: ${describeValues(part)}`),
     values: different.map(describeValues),
     unverified: parts.filter(({ verdict }) => verdict === 'unknown').map(({ path }) => path),
   };
@@ -53,7 +52,7 @@ export function wrongNames({ grants }: Kind, expected: Fields, answer: Fields) {
 /** Those of the fields that weren't sent, were unknown before and are empty in the answer, each with its value. */
 export function emptiedFields(
   fields: readonly string[],
-  { before, expected }: BeforeAndExpected,
+  { before, expected }: Pick<ApplyInfo, 'before' | 'expected'>,
   answer: Fields,
 ): string[] {
   return fields.flatMap((field) => {
@@ -63,13 +62,8 @@ export function emptiedFields(
   });
 }
 
-/** The difference between the expected and the shown value, as a sentence. */
-export function describeDifference(part: Comparison): string {
-  return `${part.path}: ${describeValues(part)}`;
-}
-
-/** The part of that sentence with the object's own values. */
-export function describeValues({ wanted, got }: Comparison): string {
+/** The part of a sentence about a difference with the object's own values. */
+function describeValues({ wanted, got }: Comparison): string {
   return `asked ${shorten(wanted, got)}, the server has ${shorten(got ?? null, wanted)}`;
 }
 
