@@ -2,8 +2,6 @@ import { type ProblemsError, problemError } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { Page } from '../server/answers.js';
 
-type Counts = Omit<Page<Fields>, 'rows'>;
-
 /** How often a list is read if its ids don't match its count. */
 const MAX_PASSES = 4;
 /** After this many pages in a row without new ids, the page count is ignored. */
@@ -33,20 +31,14 @@ export async function readListing(noun: string, readPage: ReadPage): Promise<rea
   throw problemError('unstable-list', message, 'try again when nobody else is writing');
 }
 
-interface Listing {
-  readonly rows: readonly Fields[];
-  readonly found: number;
-  readonly total: number | undefined;
-}
-
-async function readPass(noun: string, queue: PageQueue): Promise<Listing> {
+async function readPass(noun: string, queue: PageQueue) {
   const byId = new Map<string, Fields>();
   const anonymous: Fields[] = [];
   let total: number | undefined;
   let idle = 0;
   for (let number = 1; number <= MAX_PAGES; number += 1) {
     const page = await queue.take(number);
-    if (number === 1) queue.last = surePages(page, page.rows.length);
+    if (number === 1) queue.last = surePages(page);
     const before = byId.size;
     for (const row of page.rows) {
       if (typeof row.id === 'string') byId.set(row.id, row);
@@ -120,9 +112,9 @@ class PageQueue {
 }
 
 /** How many pages certainly exist, from the counts and rows of the first page. */
-function surePages(first: Counts, rows: number): number {
-  const pages = first.totalPages ?? pagesFrom(first.totalEntries, first.pageSize);
-  return Math.min(pages ?? 1, pagesFrom(first.totalEntries, rows) ?? 1, MAX_PAGES);
+function surePages({ rows, totalPages, totalEntries, pageSize }: Page<Fields>): number {
+  const pages = totalPages ?? pagesFrom(totalEntries, pageSize);
+  return Math.min(pages ?? 1, pagesFrom(totalEntries, rows.length) ?? 1, MAX_PAGES);
 }
 
 function pagesFrom(total: number | undefined, size: number | undefined): number | undefined {

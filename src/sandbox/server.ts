@@ -6,15 +6,9 @@ import type { Credentials } from './auth.js';
 import { borutaService } from './boruta/service.js';
 import { documentedService } from './documented/service.js';
 import { answerWithFault } from './faults.js';
-import { type Answer, bodyValue, headersOf, Refused, readRequest, type Service, send } from './http.js';
+import { type Answer, bodyValue, headersOf, Refused, readRequest, send } from './http.js';
 import { copyJson, isObject, type JsonObject } from './json.js';
-import {
-  allScopes,
-  type Intercept,
-  type Sandbox,
-  type SandboxOptions,
-  type SandboxRequestLog,
-} from './options.js';
+import { allScopes, type Sandbox, type SandboxOptions, type SandboxRequestLog } from './options.js';
 import { Pool } from './pool.js';
 import { randomFaults } from './random-faults.js';
 import { loadSeed } from './seed.js';
@@ -29,24 +23,45 @@ const unloggedHeaders = ['authorization', 'proxy-authorization', 'cookie'];
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const data = loadSeed(options.seed ?? 'demo');
   const credentials = credentialsOf(options);
-  const { faults: { pool } = {}, pageSize = defaultPageSize } = options;
+  const { faults = {}, pageSize = defaultPageSize, host = '127.0.0.1' } = options;
+  const service =
+    options.profile === 'boruta'
+      ? borutaService(data, credentials, { ...options, pageSize })
+      : documentedService(data, credentials, pageSize);
+  const pool = faults.pool === undefined ? undefined : new Pool(faults.pool);
+  const randomFault = randomFaults(faults);
   const requests: SandboxRequestLog[] = [];
   let count = 0;
   let downUntil = 0;
-
-  const context: ServerContext = {
-    service:
-      options.profile === 'boruta'
-        ? borutaService(data, credentials, { ...options, pageSize })
-        : documentedService(data, credentials, pageSize),
-    options,
-    pool: pool === undefined ? undefined : new Pool(pool),
-    randomFault: randomFaults(options.faults ?? {}),
-    restart: (ms) => {
-      downUntil = performance.now() + ms;
-      server.closeAllConnections();
-    },
+  const restart = (ms: number): void => {
+    downUntil = performance.now() + ms;
+    server.closeAllConnections();
   };
+
+  const serve = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    entry: SandboxRequestLog,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const drawnFault = randomFault(entry.method);
+    const received = await readRequest(request, service.bodyLimit);
+    // A copy, since the service may store parts of the body.
+    entry.body = copyJson(bodyValue(received.body));
+    const { method, path, body, number } = entry;
+    const fault = (await options.intercept?.({ method, path, body, number })) ?? drawnFault;
+    const interruption = fault?.kind === 'cut' || fault?.kind === 'drop' ? fault : undefined;
+    const work = new Work({ signal, pool, latency: options.latency ?? 0, interruption });
+    const handle = async (): Promise<Answer> => {
+      // A copy, since the data may change before the answer is sent.
+      const answer = copyJson(await service.handle(received, work).catch(answerOfRefusal));
+      await work.finish();
+      return shapeAnswer(answer, options);
+    };
+    const control = { handle, wait: () => work.finish(), restart, signal };
+    entry.status = await answerWithFault(fault, response, control);
+  };
+
   const server = createServer({ maxHeaderSize, requestTimeout: 0 }, (request, response) => {
     count += 1;
     const entry = logEntry(request, count);
@@ -55,15 +70,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     response.once('close', () => {
       if (!response.writableFinished) disconnected.abort();
     });
-    serve(request, response, entry, context, disconnected.signal).catch((error: unknown) => {
+    serve(request, response, entry, disconnected.signal).catch((error: unknown) => {
       // The client disconnected, or `close` was called.
-      if (
-        request.errored !== null ||
-        response.headersSent ||
-        response.destroyed ||
-        disconnected.signal.aborted
-      )
-        return;
+      const isGone = request.errored !== null || response.destroyed || disconnected.signal.aborted;
+      if (isGone || response.headersSent) return;
       entry.status = 500;
       send(response, { status: 500, body: { code: 'SANDBOX_FAILURE', message: String(error) } });
     });
@@ -71,7 +81,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   server.on('connection', (socket) => {
     if (performance.now() < downUntil) socket.resetAndDestroy();
   });
-  const host = options.host ?? '127.0.0.1';
   const port = await listen(server, host, options.port ?? 0);
   let closed: Promise<void> | undefined;
   return {
@@ -85,15 +94,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return closed;
     },
   };
-}
-
-/** Shared by all requests. */
-interface ServerContext {
-  service: Service;
-  options: SandboxOptions;
-  pool: Pool | undefined;
-  randomFault: (method: string) => Intercept | undefined;
-  restart(ms: number): void;
 }
 
 function credentialsOf(options: SandboxOptions): Credentials {
@@ -111,35 +111,6 @@ function logEntry(request: IncomingMessage, number: number): SandboxRequestLog {
   for (const name of unloggedHeaders) delete headers[name];
   const { method = '', url = '' } = request;
   return { method, path: url, body: undefined, number, headers, status: null };
-}
-
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  entry: SandboxRequestLog,
-  { service, options, pool, randomFault, restart }: ServerContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const drawnFault = randomFault(entry.method);
-  const received = await readRequest(request, service.bodyLimit);
-  // A copy, since the service may store parts of the body.
-  entry.body = copyJson(bodyValue(received.body));
-  const { method, path, body, number } = entry;
-  const fault = (await options.intercept?.({ method, path, body, number })) ?? drawnFault;
-  const interruption = fault?.kind === 'cut' || fault?.kind === 'drop' ? fault : undefined;
-  const work = new Work({ signal, pool, latency: options.latency ?? 0, interruption });
-  const handle = async (): Promise<Answer> => {
-    // A copy, since the data may change before the answer is sent.
-    const answer = copyJson(await service.handle(received, work).catch(answerOfRefusal));
-    await work.finish();
-    return shapeAnswer(answer, options);
-  };
-  entry.status = await answerWithFault(fault, response, {
-    handle,
-    wait: () => work.finish(),
-    restart,
-    signal,
-  });
 }
 
 function answerOfRefusal(failure: unknown): Answer {

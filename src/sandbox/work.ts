@@ -1,17 +1,15 @@
 import { setTimeout as wait, setImmediate as yieldOnce } from 'node:timers/promises';
+import type { Intercept } from './options.js';
 import { type Pool, PoolExhausted } from './pool.js';
 
 /** How long a step keeps a connection of the pool. */
 const connectionMs = 10;
 
-/** Stops a request after this many writes: by closing its connection, or because the database pool is exhausted. */
-export interface Interruption {
-  kind: 'cut' | 'drop';
-  step: number;
-}
-
 /** Thrown to stop a request and close its connection. */
 export class ConnectionCut extends Error {}
+
+/** Stops a request after some writes. */
+type Interruption = Extract<Intercept, { kind: 'cut' | 'drop' }>;
 
 export interface WorkOptions {
   /** Aborts when the client disconnects. */
