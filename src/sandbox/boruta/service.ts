@@ -7,17 +7,10 @@ import { matchPath, type RouteMatch } from '../routes.js';
 import type { Work } from '../work.js';
 import { Crash, missingWrapper, noRoute, notAcceptable, notUuid, refusal } from './answers.js';
 import { readUuid } from './fields.js';
-import type { Operation } from './operation.js';
 import { type Handler, routes } from './routes.js';
 
 const bodyLimit = 8_000_000;
 const targetLimit = 8_000;
-
-/** Shared by all requests. */
-interface ServiceContext
-  extends Pick<Operation, 'data' | 'pageSize' | 'shownScopes' | 'pause' | 'adminClientId'> {
-  credentials: Credentials;
-}
 
 /** A server that behaves like Boruta, including its traps. */
 export function borutaService(
@@ -29,65 +22,66 @@ export function borutaService(
   const shownScopes = staleScopes ? new Set(data.scopes.map(({ id }) => id)) : undefined;
   // Roles belong to users, so memberships have no roles.
   for (const { organizations } of data.users) for (const membership of organizations) membership.roles = [];
-  const adminClientId = adminClient?.toLowerCase();
-  const context = { data, credentials, pageSize, shownScopes, pause, adminClientId };
+  const shared = { data, pageSize, shownScopes, pause, adminClientId: adminClient?.toLowerCase() };
+
+  const handle = async (request: ReceivedRequest, work: Work): Promise<Answer> => {
+    const target = request.target.length > targetLimit ? 'too long' : parseTarget(request.target);
+    if (target === 'too long') return { status: 414 };
+    if (request.body.kind === 'too large')
+      return { status: 413, body: JSON.stringify('Request Entity Too Large') };
+    if (request.body.kind === 'malformed')
+      throw /json/.test(request.headers.accept ?? '')
+        ? refusal(400, 'is not valid JSON')
+        : new Refused({ status: 400, body: 'Bad Request' });
+    if (target === null) throw refusal(400, 'is not percent-encoded properly');
+
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    // The server ignores empty segments.
+    const segments = target.segments.filter((segment) => segment !== '');
+    const match = matchPath(routes, segments).find(({ route }) => route.method === method);
+    if (match === undefined) throw method === 'GET' ? notAcceptable() : noRoute(method, request.target);
+    if (!acceptsJson(request.headers.accept)) throw notAcceptable();
+
+    // The scheme is case-sensitive.
+    const caller = authenticate(request.headers.authorization, /^Bearer$/, credentials);
+    if (caller.kind !== 'token') throw unauthorized(caller);
+    const has = (scope: Scope): boolean => caller.scopes.includes(scope);
+    if (!match.route.scopes.some(has)) throw refusal(403, 'lacks the scope');
+
+    const { wrapper } = match.route.handler;
+    const sent = request.body.kind === 'json' && isObject(request.body.value) ? request.body.value : {};
+    const resource = wrapper === undefined ? null : sent[wrapper.name];
+    if (wrapper !== undefined) {
+      if (resource === undefined)
+        throw wrapper.checked ? refusal(400, 'is missing from the body') : missingWrapper();
+      if (wrapper.checked && wrapper.castable !== true && resource !== null && !isObject(resource))
+        throw new Crash('(FunctionClauseError) no function clause matching in Access.get/3');
+    }
+    const params = readIds(match);
+    work.setSteps(match.route.handler.steps ?? (method === 'GET' ? 1 : 2));
+    return await match.route.handler.run({
+      ...shared,
+      work,
+      params,
+      sentId: match.params[0] ?? '',
+      query: target.query,
+      resource,
+      body: sent,
+      ownUserId:
+        credentials.tokenOwner?.token === caller.token
+          ? credentials.tokenOwner.user.toLowerCase()
+          : undefined,
+    });
+  };
+
   return {
     bodyLimit,
     handle: (request, work) =>
-      handle(request, work, context).catch((failure: unknown) => {
+      handle(request, work).catch((failure: unknown) => {
         if (failure instanceof Crash) return failure.answer(request.headers.authorization);
         throw failure;
       }),
   };
-}
-
-async function handle(request: ReceivedRequest, work: Work, context: ServiceContext): Promise<Answer> {
-  const { credentials, ...shared } = context;
-  const target = request.target.length > targetLimit ? 'too long' : parseTarget(request.target);
-  if (target === 'too long') return { status: 414 };
-  if (request.body.kind === 'too large')
-    return { status: 413, body: JSON.stringify('Request Entity Too Large') };
-  if (request.body.kind === 'malformed')
-    throw /json/.test(request.headers.accept ?? '')
-      ? refusal(400, 'is not valid JSON')
-      : new Refused({ status: 400, body: 'Bad Request' });
-  if (target === null) throw refusal(400, 'is not percent-encoded properly');
-
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
-  // The server ignores empty segments.
-  const segments = target.segments.filter((segment) => segment !== '');
-  const match = matchPath(routes, segments).find(({ route }) => route.method === method);
-  if (match === undefined) throw method === 'GET' ? notAcceptable() : noRoute(method, request.target);
-  if (!acceptsJson(request.headers.accept)) throw notAcceptable();
-
-  // The scheme is case-sensitive.
-  const caller = authenticate(request.headers.authorization, /^Bearer$/, credentials);
-  if (caller.kind !== 'token') throw unauthorized(caller);
-  const has = (scope: Scope): boolean => caller.scopes.includes(scope);
-  if (!match.route.scopes.some(has)) throw refusal(403, 'lacks the scope');
-
-  const { wrapper } = match.route.handler;
-  const sent = request.body.kind === 'json' && isObject(request.body.value) ? request.body.value : {};
-  const resource = wrapper === undefined ? null : sent[wrapper.name];
-  if (wrapper !== undefined) {
-    if (resource === undefined)
-      throw wrapper.checked ? refusal(400, 'is missing from the body') : missingWrapper();
-    if (wrapper.checked && wrapper.castable !== true && resource !== null && !isObject(resource))
-      throw new Crash('(FunctionClauseError) no function clause matching in Access.get/3');
-  }
-  const params = readIds(match);
-  work.setSteps(match.route.handler.steps ?? (method === 'GET' ? 1 : 2));
-  return await match.route.handler.run({
-    ...shared,
-    work,
-    params,
-    sentId: match.params[0] ?? '',
-    query: target.query,
-    resource,
-    body: sent,
-    ownUserId:
-      credentials.tokenOwner?.token === caller.token ? credentials.tokenOwner.user.toLowerCase() : undefined,
-  });
 }
 
 function acceptsJson(accept: string | undefined): boolean {

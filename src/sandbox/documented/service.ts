@@ -35,37 +35,28 @@ const routes: readonly Route<Handler>[] = [
 
 /** A server as the API document describes it, and as strict as possible where the document leaves something open. */
 export function documentedService(data: SandboxData, credentials: Credentials, pageSize: number): Service {
-  return {
-    bodyLimit: 32 * 1024 * 1024,
-    handle: (call, work) => work.write(() => handle(call, data, credentials, pageSize)),
+  const handle = (call: ReceivedRequest): Answer => {
+    const target = parseTarget(call.target);
+    if (target === null) throw errors(400, { path: ['is not percent-encoded properly'] });
+    const matches = matchPath(routes, target.segments);
+    if (matches.length === 0) throw notFound();
+    const match = matches.find(({ route }) => route.method === call.method);
+    if (match === undefined) {
+      const allow = matches.map(({ route }) => route.method).join(', ');
+      throw refusal(405, 'METHOD_NOT_ALLOWED', 'The resource has no such method.', { allow });
+    }
+    const caller = authenticate(call.headers.authorization, /^bearer$/i, credentials);
+    if (caller.kind !== 'token') {
+      const message = 'The client is unauthorized to access this resource.';
+      throw refusal(401, 'UNAUTHORIZED', message, { 'www-authenticate': 'Bearer' });
+    }
+    if (!match.route.scopes.some((scope) => caller.scopes.includes(scope)))
+      throw refusal(403, 'FORBIDDEN', 'The client is forbidden to access this resource.');
+    const { wrapper, run } = match.route.handler;
+    const resource = wrapper === undefined ? {} : unwrap(call.body, wrapper);
+    return run({ data, pageSize, params: match.params, query: target.query, resource });
   };
-}
-
-function handle(
-  call: ReceivedRequest,
-  data: SandboxData,
-  credentials: Credentials,
-  pageSize: number,
-): Answer {
-  const target = parseTarget(call.target);
-  if (target === null) throw errors(400, { path: ['is not percent-encoded properly'] });
-  const matches = matchPath(routes, target.segments);
-  if (matches.length === 0) throw notFound();
-  const match = matches.find(({ route }) => route.method === call.method);
-  if (match === undefined) {
-    const allow = matches.map(({ route }) => route.method).join(', ');
-    throw refusal(405, 'METHOD_NOT_ALLOWED', 'The resource has no such method.', { allow });
-  }
-  const caller = authenticate(call.headers.authorization, /^bearer$/i, credentials);
-  if (caller.kind !== 'token') {
-    const message = 'The client is unauthorized to access this resource.';
-    throw refusal(401, 'UNAUTHORIZED', message, { 'www-authenticate': 'Bearer' });
-  }
-  if (!match.route.scopes.some((scope) => caller.scopes.includes(scope)))
-    throw refusal(403, 'FORBIDDEN', 'The client is forbidden to access this resource.');
-  const { wrapper, run } = match.route.handler;
-  const resource = wrapper === undefined ? {} : unwrap(call.body, wrapper);
-  return run({ data, pageSize, params: match.params, query: target.query, resource });
+  return { bodyLimit: 32 * 1024 * 1024, handle: (call, work) => work.write(() => handle(call)) };
 }
 
 /** The content of the wrapper in a body. */
