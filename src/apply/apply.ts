@@ -16,7 +16,6 @@ import {
 } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import { writeHint } from '../state/write-errors.js';
-import { remainingKeys } from './approvals.js';
 import { messageOf } from './attempt-outcome.js';
 import { type Executed, type ExecuteOptions, execute } from './execute.js';
 import { completeJournal, entriesOf } from './journal-entries.js';
@@ -62,7 +61,7 @@ export async function applyPlan(
   const { lock, hasher } = options;
   const writes = plan.changes.filter(({ requests }) => requests.length > 0);
   const keys = new Map(writes.map(({ address, apply }) => [address, apply.key]));
-  const runState = runStateOf({ ...options, keys: [...keys.values()] });
+  const runState = runStateOf({ ...options, keys });
   // The unchanged objects, as the server showed them.
   const seen = plan.changes.flatMap(({ kind, action, apply: { seen: fields, ...known } }) =>
     action === 'unchanged' && fields !== undefined ? [{ ...known, kind, fields }] : [],
@@ -90,7 +89,7 @@ export async function applyPlan(
     const executed = await execute(plan, { ...options, notBefore: asked, recorder, permit, asOf }).finally(
       () => runLock.end(),
     );
-    const run = { plan, begun, journal, resources, runState, runLock, keys };
+    const run = { plan, begun, journal, resources, runState, runLock };
     return { ...(await endRun(run, executed, options)), answers: executed.answers };
   } finally {
     await journal.close();
@@ -172,8 +171,6 @@ interface OpenRun {
   readonly resources: State['resources'];
   readonly runState: RunState;
   readonly runLock: RunLock;
-  /** The keys of the objects that the run writes, by address. */
-  readonly keys: ReadonlyMap<string, string>;
 }
 
 /**
@@ -181,7 +178,7 @@ interface OpenRun {
  * holder of the lock adds it to the state.
  */
 async function endRun(
-  { plan, begun, journal, resources, runState, runLock, keys }: OpenRun,
+  { plan, begun, journal, resources, runState, runLock }: OpenRun,
   { results, fatal }: Executed,
   { signal, shard, backend }: ApplyOptions,
 ): Promise<Applied> {
@@ -215,7 +212,7 @@ async function endRun(
   let saved: State = state;
   try {
     await settleCreations(plan, name, resources, backend.runs);
-    saved = await runState.end(begun, resources, fatal === undefined, remainingKeys(result, keys));
+    saved = await runState.end(begun, resources, fatal === undefined, results);
     if (fatal === undefined) await end(signal.aborted);
   } catch (failure) {
     const hint = hintUnlessBuffered(

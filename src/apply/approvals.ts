@@ -1,7 +1,7 @@
 import { error, type Problem } from '../base/problems.js';
 import { newestRunIn } from '../state/shards.js';
 import type { StateHead } from '../state/state.js';
-import type { Result } from './result.js';
+import type { ChangeResult } from './result.js';
 
 /** A used approval, as the state stores it. */
 type UsedApproval = NonNullable<StateHead['approvals']>[number];
@@ -73,28 +73,26 @@ export function approvalProblem(
 export function recordUse(
   { approvals = [] }: ApprovalHistory,
   approval: Approval,
-  { run, keys, at }: { readonly run: string; readonly keys: readonly string[]; readonly at: string },
+  run: string,
+  keys: readonly string[],
 ): UsedApproval[] {
   const before = usedApproval({ approvals }, approval);
+  const at = new Date().toISOString();
   const used = { ...approval, at, runs: [...(before?.runs ?? []), run], left: [...keys] };
   return [...approvals.filter((one) => one !== before), used].slice(-MAX_APPROVALS);
 }
 
-/** A state's approvals after a run, with the keys of the objects that are not yet applied. */
+/** A state's approvals after a run, with the keys of the objects that it did not apply. `keys` are those of the plan, by address. */
 export function recordRemaining(
   { approvals = [] }: ApprovalHistory,
   run: string,
-  left: readonly string[],
+  results: readonly ChangeResult[],
+  keys: ReadonlyMap<string, string>,
 ): UsedApproval[] {
-  return approvals.map((used) => (used.runs.at(-1) === run ? { ...used, left: [...left] } : used));
-}
-
-/** The keys of the objects that a run did not apply. `keys` are those of the plan, by address. */
-export function remainingKeys({ results }: Result, keys: ReadonlyMap<string, string>): string[] {
-  return results.flatMap(({ address, status }) => {
-    const key = keys.get(address);
-    return status === 'applied' || key === undefined ? [] : [key];
-  });
+  const left = results.flatMap(({ address, status }) =>
+    status === 'applied' ? [] : (keys.get(address) ?? []),
+  );
+  return approvals.map((used) => (used.runs.at(-1) === run ? { ...used, left } : used));
 }
 
 function approvalUsed(message: string): Problem {

@@ -4,6 +4,7 @@ import type { StateBackend } from '../state/backend.js';
 import { changedRecords, joinedState, partOf, requireSameState, withPart } from '../state/shards.js';
 import type { State, StateHead } from '../state/state.js';
 import { type Approval, recordRemaining, recordUse } from './approvals.js';
+import type { ChangeResult } from './result.js';
 
 /** Saves the progress of a run in the state. */
 export interface RunState {
@@ -11,12 +12,12 @@ export interface RunState {
   begin(resources: State['resources']): Promise<BegunRun>;
   /** Saves records without a run, if there is nothing to send. */
   save(resources: State['resources']): Promise<State>;
-  /** Saves the records of a run; `isComplete` if they include its whole journal. `remaining`: the keys not yet applied of its approval. */
+  /** Saves the records of a run, and what its approval still allows; `isComplete` if they include its whole journal. */
   end(
     begun: BegunRun,
     resources: State['resources'],
     isComplete: boolean,
-    remaining: readonly string[],
+    results: readonly ChangeResult[],
   ): Promise<State>;
 }
 
@@ -38,8 +39,8 @@ export interface RunStateOptions {
   readonly sharedRun?: string | undefined;
   /** The approval that the run uses; left out if it needs none. */
   readonly approval?: Approval | undefined;
-  /** The objects that the run writes, for which it uses the approval. */
-  readonly keys: readonly string[];
+  /** The keys of the objects that the run writes, by address: for these it uses the approval. */
+  readonly keys: ReadonlyMap<string, string>;
 }
 
 /** Saves the whole state, or only the changes of a shard. */
@@ -55,16 +56,17 @@ function approvalsAtStart(
   { approval, keys }: RunStateOptions,
 ): Pick<StateHead, 'approvals'> {
   if (approval === undefined) return {};
-  return { approvals: recordUse(head, approval, { run, keys, at: new Date().toISOString() }) };
+  return { approvals: recordUse(head, approval, run, [...keys.values()]) };
 }
 
 /** The approvals of a state when a run ends. */
 function approvalsAtEnd(
   head: StateHead,
   run: string,
-  remaining: readonly string[],
+  results: readonly ChangeResult[],
+  { keys }: RunStateOptions,
 ): Pick<StateHead, 'approvals'> {
-  return head.approvals === undefined ? {} : { approvals: recordRemaining(head, run, remaining) };
+  return head.approvals === undefined ? {} : { approvals: recordRemaining(head, run, results, keys) };
 }
 
 function wholeRunState(options: RunStateOptions): RunState {
@@ -83,13 +85,13 @@ function wholeRunState(options: RunStateOptions): RunState {
       return { run, journal: run, state: await saved(resources, run) };
     },
     save: (resources) => saved(resources),
-    async end({ run, state }, resources, isComplete, remaining) {
+    async end({ run, state }, resources, isComplete, results) {
       const { open_run, ...rest } = state;
       const ended = {
         ...rest,
         resources,
         ...(isComplete ? { last_run: run } : { open_run: run }),
-        ...approvalsAtEnd(state, run, remaining),
+        ...approvalsAtEnd(state, run, results, options),
       };
       await backend.save(ended);
       return ended;
@@ -127,9 +129,9 @@ function shardRunState(options: RunStateOptions, own: Shard): RunState {
       return { ...taken, state };
     },
     save: (resources) => merged(resources, (head) => head),
-    end: ({ journal }, resources, isComplete, remaining) =>
+    end: ({ journal }, resources, isComplete, results) =>
       merged(resources, (head) => {
-        const ended = { ...head, ...approvalsAtEnd(head, journal, remaining) };
+        const ended = { ...head, ...approvalsAtEnd(head, journal, results, options) };
         return isComplete ? withPart(ended, own, { last_run: journal }) : ended;
       }),
   };
