@@ -19,6 +19,7 @@ import {
   normalForm,
   secret,
   set,
+  textOf,
   value,
   valueType,
 } from './fields.js';
@@ -227,9 +228,9 @@ function isComplete(row: Fields | undefined, whole: readonly string[]): row is F
   return row !== undefined && whole.every((field) => row[field] !== undefined);
 }
 
-/** The lists that names of these users need: backends only if usernames repeat. */
+/** The lists that names of these users need: backends only if usernames repeat. Servers ignore their letter case. */
 function listsOfNames(found: readonly FoundObject[]): readonly ListName[] {
-  const names = new Set(found.map(({ live }) => live.fields.username));
+  const names = new Set(found.map(({ live }) => textOf(live.fields.username).toLowerCase()));
   return names.size === found.length ? ['users'] : ['users', 'backends'];
 }
 
@@ -237,7 +238,11 @@ function namesOf({ identity, live }: FoundObject, references: References): Ident
   const { username, backend } = { ...live.readOnly, ...live.fields };
   if (typeof username !== 'string') return undefined;
   const home = isMap(backend) ? backend.name : undefined;
-  const candidates = [{ username }, ...(typeof home === 'string' ? [{ username, backend: home }] : [])];
+  const isAlone = (references.users?.byNameIgnoringCase(username).length ?? 0) < 2;
+  const candidates = [
+    ...(isAlone ? [{ username }] : []),
+    ...(typeof home === 'string' ? [{ username, backend: home }] : []),
+  ];
   return uniqueNames(userByName, identity.id, candidates, references);
 }
 

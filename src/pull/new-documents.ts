@@ -16,6 +16,8 @@ import { unusableId } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';
 import { storedFields } from '../kinds/rules.js';
 import { compare } from '../plan/compare.js';
+import { mergeAbout } from '../plan/expand.js';
+import type { ObjectRef } from '../plan/observe.js';
 import type { Seen } from '../plan/plan.js';
 import { addresses, placeholderDocument } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
@@ -66,16 +68,25 @@ export interface NewDocumentOptions extends ServerLists {
 }
 
 interface Draft extends NewDocument {
+  /** Documents about several objects that cover this one. */
+  readonly covering: readonly Declared[];
   readonly fields: Map<string, DraftField>;
   readonly unwritable: string[];
 }
 
 /**
- * Creates documents that declare objects as they are: each document is valid, and a plan right after it is empty. Returns each
- * field that no manifest can declare in `leftOut`, with the reason. Pure.
+ * Creates documents that declare objects as they are: each document is valid, and a plan right after it is empty, apart from what
+ * the documents of `coveringOf` change. Returns each field that a document can't declare in `leftOut`, with the reason. Pure.
  */
-export function createDocuments(found: DiscoveredAll['found'], options: NewDocumentOptions) {
-  const drafts = found.map(({ kind, finding }) => createDraft(kind, finding, options));
+export function createDocuments(
+  found: DiscoveredAll['found'],
+  options: NewDocumentOptions,
+  coveringOf: (object: ObjectRef) => readonly Declared[] = () => [],
+) {
+  const drafts = found.map(({ kind, finding }) => ({
+    ...createDraft(kind, finding, options),
+    covering: coveringOf({ kind: kind.name, identity: finding.identity }),
+  }));
   return {
     documents: drafts
       .filter((draft) => dropUnwritable(draft, options))
@@ -87,7 +98,7 @@ export function createDocuments(found: DiscoveredAll['found'], options: NewDocum
   };
 }
 
-function createDraft(kind: Kind, finding: FoundObject, options: NewDocumentOptions): Draft {
+function createDraft(kind: Kind, finding: FoundObject, options: NewDocumentOptions) {
   const { identity, live } = finding;
   const writtenIdentity = writtenIdentityOf(kind, finding, options);
   const { ignored = [] } = kind.traits[options.profile.name];
@@ -177,7 +188,7 @@ export function createWriteContext(kind: Kind, address: string, options: NewDocu
 
 /** Removes fields that a document can't declare; returns false if no document can identify the object. */
 function dropUnwritable(draft: Draft, options: NewDocumentOptions): boolean {
-  const { identity, live, fields, unwritable } = draft;
+  const { identity, covering, live, fields, unwritable } = draft;
   const { hasCredential, profile } = options;
   if (unusableId(identity, profile) !== undefined) {
     unwritable.push(`not written: with the profile ${profile.name} no manifest can have its id`);
@@ -190,8 +201,11 @@ function dropUnwritable(draft: Draft, options: NewDocumentOptions): boolean {
   }
   const problemWith = (some: Draft['fields']): string | undefined => {
     const candidate = { ...draft, fields: some };
+    const declared = declaredOf(candidate);
     const problem =
-      validationError(candidate, profile) ?? whyPlanDiffers(declaredOf(candidate), live, options);
+      validationError(candidate, profile) ??
+      whyPlanDiffers(declared, live, options) ??
+      contradictionWith(covering, declared, live, options);
     return problem === undefined || problem === UNWRITABLE ? problem : `: ${problem}`;
   };
   if (problemWith(fields) === undefined) return true;
@@ -226,10 +240,8 @@ export function readsBack(members: { readonly [key: string]: Json }): boolean {
   return isManifestSize(text) && same(writtenDocuments(text) ?? null, [{ ...members }]);
 }
 
-/** Why a plan would change or block the object; undefined if it wouldn't. */
-export function whyPlanDiffers(declared: Declared, live: Live, server: ServerLists): string | undefined {
-  const { references, profile } = server;
-  const { action, reason } = compare({
+function planOf(declared: Declared, live: Live, { references, profile }: ServerLists) {
+  return compare({
     declared,
     live,
     recorded: undefined,
@@ -239,6 +251,30 @@ export function whyPlanDiffers(declared: Declared, live: Live, server: ServerLis
     address: '',
     key: '',
   });
+}
+
+/** A message if a document about several objects contradicts this one. */
+function contradictionWith(
+  covering: readonly Declared[],
+  declared: Declared,
+  live: Live,
+  server: ServerLists,
+): string | undefined {
+  for (const one of covering) {
+    const shared = Object.entries(one.fields).filter(([field]) => Object.hasOwn(declared.fields, field));
+    const [[field = ''] = []] = shared;
+    const both = [declared, { ...one, fields: Object.fromEntries(shared) }];
+    if (planOf(mergeAbout(declared.identity, both, server.references), live, server).action !== 'blocked')
+      continue;
+    const { file, line } = one.places.of(field);
+    return `the document at ${file}:${line} declares another value`;
+  }
+  return undefined;
+}
+
+/** Why a plan would change or block the object; undefined if it wouldn't. */
+export function whyPlanDiffers(declared: Declared, live: Live, server: ServerLists): string | undefined {
+  const { action, reason } = planOf(declared, live, server);
   if (action === 'unchanged' || action === 'adopt') return undefined;
   return reason ?? 'a plan would change it, whatever the document says';
 }

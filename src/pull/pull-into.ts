@@ -10,7 +10,7 @@ import { awaitLists, readListOnce } from '../kinds/references.js';
 import type { LoadedManifests, ManifestSource } from '../manifests/load.js';
 import { formerNames } from '../plan/decider.js';
 import { expandSelectors, mergeAbout } from '../plan/expand.js';
-import { listsOfNames, observe } from '../plan/observe.js';
+import { listsOfNames, type ObjectRef, observe } from '../plan/observe.js';
 import { addresses } from '../plan/subjects.js';
 import { removeEndedAccess } from '../plan/until.js';
 import type { Project } from '../project/index.js';
@@ -86,7 +86,7 @@ export async function pullInto(
   const names = new VariableNames();
   const options = { profile, names, hasCredential, references, builtIn, declaredOnly, by };
   const recordedFields = (key: string) => look.state?.resources[key]?.left?.fields as Fields | undefined;
-  const coveringDocuments = ({ kind, identity }: Declared) =>
+  const coveringDocuments = ({ kind, identity }: ObjectRef) =>
     coveredByAddress.get(addressOf(kind, identity))?.documents ?? [];
   const updates = selected.map((one): DocumentUpdate => {
     const now = liveOf(one);
@@ -116,7 +116,7 @@ export async function pullInto(
     );
   };
   const newObjects = declaredOnly ? [] : withoutBuiltIn(discovered, builtIn).filter(isNew);
-  const { documents: created, leftOut } = createDocuments(newObjects, options);
+  const { documents: created, leftOut } = createDocuments(newObjects, options, coveringDocuments);
   const changed = await placeDocuments(created, edited, project, manifests, pullOptions, bodies);
   const toSet = [...updates.map(({ update }) => update), ...created].flatMap((one) => one.toSet);
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));

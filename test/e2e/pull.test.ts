@@ -256,6 +256,14 @@ describe('names in pulled manifests', () => {
     expect(await at.read('fresh/users.yaml')).not.toMatch(/^ +- \w+$/m);
   });
 
+  it('have the backend too if another user has the name in other letter case', async () => {
+    const at = await partners('ADA@acme.example');
+    await all(at, 'pull', 'plan --detailed-exitcode', 'pull --check');
+    expect(await at.read('manifests/users.yaml')).toContain(
+      'username: ADA@acme.example\nbackend: Partners\n',
+    );
+  });
+
   it.each(['..', 'a\tb'])('never add a member by a name that no document can use: %j', async (name) => {
     const user = `kind: User\nid: ${ids.ada}\norganizations: [acme]\n`;
     const at = await borutaProject({ 'manifests/a.yaml': user });
@@ -290,6 +298,20 @@ organizations: {add: [globex, umbrella]}
     await all(at, 'plan --detailed-exitcode', 'pull --kind User --check');
     await all(at, `pull --user ${ids.grace} --kind User --force`, 'plan --detailed-exitcode');
     expect(await at.read('manifests/users.yaml')).toContain('username: grace@globex.example\n');
+  });
+
+  it('a document for a covered user leaves out what another document declares otherwise', async () => {
+    const users = (fields: string) => `kind: Users\nmatch: {group: staff}\n${fields}`;
+    const dated = users('organizations: {add: [initech]}\nuntil: 2999-12-31\n');
+    const at = await borutaProject({ 'manifests/a.yaml': dated });
+    const pull = `pull --user ${ids.ada} --kind User --force`;
+    await all(at, 'apply --yes', pull, 'plan --detailed-exitcode');
+    expect(await at.read('manifests/a.yaml')).toMatch(/^group: staff finance\nauthorized_scopes/m);
+    await at.write({ 'manifests/a.yaml': users('group: other\norganizations: {remove: [acme]}\n') });
+    const pulled = await at.idops(pull);
+    expect(pulled.stderr).toContain('group: the document at manifests/a.yaml:3 declares another value');
+    expect(pulled.stderr).toContain('organizations: the document at manifests/a.yaml:4 declares another');
+    expect((await succeeded(at.idops('plan'))).stdout).toContain('group: "staff finance" → "other"');
   });
 
   it('pull needs no document for a user that a document about many covers', async () => {
