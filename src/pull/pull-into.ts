@@ -1,5 +1,5 @@
 import { identifierKey, objectKey } from '../base/identifiers.js';
-import { error, type Place, type Problem, refuse, warning } from '../base/problems.js';
+import { error, type Place, type Problem, refuse } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
 import { assign, type Fields, groupBy, type Json } from '../base/values.js';
 import { firstFew } from '../base/words.js';
@@ -201,7 +201,7 @@ async function documentsById(
   };
 }
 
-/** Warnings about documents about several objects that differ from the server: one for each document and field. */
+/** Problems of documents about several objects that differ from the server: one for each document and field. */
 function differingCovered(
   covered: readonly Covered[],
   live: ReadonlyMap<Subject, Live>,
@@ -226,7 +226,7 @@ function differingCovered(
   return [...differing.values()].map(({ place, field, addresses: those }) => {
     const message = `${field} of ${firstFew(those)} differs from what this document declares; pull doesn't edit documents about several objects`;
     const hint = 'edit it, or apply it; idops plan shows both values';
-    return warning('not-pulled', message, [place], hint);
+    return error('not-pulled', message, [place], hint);
   });
 }
 

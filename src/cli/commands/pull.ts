@@ -71,9 +71,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     output.message(`interrupted: ${outcome}`);
     return exit.interrupted;
   }
-  // Documents about many users that differ are only warnings, except with --check.
-  const failed = problems.some(({ severity }) => severity === 'error') || refused.length > 0;
-  return failed || (check && (changes || problems.length > 0)) ? exit.failed : exit.done;
+  return problems.length + refused.length > 0 || (check && changes) ? exit.failed : exit.done;
 }
 
 function nothingToPull({ notes }: PreparedPull): ProblemsError {
