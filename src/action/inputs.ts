@@ -138,6 +138,9 @@ export function readInputs(getInput: (name: string) => string): Inputs {
   if (args.only !== undefined && command !== 'plan') {
     problems.push(wrongOption('args: --only works only with the command plan', 'leave it out'));
   }
+  if (args.ended === true && command !== 'apply') {
+    problems.push(wrongOption('args: --ended works only with the command apply', 'leave it out'));
+  }
   if (command === 'apply' && inputs.planFile !== undefined) {
     problems.push(
       ...planFileConflicts({ ...args, ...withoutUndefined({ shard: inputs.shard ?? args.shard }) }),

@@ -59,9 +59,10 @@ export async function planAndReport(job: Job, inputs: Inputs): Promise<StepOutco
   const commentPath = join(await job.temporaryFolder(), commentFile);
   await writeOutput(commentPath, body, 0o600);
   await job.posts.comment(inputs, key, body, { createIfMissing });
-  if (inputs.driftIssue && job.event.onDefaultBranch)
-    await job.posts.drift(inputs, posted, { ...marker, hasFindings });
-  else if (inputs.driftIssue) job.log.annotate('notice', noIssue);
+  const isSelection = inputs.args.target.length + inputs.args.kind.length > 0;
+  if (inputs.driftIssue && !job.event.onDefaultBranch) job.log.annotate('notice', noIssue);
+  else if (inputs.driftIssue && isSelection && !hasFindings) job.log.annotate('notice', notClosed);
+  else if (inputs.driftIssue) await job.posts.drift(inputs, posted, { ...marker, hasFindings });
   if (changed && inputs.failOnChanges)
     job.log.annotate('error', 'There are changes, and fail-on-changes is set.');
   return {
@@ -77,6 +78,9 @@ export async function planAndReport(job: Job, inputs: Inputs): Promise<StepOutco
 
 const noIssue =
   'No issue is opened, changed or closed: only runs for schedule, push and workflow_dispatch on the default branch report drift.';
+
+const notClosed =
+  'An open issue about drift stays open: --target or --kind left objects out, and they may differ.';
 
 /** Says in Markdown what happens after the merge. `mode` is null if it is unknown whether reviews count. */
 function nextSentence(

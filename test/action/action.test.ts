@@ -244,6 +244,18 @@ describe('the drift issue', () => {
     expect(states(site)).toEqual(['open', 'open', 'open', 'closed']);
   });
 
+  it.each(['--target Organization/globex', '--kind KeyPair'])(
+    'stays open after a plan without changes of %s',
+    async (args) => {
+      const globex = 'kind: Organization\nname: globex\n';
+      const site = await workspace({ ...acme('One'), 'manifests/globex.yaml': globex });
+      await site.run(inputs, { event: 'schedule' });
+      const { log } = await went(site.run({ ...inputs, args }, { event: 'schedule' }));
+      expect(log).toContain('stays open');
+      expect(states(site)).toEqual(['open']);
+    },
+  );
+
   it('is found by its author, and reopened if idops closed it, but not if a person did', async () => {
     const site = await workspace(acme('One'));
     const night = { event: 'schedule' };

@@ -114,6 +114,12 @@ describe('the options in args', () => {
       expect(() => inputsOf('--only drift', { command })).toThrow('--only works only with the command plan');
   });
 
+  test('accept --ended only for apply, as the command does', () => {
+    expect(inputsOf('--ended', { command: 'apply' }).args.ended).toBe(true);
+    for (const command of ['plan', 'validate'])
+      expect(() => inputsOf('--ended', { command })).toThrow('--ended works only with the command apply');
+  });
+
   test('select a shard, as the input shard does', () => {
     expect(inputsOf('').shard).toBeUndefined();
     expect(inputsOf('--shard 2/4').shard).toEqual({ index: 2, count: 4 });
