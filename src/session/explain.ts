@@ -23,9 +23,12 @@ export function explain(
     if (!address.startsWith(`${kind}/`)) return [];
     const { bulk, naming } = kindOf(kind);
     const isOne = (one: Identity): boolean => names.has(addressOf(kind, one).toLowerCase());
+    // A user with the name in other letter case, or in another backend, still matches.
+    const isLeftOut = (one: Identity): boolean =>
+      isOne(one) && one.backend === undefined && (one.id !== undefined || address === addressOf(kind, one));
     const named = selector?.named ?? [identity];
     const isNamed = named.some(isOne);
-    const isMatch = selector?.match !== undefined && selector.except?.some(isOne) !== true;
+    const isMatch = selector?.match !== undefined && selector.except?.some(isLeftOut) !== true;
     if (isNamed || isMatch) {
       const condition = isNamed ? null : conditionOf(selector);
       const name = (selector && bulk?.name) ?? kind;
@@ -49,7 +52,9 @@ export function explain(
 
 /** The condition of a document about many objects, with the ids and names that it excludes. */
 function conditionOf({ match = {}, except = [] }: Partial<Selector> = {}): Fields {
-  const names = except.map(({ id, username = '' }) => id ?? username);
+  const names = except.map(({ id, username: name = '', backend }) =>
+    backend === undefined ? (id ?? name) : { name, backend },
+  );
   return names.length === 0 ? match : { ...match, except: names };
 }
 
@@ -75,7 +80,13 @@ function namesOf(declared: readonly Declared[], address: string): ReadonlySet<st
 }
 
 function fieldsOf(document: Declared): Contribution['declares'] {
-  return Object.entries(document.fields).flatMap(([field, value]) => {
+  const { kind, absent, generation } = document;
+  const { counter = '' } = kindOf(kind).regeneration ?? {};
+  const others = {
+    ...(absent ? { state: 'absent' } : {}),
+    ...(generation === undefined ? {} : { [counter]: generation }),
+  };
+  return Object.entries({ ...others, ...document.fields }).flatMap(([field, value]) => {
     const isParts = isMap(value) && listsOf(value).length > 0 && Object.values(value).every(Array.isArray);
     const parts: [string[], Value][] = isParts
       ? Object.entries(value).map(([part, list]) => [[field, part], list])

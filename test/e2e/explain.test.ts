@@ -48,9 +48,34 @@ it('--explain lists the documents that declare an object, a match as a condition
     ],
     named_otherwise: 0,
   });
-  await refused(idops('validate --explain User/Grace', { env }), 'no-such-address');
+  await refused(idops('validate --explain User/grace', { env }), 'no-such-address');
   await refused(idops('validate --explain Client/x', { env }), 'no-such-address');
   expect(sandbox.requests).toEqual([]);
+});
+
+it('--explain shows a match for a user who may not be the one whom except names', async () => {
+  const { idops } = await borutaProject({
+    'manifests/a.yaml':
+      'kind: Users\nmatch: {group: staff}\nexcept: [grace@x, {name: dup@x, backend: Main}]\ngroup: x\n',
+  });
+  const condition = 'except for ["grace@x", {"name": "dup@x", "backend": "Main"}]';
+  for (const name of ['dup@x', 'GRACE@x']) {
+    const { stdout } = await succeeded(idops(`validate --explain User/${name}`));
+    expect(stdout).toContain(condition);
+  }
+  await refused(idops('validate --explain User/grace@x'), 'no-such-address');
+});
+
+it('--explain shows that a document deletes or regenerates', async () => {
+  const { idops } = await borutaProject({
+    'manifests/a.yaml':
+      'kind: User\nusername: grace@x\nstate: absent\n---\n' +
+      `kind: Client\nid: ${ids.portal}\ndid_generation: 2\n`,
+  });
+  const deleted = await succeeded(idops('validate --explain User/grace@x'));
+  expect(deleted.stdout).toContain('    state: "absent" (manifests/a.yaml:3)\n');
+  const regenerated = await succeeded(idops(`validate --explain Client/${ids.portal}`));
+  expect(regenerated.stdout).toContain('    did_generation: 2 (manifests/a.yaml:7)\n');
 });
 
 it('--explain as JSON hides a secret, not what is beside it, and no token shows in literals', async () => {
