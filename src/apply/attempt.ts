@@ -1,4 +1,5 @@
 import { assign, type Fields, filterValues } from '../base/values.js';
+import { kindOf } from '../kinds/index.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { describeLoss, observedLoss } from '../kinds/loss.js';
 import { listRead } from '../kinds/references.js';
@@ -66,35 +67,37 @@ type SendResult =
   | { readonly closed: Outcome }
   | { readonly expired: true };
 
-/** One attempt at a change: send it, read it back if the outcome is open, repair it if something was lost. */
+/** Attempts at a planned change: send it, read it back if the outcome is open, repair it if something was lost. */
 export class Attempt {
-  readonly #kind: Kind;
+  readonly planned: Change;
+  readonly kind: Kind;
   readonly #options: AttemptOptions;
   #betterProfile: Profile | undefined;
   #suspectedProfile: Profile | undefined;
   /** The number of attempts so far, if the change must be planned again. */
-  earlierAttempts = 0;
-  /** Whether a request may have been sent. */
+  earlierAttempts: number | undefined;
+  /** Whether the last call of `send` may have sent a request. */
   begun = false;
 
-  constructor(kind: Kind, options: AttemptOptions) {
-    this.#kind = kind;
+  constructor(planned: Change, options: AttemptOptions) {
+    this.planned = planned;
+    this.kind = kindOf(planned.kind);
     this.#options = options;
   }
 
   /**
-   * Sends the requests of a change. Returns an open change if the answers leave the outcome unknown. With `earlierAttempts` it makes
-   * only one. A failure of the server is an outcome; errors of the recorder are thrown.
+   * Sends the requests of the change as it is planned now: only once, if it must be planned again before each attempt. Returns an open
+   * change if the answers leave the outcome unknown. A failure of the server is an outcome; errors of the recorder are thrown.
    */
-  async send(
-    change: Change,
-    freshUntil: number,
-    earlierAttempts?: number,
-  ): Promise<AttemptResult | OpenChange | typeof EXPIRED> {
+  async send(change: Change, freshUntil: number): Promise<AttemptResult | OpenChange | typeof EXPIRED> {
+    this.begun = false;
+    this.#betterProfile = undefined;
+    this.#suspectedProfile = undefined;
+    const carries = this.#options.replan.carries(this.planned);
     const sent: SendResult =
       change.requests.length === 0
         ? { open: NO_REQUEST }
-        : await this.#send(change, freshUntil, earlierAttempts);
+        : await this.#send(change, freshUntil, this.earlierAttempts ?? (carries ? 0 : undefined));
     if ('expired' in sent) return EXPIRED;
     if ('closed' in sent) return this.#result(sent.closed, change);
     if ('open' in sent) return { change, failure: sent.open };
@@ -111,11 +114,11 @@ export class Attempt {
     { change, failure }: OpenChange,
     live: Live | undefined,
   ): Promise<AttemptResult | typeof EXPIRED> {
-    const judgement = judge(this.#kind, intentOf(change), live);
+    const judgement = judge(this.kind, intentOf(change), live);
     const hadNoEffect = !judgement.anyDone && Object.keys(judgement.lost).length === 0;
     if (failure.expired && live !== undefined && judgement.verdict !== 'done' && hadNoEffect) return EXPIRED;
     if (live === undefined || Object.keys(judgement.lost).length === 0) {
-      return this.#result(openOutcome(this.#kind, change, failure, judgement, live), change);
+      return this.#result(openOutcome(this.kind, change, failure, judgement, live), change);
     }
     return await this.#repair(change, failure, judgement, live);
   }
@@ -125,7 +128,7 @@ export class Attempt {
   }
 
   get #readable(): boolean {
-    return this.#kind.readable(this.#options.profile);
+    return this.kind.readable(this.#options.profile);
   }
 
   async #send(change: Change, freshUntil?: number, earlierAttempts?: number): Promise<SendResult> {
@@ -142,19 +145,15 @@ export class Attempt {
         const before = index === 0 ? earlierAttempts : undefined;
         const answer = await writer.send(request, permit(fresh === undefined), fresh, before);
         attempts += answer.attempts;
-        const { fields } = answerFields(this.#kind, answer.data, profile);
+        const { fields } = answerFields(this.kind, answer.data, profile);
         last = { status: answer.status, data: fields };
         if (!isLast) await recorder.answered(change, answer.status, answer.attempts);
       } catch (failure) {
         if (failure instanceof Expired) {
           if (failure.failure === undefined) return { expired: true };
-          this.earlierAttempts = failure.failure.attempts;
-          const result = this.#handleFailure(
-            change,
-            failure.failure,
-            attempts + failure.failure.attempts,
-            false,
-          );
+          const { failure: last } = failure;
+          if (last.attempts > 0) this.earlierAttempts = last.attempts;
+          const result = this.#handleFailure(change, last, attempts + last.attempts, false);
           return 'open' in result ? { open: { ...result.open, expired: true } } : { expired: true };
         }
         if (failure instanceof Withheld) return this.#handleWithheld(failure, attempts, index > 0);
@@ -167,12 +166,12 @@ export class Attempt {
 
   #handleFailure(change: Change, failure: ServerFailure, attempts: number, begun: boolean): SendResult {
     const { profile, onFailure } = this.#options;
-    const { [profile.name]: traits } = this.#kind.traits;
+    const { [profile.name]: traits } = this.kind.traits;
     const isProtected =
       failure.kind === 'forbidden' && mayBeProtected(traits, change.action, change.apply.before);
     onFailure(failure, change, isProtected);
     this.#suspectedProfile ??= betterProfileByError(profile, failure);
-    const notes = isProtected ? [`or this ${this.#kind.noun} is protected, like the token's own`] : [];
+    const notes = isProtected ? [`or this ${this.kind.noun} is protected, like the token's own`] : [];
     const ambiguous = failure.open;
     const refused =
       failure.kind === 'refused' || failure.kind === 'not-found' || failure.kind === 'forbidden';
@@ -184,7 +183,7 @@ export class Attempt {
       refused,
       inProgress: failure.kind === 'lost' || failure.doubt === true,
     };
-    const mayBePartial = failure.kind === 'refused' && this.#kind.traits[profile.name].notAtomic === true;
+    const mayBePartial = failure.kind === 'refused' && this.kind.traits[profile.name].notAtomic === true;
     if ((ambiguous || mayBePartial || begun) && this.#readable) return { open };
     return { closed: outcomeWithoutReadBack(open, ambiguous) };
   }
@@ -202,13 +201,13 @@ export class Attempt {
   }
 
   #judgeAnswer(change: Change, { status, data, attempts }: Extract<SendResult, { data: Fields }>): Outcome {
-    const { regeneration } = this.#kind;
+    const { regeneration } = this.kind;
     const isRegenerated = change.action === 'regenerate' && regeneration !== undefined;
     const { [regeneration?.field ?? '']: before } = change.apply.before;
     const { [regeneration?.field ?? '']: now } = data;
     const { different, values, unverified }: Verification =
       change.action === 'update' || change.action === 'create'
-        ? verify(this.#kind, change.apply.expected, data)
+        ? verify(this.kind, change.apply.expected, data)
         : {
             different: [],
             values: [],
@@ -219,7 +218,7 @@ export class Attempt {
       ...(different.length > 0 ? [keptValue] : []),
       // If the server lists scopes, the plan has checked their names.
       ...(listRead('scopes', this.#options.profile) === undefined
-        ? wrongNames(this.#kind, change.apply.expected, data).map(({ sentence }) => sentence)
+        ? wrongNames(this.kind, change.apply.expected, data).map(({ sentence }) => sentence)
         : []),
       ...this.#otherProfileErrors(change, data),
     ];
@@ -245,7 +244,7 @@ export class Attempt {
     const { profile } = this.#options;
     if (change.action !== 'update') return [];
     const { before, expected } = change.apply;
-    const kind = this.#kind;
+    const kind = this.kind;
     const better =
       betterProfile(profile, kind, answer) ?? betterProfileByReset(profile, kind, change.apply, answer);
     if (better === undefined) return [];
@@ -288,29 +287,29 @@ export class Attempt {
       const now = answered
         ? { exists: true, identity: current.live.identity, fields: sentRepair.data }
         : await readBackOne(
-            this.#kind,
+            this.kind,
             { change: repair, failure: 'open' in sentRepair ? sentRepair.open : open },
             this.#options,
           );
       const repairedJudgement = judge(
-        this.#kind,
+        this.kind,
         { ...intentOf(change), expected: repair.apply.expected, byMember: undefined },
         now,
       );
       const total = { ...open, attempts };
       if (now === undefined)
-        return this.#result(openOutcome(this.#kind, change, total, repairedJudgement, now), repair);
+        return this.#result(openOutcome(this.kind, change, total, repairedJudgement, now), repair);
       if (repairedJudgement.verdict === 'done')
         return this.#result(repairedOutcome(aim, total, names, now.fields), repair);
       // The error is about the original change, not about its repair.
       current = {
-        judgement: { ...judge(this.#kind, intentOf(change), now), lost: repairedJudgement.lost },
+        judgement: { ...judge(this.kind, intentOf(change), now), lost: repairedJudgement.lost },
         live: now,
       };
       if (Object.keys(current.judgement.lost).length === 0) break;
     }
     const total = { ...open, attempts };
-    return this.#result(openOutcome(this.#kind, change, total, current.judgement, current.live), sent);
+    return this.#result(openOutcome(this.kind, change, total, current.judgement, current.live), sent);
   }
 }
 

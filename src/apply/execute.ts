@@ -66,7 +66,6 @@ export async function execute(plan: Plan, options: ExecuteOptions): Promise<Exec
 
 /** A change with an unknown outcome, which is read back together with others of its kind. */
 interface PendingReadBack {
-  readonly planned: Change;
   readonly attempt: Attempt;
   readonly open: OpenChange;
 }
@@ -86,8 +85,6 @@ class Execution {
   #created = new CreatedIds([]);
   /** Outcomes that are being written to the journal. The next change doesn't wait for them. */
   readonly #pendingRecords: Promise<void>[] = [];
-  /** The number of attempts so far, for changes that are planned again before the next attempt. */
-  readonly #earlierAttempts = new Map<Change, number>();
   /** The kinds in which a succession failed: the former holder keeps its value. */
   readonly #kindsWithFailedSuccession = new Set<KindName>();
 
@@ -136,7 +133,7 @@ class Execution {
     const limit = pLimit(concurrency);
     const pending: PendingReadBack[] = [];
     const send = async (change: Change): Promise<void> => {
-      const open = await this.#applyChange(kind, change);
+      const open = await this.#applyChange(change);
       if (open !== undefined) pending.push(open);
     };
     const rest = [...changes];
@@ -156,37 +153,32 @@ class Execution {
   }
 
   /** Applies one change. Returns it if its outcome must be read back. */
-  async #applyChange(kind: Kind, planned: Change): Promise<PendingReadBack | undefined> {
-    const reason = this.#reasonToSkip(planned);
-    if (reason !== undefined) return this.#skip(planned, reason);
-    const missing = this.#created.missingReference(planned);
-    if (missing !== undefined) return this.#skip(planned, missing);
+  async #applyChange(planned: Change): Promise<PendingReadBack | undefined> {
+    const unsendable = this.#reasonToSkip(planned) ?? this.#created.missingReference(planned);
+    if (unsendable !== undefined) return this.#skip(planned, unsendable);
     this.#created.begin(planned);
     this.#options.progress.begin?.(planned.address);
     if (planned.action === 'adopt') {
       await this.#options.recorder.sending(planned, null, true);
-      this.#settle(planned, planned, { ...skippedOutcome(null), status: 'applied' });
-      return undefined;
+      return this.#settle(planned, planned, { ...skippedOutcome(null), status: 'applied' });
     }
     let since = Math.max(this.#options.notBefore ?? 0, performance.now() - OBSERVATION_LIFETIME);
+    const attempt = this.#attempt(planned);
     let begun: Change | undefined;
     for (let round = 1; round <= MAX_ROUNDS; ) {
-      const before = this.#earlierAttempts.get(planned);
+      const { earlierAttempts: before } = attempt;
       const refreshed = await this.#refresh(planned, since);
       const change = this.#stopReason ?? refreshed;
       if (typeof change === 'string') return await this.#giveUp(planned, begun, change);
       const withIds = this.#created.withIds(change);
-      const sent = await this.#send(kind, planned, withIds, change === planned);
+      const sent = await this.#send(attempt, withIds, change === planned);
       if (sent !== EXPIRED) return sent;
       since = performance.now();
       begun = withIds;
-      if (this.#earlierAttempts.get(planned) === before) round += 1;
+      if (attempt.earlierAttempts === before) round += 1;
     }
-    return await this.#giveUp(
-      planned,
-      begun,
-      `not sent: the observation expired after ${MAX_ROUNDS} attempts`,
-    );
+    const reason = `not sent: the observation expired after ${MAX_ROUNDS} attempts`;
+    return await this.#giveUp(planned, begun, reason);
   }
 
   /** Skips a change, in the journal too if it has a line for it. */
@@ -197,31 +189,28 @@ class Execution {
 
   /** Sends a change once. Settles it, unless it can be read back later together with others. */
   async #send(
-    kind: Kind,
-    planned: Change,
+    attempt: Attempt,
     change: Change,
     isAsPlanned: boolean,
   ): Promise<PendingReadBack | undefined | typeof EXPIRED> {
+    const { kind, planned } = attempt;
     const { profile, replan, recorder } = this.#options;
     if (change.requests.length === 0) await recorder.sending(change, null, true);
-    const attempt = this.#attempt(kind);
     try {
-      const earlierAttempts = this.#earlierAttempts.get(planned) ?? (replan.carries(planned) ? 0 : undefined);
       const observedAt = isAsPlanned ? replan.observedAt : performance.now();
       const freshUntil = Math.min(
         kind.readable(profile) ? observedAt + OBSERVATION_LIFETIME : Number.POSITIVE_INFINITY,
         performance.now() + this.#untilEnd(planned),
       );
-      const sent = await attempt.send(change, freshUntil, earlierAttempts);
-      if (attempt.earlierAttempts > 0) this.#earlierAttempts.set(planned, attempt.earlierAttempts);
+      const sent = await attempt.send(change, freshUntil);
       if (sent === EXPIRED) return sent;
-      if (!('failure' in sent)) return await this.#finish(kind, planned, sent);
+      if (!('failure' in sent)) return await this.#finish(attempt, sent);
       // A change that may need a repair or another attempt is read back at once.
       if (kind.lostFields === undefined && sent.failure.expired === undefined) {
-        return { planned, attempt, open: sent };
+        return { attempt, open: sent };
       }
       const ended = await attempt.conclude(sent, await readBackOne(kind, sent, this.#options));
-      return ended === EXPIRED ? ended : await this.#finish(kind, planned, ended);
+      return ended === EXPIRED ? ended : await this.#finish(attempt, ended);
     } catch (failure) {
       // A request may have been sent before the exception.
       if (attempt.begun && !this.#outcomes.has(planned))
@@ -230,8 +219,8 @@ class Execution {
     }
   }
 
-  async #finish(kind: Kind, planned: Change, ended: AttemptResult): Promise<undefined> {
-    return this.#settle(planned, ended.sent, await this.#checkProfile(kind, planned, ended));
+  async #finish(attempt: Attempt, ended: AttemptResult): Promise<undefined> {
+    return this.#settle(attempt.planned, ended.sent, await this.#checkProfile(attempt, ended));
   }
 
   /** Reads the open changes of a kind back together. */
@@ -240,9 +229,9 @@ class Execution {
     const open = left.map((one) => one.open);
     const live = await readBackAll(kind, open, this.#options, this.#options.concurrency);
     await allSettled(
-      left.map(async ({ planned, attempt, open }) => {
+      left.map(async ({ attempt, open }) => {
         const ended = await attempt.conclude(open, live.get(open));
-        if (ended !== EXPIRED) await this.#finish(kind, planned, ended);
+        if (ended !== EXPIRED) await this.#finish(attempt, ended);
       }),
     );
   }
@@ -252,8 +241,7 @@ class Execution {
    * no further change of this kind is sent. Unless the answer proves the profile, one GET checks it, or the configuration trusts it.
    */
   async #checkProfile(
-    kind: Kind,
-    { address }: Change,
+    { kind, planned: { address } }: Attempt,
     { betterProfile, suspectedProfile, outcome }: AttemptResult,
   ): Promise<Outcome> {
     const otherProfile = betterProfile ?? suspectedProfile;
@@ -286,11 +274,11 @@ class Execution {
     return (await this.#probed)?.kind;
   }
 
-  #attempt(kind: Kind): Attempt {
-    return new Attempt(kind, {
+  #attempt(planned: Change): Attempt {
+    return new Attempt(planned, {
       ...this.#options,
-      onFailure: (failure, { apply }, isProtected) => {
-        if (!isProtected || this.#isSecondRefusal(kind, apply.key)) this.#noteFailure(failure);
+      onFailure: (failure, { kind, apply }, isProtected) => {
+        if (!isProtected || this.#isSecondRefusal(kindOf(kind), apply.key)) this.#noteFailure(failure);
       },
       onWithheld: (cause) => {
         this.#stopReason ??= hasProblem(cause, 'locked')
