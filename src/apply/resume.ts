@@ -57,10 +57,12 @@ export async function unfinishedRuns(
 }
 
 /**
- * The name of a state's newest run on its server; undefined if there is none. Throws a ProblemsError (`journal-unreadable`) if a newer
- * journal can't be read, since it may belong to the newest run.
+ * The name of the newest run of a state, or of a lost one before it, on its server; undefined if there is none. Throws a ProblemsError
+ * (`journal-unreadable`) if a newer journal can't be read, since it may belong to the newest run.
  */
-export async function newestRun(runs: RunStore, state: State): Promise<string | undefined> {
+export async function newestRun(location: StateLocation, state: State): Promise<string | undefined> {
+  const { runs } = location.backend;
+  const isOther = await otherStateTest(state, location);
   for (const name of (await runs.list()).toReversed()) {
     const content = await runs.read(name).catch((failure: unknown) => {
       throw asNewestFailure(failure);
@@ -68,7 +70,7 @@ export async function newestRun(runs: RunStore, state: State): Promise<string | 
     // A run that was killed before its first line sent nothing, and no state records it.
     if (content === null && name === newestSettled(state, name))
       throw asNewestFailure(new ProblemsError([missingFirstLine(name)]));
-    if (content !== null && content.run.server === state.server && belongsTo(content.run, state)) return name;
+    if (content !== null && content.run.server === state.server && !isOther(content.run)) return name;
   }
   return undefined;
 }

@@ -117,7 +117,7 @@ async function open(
     plan: (asked) => lifecycle.run(() => planner.plan(asked)),
     storePlan: (made) => lifecycle.run(() => planner.store(made)),
     planStored: (stored, left) => lifecycle.run(() => planner.stored(stored, left)),
-    lastRun: () => lifecycle.run(() => lastRun(backend.runs, planner.state)),
+    lastRun: () => lifecycle.run(() => lastRun(home, planner.state)),
     planUndo: (run, { force = false } = {}) => lifecycle.run(() => planner.undo(run, force)),
     planRegeneration: (clientId) => lifecycle.run(() => planner.regeneration(clientId)),
     close: () => lifecycle.end(),

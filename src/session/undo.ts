@@ -1,5 +1,6 @@
 import { findRun } from '../apply/find-runs.js';
 import { entriesOf } from '../apply/journal-entries.js';
+import type { StateLocation } from '../apply/owner.js';
 import { newestRun } from '../apply/resume.js';
 import type { Left } from '../apply/undo.js';
 import { problemError } from '../base/problems.js';
@@ -8,7 +9,6 @@ import { addressOf, kindOf } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { Plan } from '../plan/plan.js';
 import { labelIn, namesInJournal } from '../report/names.js';
-import type { RunStore } from '../state/backend.js';
 import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
 import type { UndoPlan } from './session.js';
@@ -58,13 +58,13 @@ function withPlanLabels(left: readonly Left[], { changes }: Plan, content: Journ
 }
 
 /** The run that `undo --last` undoes: the newest run or, if it is an unfinished undo, the run that it undoes. Throws a ProblemsError if there is none. */
-export async function lastRun(runs: RunStore, state: State): Promise<string> {
-  const newest = await newestRun(runs, state);
+export async function lastRun(location: StateLocation, state: State): Promise<string> {
+  const newest = await newestRun(location, state);
   if (newest === undefined) {
     const hint = 'only idops apply makes runs; --env and state in the configuration choose the state';
     throw problemError('no-such-run', 'this state has no runs', hint);
   }
-  const content = await findRun(runs, newest);
+  const content = await findRun(location.backend.runs, newest);
   const { run, undoes } = content.run;
   if (undoes === undefined) return runOf(run);
   const ends = content.lines.filter((line) => line.type === 'end');

@@ -104,6 +104,14 @@ describe('idops undo', () => {
     }
   });
 
+  it('with --last undoes the newest run after the state is lost', async () => {
+    const at = await project({ 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' });
+    expect(await at.idops(apply)).toMatchObject({ code: 0 });
+    await rm(join(at.folder, '.idops/state.json'));
+    expect(await at.idops('undo --last --yes')).toMatchObject({ code: 0 });
+    expect(at.sandbox.data.organizations[0]?.label).toBe('ACME Corp');
+  });
+
   it('with --last undoes the newest run of its own state', async () => {
     const other = `${config}environments: {b: {state: {path: .idops/b.json}, manifests: [b.yaml]}}\n`;
     const labelled = (name: string, label: string): string =>
