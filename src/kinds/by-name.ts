@@ -29,10 +29,11 @@ export const userByName: ByName = {
       return `the server has the user "${String(other.username)}"${within}, and doesn't tell "${username}" apart from it: write it so`;
     return `${noSuchUser(username, within)}${users.suggestion(username)}`;
   },
-  missing({ username = '', backend }, references) {
+  missing({ id, username = '', backend }, references) {
     const { users } = references;
     const owner = backendOf(backend, references);
-    if (users == null || users.isIncomplete || typeof owner === 'string') return undefined;
+    if (id !== undefined || users == null || users.isIncomplete || typeof owner === 'string')
+      return undefined;
     if (users.byNameIgnoringCase(username).some(isIn(owner))) return undefined;
     return { username, ...(owner === undefined ? {} : { backend: owner.id }) };
   },

@@ -46,8 +46,8 @@ function unidentified(user: Declared, profile: Profile): Problem[] {
     ...(except !== undefined && match === undefined
       ? lacks('"except" needs "match"', 'remove it, or say which users match', 'except')
       : []),
-    ...named.flatMap(({ username }, index) =>
-      username === undefined ? [] : notFound('a user', 'users', index),
+    ...named.flatMap(({ username, backend }, index) =>
+      username === undefined && backend === undefined ? [] : notFound('a user', 'users', index),
     ),
     ...(match === undefined ? [] : notFound('matching users', 'match')),
   ];

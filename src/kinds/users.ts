@@ -34,7 +34,9 @@ export const users: Bulk = {
     });
   },
   lists({ named, match, except = [] }) {
-    const byName = [...named, ...except].filter(({ username }) => username !== undefined);
+    const byName = [...named, ...except].filter(
+      ({ username, backend }) => username !== undefined || backend !== undefined,
+    );
     return [
       ...byName.flatMap((identity) => userByName.lists(identity)),
       ...(match === undefined
@@ -62,14 +64,18 @@ export const users: Bulk = {
       }
     }
     const withId = (identity: Identity) => {
-      const { id, username } = identity;
+      const { id, username, backend } = identity;
       if (id === undefined) return userByName.find(identity, references);
       const { users } = references;
+      const owner = backend === undefined ? undefined : findReference('backend', backend, references);
+      if (typeof owner === 'string') return owner;
       const row = users?.byId(id);
       if (row === undefined)
         return users == null || users.isIncomplete
           ? { id }
           : `the server has no user with the id ${id}: correct it`;
+      if (owner !== undefined && idOf(row.backend) !== owner.id)
+        return `the user with the id ${id} is not in the backend "${backend}": correct the id or the backend`;
       return username === undefined || row.username === username
         ? { id }
         : wrongNameMessage('user', id, String(row.username), username);

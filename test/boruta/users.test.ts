@@ -361,6 +361,24 @@ describe('a document about many users', () => {
     expect(todo(await at.plan(named('ada@acme.example')))).toEqual([`update ${ada}`]);
   });
 
+  test('a backend beside an id must be the backend of that user', async () => {
+    const at = await site();
+    addNamesake(at);
+    const named = (backend: string) => ({ kind: 'Users', users: [{ id: ids.ada, backend }], group: 'x' });
+    for (const backend of [directory, ids.backend])
+      expect(todo(await at.plan(named(backend)))).toEqual([`update ${ada}`]);
+    expect(changeOf(await at.plan(named('Partners')), ada).reason).toContain(
+      'is not in the backend "Partners"',
+    );
+    expect(changeOf(await at.plan(named('Nope')), ada).reason).toContain('no backend "Nope"');
+    const unknown = { kind: 'Users', users: [{ id: ids.portal }], group: 'x' };
+    expect(changeOf(await at.plan(unknown), `User/${ids.portal}`).reason).toContain('no user with the id');
+    const except = at.plan({ ...staff, except: [{ id: ids.ada, backend: 'Partners' }] });
+    expect(await problemsOf(except)).toEqual([expect.stringContaining('no-such-name')]);
+    await at.use('documented');
+    expect(await problemsOf(at.plan(named(directory)))).toEqual([expect.stringContaining('profile-field')]);
+  });
+
   test('a match accepts both names of an organization that the same plan renames', async () => {
     const at = await site();
     const rename = { kind: 'Organization', id: ids.globex, name: 'globex2' };
