@@ -10,7 +10,9 @@ import {
   type Value,
 } from '../base/values.js';
 import {
+  asElements,
   comparedMembers,
+  elementKey,
   type FieldType,
   mapWithCounterparts,
   normalForm,
@@ -124,12 +126,28 @@ export function answeredFields({ kind, expected }: RequestedFields, answer: Fiel
     const got = answer[name];
     if (got === undefined) continue;
     const before = known[name];
-    // Members that the answer leaves out, such as passwords, stay as recorded.
-    const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
     const asked = expected[name];
+    // Members that the answer leaves out, such as passwords, stay as recorded.
+    const whole =
+      type.type === 'members' && isMap(got) && isMap(before)
+        ? { ...before, ...got }
+        : withOmittedMembers(type, got, asked ?? before);
     shown[name] = concealDeclared(type, whole, asked && normalForm(type, asked));
   }
   return shown;
+}
+
+/** A set in which each element has the members that the answer leaves out as they were sent or recorded, such as the roles of a membership. */
+function withOmittedMembers(type: FieldType | undefined, got: Value, known: Value | undefined): Value {
+  if (type?.type !== 'set' || !Array.isArray(got)) return got;
+  const others = new Map(asElements(known).map((one) => [elementKey(one), one]));
+  return asElements(got).map((one) => {
+    const other = others.get(elementKey(one)) ?? {};
+    const shown = mapValues(one, (member, name) =>
+      withOmittedMembers(type.nested[name], member, other[name]),
+    );
+    return { ...other, ...shown };
+  });
 }
 
 /** The sent texts that the answer showed and the reading before it omitted: the next reading may omit them too. Sets and maps are read live. */

@@ -254,6 +254,28 @@ describe('under the profile documented, which shows no user', () => {
     expect((await at.end()).plan.changes).toEqual([]);
   });
 
+  test('--ended keeps labels and roles that answers leave out', async () => {
+    const at = await site({ profile: 'documented' });
+    const [kept, ended] = [ids.billingRead, ids.reportsRead].map((id) => ({ id, name: id }));
+    const held = { id: ids.acme, roles: [{ id: ids.member, name: 'member' }] };
+    const answer = (...authorized_scopes: readonly (object | undefined)[]) => {
+      const data = { id: ids.ada, authorized_scopes, organizations: [{ id: ids.acme, name: 'acme' }] };
+      at.fault = ({ method }) =>
+        method === 'PATCH' ? { kind: 'answer', status: 200, body: { data } } : undefined;
+    };
+    const authorized_scopes = [
+      { ...kept, label: 'Read' },
+      { ...ended, label: 'R', until: '2027-01-31' },
+    ];
+    answer(kept, ended);
+    await at.apply({ kind: 'User', id: ids.ada, authorized_scopes, organizations: [held] } as never);
+    answer(kept);
+    at.now = new Date('2027-02-01');
+    const { plan } = await at.end();
+    expect(plan.changes[0]?.requests[0]?.body).toEqual({ authorized_scopes: [{ ...kept, label: 'Read' }] });
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
   test('undo restores a member of a whole set with its end, unless that has passed', async () => {
     const at = await site({ profile: 'documented' });
     at.now = new Date('2027-01-01T00:00:00Z');
