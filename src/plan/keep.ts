@@ -7,6 +7,7 @@ import type { FoundObject, Kind } from '../kinds/kind.js';
 import type { ListName, References } from '../kinds/references.js';
 import { idInPlan } from './create.js';
 import { findAll, type Lists } from './guards.js';
+import { contextOf } from './observe.js';
 import type { BuildOptions } from './options.js';
 import { cycles } from './order.js';
 import { blockedFor, type Change, isChanging, type PlanWarning } from './plan.js';
@@ -22,11 +23,27 @@ export function uselessKeeps(keeps: readonly KeepRule[], { scopes, roles }: Refe
   return keeps.flatMap((keep) => {
     const [noun, list, named = ''] =
       keep.scope === undefined ? ['role', roles, keep.role] : ['scope', scopes, keep.scope];
-    if (list == null || list.isIncomplete || list.byId(named) !== undefined || list.byName(named).length > 0)
-      return [];
+    if (list == null || list.isIncomplete || list.byId(named) !== undefined) return [];
+    if (list.byNameOrLiveName(named).length > 0) return [];
     const message = `safety.keep names the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.suggestion(named)}`;
     return [{ code: 'no-such-name', message }];
   });
+}
+
+/** Blocks changes that take access if a rule has no effect, since what it should keep is unknown. */
+async function blockIfUseless(changes: readonly Change[], options: BuildOptions, now: References) {
+  const takes = (change: Change): boolean =>
+    isChanging(change) &&
+    (kindOf(change.kind).revokes === undefined ? mayTake(change) : taken(change).length > 0);
+  const { keep } = options.safety;
+  if (keep.length === 0 || !changes.some(takes)) return changes;
+  const { list } = contextOf({ ...options, lists: options.read?.lists ?? {} });
+  const { scopes = await list('scopes'), roles = await list('roles') } = now;
+  const planned = listsAfter({ ...now, scopes, roles }, changes.filter(isChanging));
+  const [useless] = uselessKeeps(keep, planned);
+  if (useless === undefined) return changes;
+  const reason = `this change takes access, and ${useless.message}`;
+  return changes.map((change) => (takes(change) ? blockedFor(change, reason) : change));
 }
 
 /** Whether a change may take a scope or role from somebody. */
@@ -37,14 +54,15 @@ export function mayTake({ kind, destructions }: Change): boolean {
 
 /**
  * Blocks changes that would leave too few users with a scope or role of `safety.keep`, and lets those that remove one await the changes
- * that others need to have it. `now` are the present lists. What the changes `elsewhere` take counts, and what they give doesn't.
+ * that others need to have it. If a rule names nothing, blocks every change that takes access. `now` are the present lists. What the changes `elsewhere` take counts, and what they give doesn't.
  */
 export async function blockLosses(
-  given: readonly Change[],
+  asked: readonly Change[],
   options: BuildOptions,
   now: References,
   elsewhere: (find: Find) => Promise<readonly Change[]>,
 ): Promise<readonly Change[]> {
+  const given = await blockIfUseless(asked, options, now);
   const rules = options.safety.keep.filter((keep) => given.some((change) => mayLose(keep, change, now)));
   if (rules.length === 0) return given;
   const find: Find = async ({ discovery }) =>

@@ -130,6 +130,19 @@ describe('a change that removes what safety.keep keeps', () => {
     expect(statuses).toEqual({ [ada]: expect.stringMatching(/^skipped: .*would leave 0/) });
   });
 
+  it.each([{ scope: 'user:manage:all' }, { role: 'admn' }])(
+    'is blocked if a rule names nothing that the server has: %j',
+    async (rule) => {
+      const at = await guarded([{ ...rule, at_least: 1 }]);
+      const removed: Doc = { kind: 'User', id: ids.grace, roles: [], group: 'x' };
+      const granted = { ...promoted, id: ids.ada, group: 'x' };
+      const plan = await at.plan(demoted, removed, { kind: 'Role', name: 'member', scopes: [] });
+      expect(plan.changes.map(({ action }) => action)).toEqual(['blocked', 'blocked', 'blocked']);
+      expect(changeOf(plan, ada).reason).toMatch(/takes access, and safety.keep names the (scope|role) "/);
+      expect(await planned(at, {}, granted)).toEqual([`update ${ada}`]);
+    },
+  );
+
   it('is blocked if it and another one wait for each other', async () => {
     const at = await guarded([...keep, { scope: 'reports:read', at_least: 1 }]);
     const [first] = at.sandbox.data.roles;
