@@ -11,8 +11,8 @@ import {
   membersWithPaths,
   setParts,
 } from '../kinds/fields.js';
-import { addressOf, kindOf } from '../kinds/index.js';
-import type { Declared, Identity, Kind } from '../kinds/kind.js';
+import { addressOf, kindOf, kinds } from '../kinds/index.js';
+import type { Declared, Identity, Kind, KindName } from '../kinds/kind.js';
 import { documentFor } from '../kinds/merge-documents.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Expanded } from './expand.js';
@@ -87,7 +87,7 @@ export function removeEndedAccess(
     record: ResourceRecord | undefined,
     document?: Declared,
   ): Declared | undefined => {
-    if (record === undefined) return undefined;
+    if (record === undefined || record.deleted !== undefined) return undefined;
     let source: Declared | undefined;
     for (const [field, members] of Object.entries(record.until ?? {})) {
       const names = membersOf(document?.fields[field]).map((element) => idOrName(element)?.toLowerCase());
@@ -95,7 +95,9 @@ export function removeEndedAccess(
         if ([id, date.name ?? id].some((one) => names.includes(one.toLowerCase()))) continue;
         const other = documentWith(record, field, id, date);
         if (other === undefined) {
-          if (isHeld(record.left?.fields[field], id)) unmanaged.push(`${date.name ?? id} of ${address}`);
+          const isGone = document?.absent === true || isDeleted(record.kind, field, id, resources);
+          if (!isGone && isHeld(record.left?.fields[field], id))
+            unmanaged.push(`${date.name ?? id} of ${address}`);
         } else if (date.received && Date.parse(date.at) <= now.getTime()) {
           source ??= other;
           removed[field] = [...(removed[field] ?? []), id];
@@ -129,6 +131,14 @@ export function removeEndedAccess(
     if (source !== undefined) declared.push(removalOf(record.identity, removed, source));
   }
   return { declared, warnings: [...unmanagedEnds(unmanaged), ...notInForce(undated)] };
+}
+
+/** Whether idops deleted the object that is a member of a set. */
+function isDeleted(kind: KindName, field: string, id: string, resources: State['resources']): boolean {
+  const list = kindOf(kind).setLists?.[field];
+  return kinds.some(
+    ({ name, listedIn }) => listedIn === list && resources[addressOf(name, { id })]?.deleted !== undefined,
+  );
 }
 
 /** Whether a set has a member. A set that the server never showed may have it. */

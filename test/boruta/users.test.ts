@@ -652,6 +652,24 @@ describe('access that ends', () => {
     expect(plan.warnings.map(({ code }) => code)).toEqual(['unmanaged-end']);
   });
 
+  test.each([byName, { kind: 'Organization', name: 'initech' }])(
+    'no plan warns of the end of access that a deletion takes away: %j',
+    async (deleted) => {
+      const at = await site();
+      const internal = { type: 'Elixir.BorutaIdentity.Accounts.Internal' };
+      for (const one of at.sandbox.data.backends) Object.assign(one, internal);
+      at.now = before;
+      await at.apply({ ...byName, organizations: { add: [{ name: 'initech', until: '2027-01-31' }] } });
+      const { plan } = await at.apply({ ...deleted, state: 'absent' });
+      for (const { warnings } of [
+        ...(deleted === byName ? [plan] : []),
+        await at.plan(),
+        await at.plan({ kind: 'Role', name: 'member' }),
+      ])
+        expect(warnings).toEqual([]);
+    },
+  );
+
   test("a document about another user ends nobody's access", async () => {
     const at = await site();
     at.now = before;
