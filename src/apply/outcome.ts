@@ -128,7 +128,7 @@ function changedMembers(
   before: MaybeValue,
   now: MaybeValue,
 ): [asked: Value, before: MaybeValue, now: MaybeValue] {
-  const { added, removed } = matchSets(asElements(asked), asElements(before ?? null));
+  const { added, removed } = matchSets(asElements(asked), asElements(before));
   const among = (set: MaybeValue) => (Array.isArray(set) ? pickMembers(set, [...added, ...removed]) : set);
   return [pickMembers(asked, added), among(before), among(now)];
 }

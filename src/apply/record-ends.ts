@@ -1,5 +1,5 @@
 import { filterValues, mapValues, type Value } from '../base/values.js';
-import { asElements } from '../kinds/fields.js';
+import { idsIn } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { End, UntilChanges } from '../plan/plan.js';
 import type { ResourceRecord } from '../state/state.js';
@@ -17,8 +17,7 @@ export function newEnds(
   if (isDone(outcome)) return until;
   const { status, ambiguous, after } = outcome;
   if (status === 'skipped' || (after === undefined && !ambiguous)) return {};
-  const contains = (set: Value | undefined, id: string): boolean =>
-    asElements(set ?? null).some((element) => element.id === id);
+  const contains = (set: Value | undefined, id: string): boolean => idsIn(set).includes(id);
   const added = mapValues(until, (ends, field) =>
     filterValues(
       ends,
@@ -65,8 +64,4 @@ export function withEnds(
     ...(Object.keys(until).length === 0 ? {} : { until }),
     ...(Object.keys(given).length === 0 ? {} : { given }),
   };
-}
-
-function idsIn(set: Value | undefined): string[] {
-  return asElements(set ?? null).flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
 }

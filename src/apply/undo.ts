@@ -230,14 +230,14 @@ function undoEntry(
 function withoutLostMembers(document: Declared, after: Fields, now: Fields): Declared {
   if (!Object.values(document.fields).some((wished) => isMap(wished) && Array.isArray(wished.add)))
     return document;
-  const idsIn = (set: Value | undefined) => new Set(asElements(set ?? null).map(({ id }) => id));
+  const idsIn = (set: Value | undefined) => new Set(asElements(set).map(({ id }) => id));
   const fields = mapValues(document.fields, (wished, name) => {
     const { [name]: live } = now;
     if (live === undefined || !isMap(wished) || !Array.isArray(wished.add)) return wished;
     const [had, has] = [idsIn(after[name]), idsIn(live)];
     return {
       add: asElements(wished.add).filter(({ id }) => !had.has(id) || has.has(id)),
-      remove: asElements(wished.remove ?? null).filter(({ id }) => id === undefined || has.has(id)),
+      remove: asElements(wished.remove).filter(({ id }) => id === undefined || has.has(id)),
     };
   });
   return { ...document, fields };

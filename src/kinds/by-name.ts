@@ -1,6 +1,6 @@
 import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Catalog } from './catalog.js';
-import { asReference } from './fields.js';
+import { asReference, idsIn } from './fields.js';
 import type { ByName, Identity } from './kind.js';
 import { type ListName, listNames, listOfNoun, nounOf, type References } from './references.js';
 
@@ -15,7 +15,7 @@ export const userByName: ByName = {
     const owner = backendOf(backend, references);
     if (typeof owner === 'string') return owner;
     const found = users.byName(username).filter(isIn(owner));
-    const ids = found.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
+    const ids = idsIn(found);
     const [id] = ids;
     if (id !== undefined && ids.length === 1) return { id };
     if (ids.length > 1) {

@@ -195,6 +195,11 @@ export function asElements(set: Value | readonly Value[] | undefined): Fields[] 
   return Array.isArray(set) ? set.filter(isMap) : [];
 }
 
+/** The ids of the elements that have one. */
+export function idsIn(set: Value | readonly Value[] | undefined): string[] {
+  return asElements(set).flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
+}
+
 /**
  * The parts of a declared set: the whole set, members to add and remove, or both if several documents declare it, and members that stay
  * if the object has them (`stay`). `whole` is undefined if other members aren't managed.

@@ -1,7 +1,7 @@
 import { error, type Problem } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { PlanWarning } from './change.js';
-import { isTrue } from './fields.js';
+import { idsIn, isTrue } from './fields.js';
 import type { Declared, Kind } from './kind.js';
 
 /** A field of live objects with the ids of all default objects. Changes depend on it, so plans and journals contain it. */
@@ -37,9 +37,7 @@ export function recordedDefaults({ [DEFAULTS]: defaults }: Fields): string[] | u
 
 /** The ids of the default objects in a list. */
 export function defaultsOf(rows: Iterable<Fields>): string[] {
-  return [...rows]
-    .flatMap(({ id, is_default }) => (isTrue(is_default) && typeof id === 'string' ? [id] : []))
-    .sort();
+  return idsIn([...rows].filter(({ is_default }) => isTrue(is_default))).sort();
 }
 
 /** The problem of documents that declare several defaults. */

@@ -1,7 +1,7 @@
 import { type Fields, mapValues, type Value } from '../base/values.js';
 import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
-import { asElements } from './fields.js';
+import { asElements, idsIn } from './fields.js';
 import type { PlanInput, Update } from './kind.js';
 import type { References } from './references.js';
 import { fieldsToSend, unknownFieldsReason } from './rules.js';
@@ -37,7 +37,7 @@ function withIds(fields: Fields, present: Fields, references: References, reason
   const roles = asElements(present.roles);
   const identified = (list: Value, known: readonly Fields[], noun: string): Fields[] => {
     const elements = asElements(list).map((element) => identify(element, known, noun, reasons));
-    const ids = elements.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
+    const ids = idsIn(elements);
     for (const id of ids.filter((id, index) => ids.indexOf(id) !== index))
       reasons.push(`the ${noun} ${id} is twice: remove one of the two`);
     return elements;
@@ -51,9 +51,7 @@ function withIds(fields: Fields, present: Fields, references: References, reason
 
 function identify(element: Fields, known: readonly Fields[], noun: string, reasons: string[]): Fields {
   if (typeof element.id === 'string') return element;
-  const ids = new Set(
-    known.flatMap(({ id, name }) => (name === element.name && typeof id === 'string' ? [id] : [])),
-  );
+  const ids = new Set(idsIn(known.filter(({ name }) => name === element.name)));
   const [id] = ids;
   if (id !== undefined && ids.size === 1) return { ...element, id };
   const why = ids.size === 0 ? 'the user does not have it yet' : 'several of the user have this name';
