@@ -113,7 +113,7 @@ export class Catalog {
 
   /** The rows with a name, and those that have it until the plan renames them. */
   byNameOrLiveName(name: string): readonly Fields[] {
-    return [...new Set([...this.byName(name), ...this.#among(name, this.others.live)])];
+    return [...new Set([...this.byName(name), ...this.#rowsNamed(name, this.others.live)])];
   }
 
   /** `; did you mean …?`, or nothing. */
@@ -183,12 +183,12 @@ export class Catalog {
   /** The row with a name or an id, or why there is none. */
   find(reference: string): Fields | string {
     const byId = this.byId(reference);
-    return this.#only(reference, byId === undefined ? [] : [byId]);
+    return this.#single(reference, byId === undefined ? [] : [byId]);
   }
 
   /** The row with a name, or why there is none. */
   findNamed(name: string): Fields | string {
-    return this.#only(name, []);
+    return this.#single(name, []);
   }
 
   /** Whether the server certainly has no object with a name. */
@@ -196,11 +196,11 @@ export class Catalog {
     return (
       !this.isIncomplete &&
       this.byNameOrLiveName(name).length === 0 &&
-      this.#among(name, this.#former()).length === 0
+      this.#rowsNamed(name, this.#former()).length === 0
     );
   }
 
-  #only(reference: string, candidates: readonly Fields[]): Fields | string {
+  #single(reference: string, candidates: readonly Fields[]): Fields | string {
     const found = new Set([...candidates, ...this.byNameOrLiveName(reference)]);
     const [only] = found;
     if (only !== undefined && found.size === 1) return only;
@@ -208,7 +208,7 @@ export class Catalog {
       const ids = [...found].map(({ id }) => id).join(', ');
       return `${found.size} ${this.#noun}s are called "${reference}" (${ids}): refer to one by its id`;
     }
-    const [renamed] = this.#among(reference, this.#former());
+    const [renamed] = this.#rowsNamed(reference, this.#former());
     if (renamed !== undefined)
       return `the ${this.#noun} "${reference}" is called "${String(renamed.name)}" now: refer to it by that name`;
     return `${this.noSuchObject(reference)}${this.suggestion(reference)}`;
@@ -217,14 +217,14 @@ export class Catalog {
   /** The message that there is no row with a name or an id, and what to do. */
   noSuchObject(reference: string): string {
     const unsure = this.isIncomplete ? ' (its list has rows without an id)' : '';
-    return this.#lacks(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
+    return this.#noSuch(`"${reference}"${unsure}`, isUuid(reference) ? 'id' : 'name');
   }
 
   #former(): Iterable<readonly [string, string]> {
     return [...this.others.former].flatMap(([id, names]) => names.map((name) => [id, name] as const));
   }
 
-  #among(name: string, names: Iterable<readonly [string, string]>): Fields[] {
+  #rowsNamed(name: string, names: Iterable<readonly [string, string]>): Fields[] {
     return [...names].flatMap(([id, one]) => {
       const row = this.#ids.get(id);
       return one === name && row !== undefined ? [row] : [];
@@ -235,11 +235,11 @@ export class Catalog {
   noSuchId(id: string): string {
     const now = this.others.recreated?.get(identifierKey(id));
     return now === undefined
-      ? this.#lacks(`with the id ${id}`, 'id')
+      ? this.#noSuch(`with the id ${id}`, 'id')
       : `the ${this.#noun} with the id ${id} was deleted and created again with the id ${now}: use that one`;
   }
 
-  #lacks(which: string, what: 'id' | 'name'): string {
+  #noSuch(which: string, what: 'id' | 'name'): string {
     return noSuchObjectMessage(this.#noun, which, what, this.#options.creatable === true);
   }
 }

@@ -282,14 +282,14 @@ async function find(context: DiscoverContext): Promise<DiscoveryResult> {
   const { filters, profile, reader } = context;
   const all = listRead('clients', profile);
   const rows = all === undefined ? null : await readRows('clients', all, pages.client, reader);
-  if (rows !== null) return discoverInList(new Catalog(rows), 'clients', asFinding);
+  if (rows !== null) return discoverInList(new Catalog(rows), 'clients', foundClient);
   const { read } = traits[profile.name];
   if (read === undefined) return { found: [], notes: [] };
   const ids = idsOf('Client', 'client', context);
   const shown = await allSettled(
     ids.map(async (id) => {
       const client = await readOne(context, read, { client_id: id }, answers.wholeClient);
-      return client === null ? [] : [asFinding({ ...client, id })];
+      return client === null ? [] : [foundClient({ ...client, id })];
     }),
   );
   const unnamed =
@@ -297,7 +297,7 @@ async function find(context: DiscoverContext): Promise<DiscoveryResult> {
   return { found: shown.flat(), notes: (filters.client ?? []).length > 0 ? [] : [unnamed] };
 }
 
-function asFinding(client: Fields): FoundObject {
+function foundClient(client: Fields): FoundObject {
   // No list or file shows it.
   const { secret: _, ...fields } = shownClient(client);
   return foundObject(client.id, client.name, fields);

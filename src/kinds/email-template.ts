@@ -29,7 +29,7 @@ import type { ProfileTraits, Traits } from './traits.js';
 
 interface TemplateTraits extends Traits {
   /** Whether an update resets a body that it omits or doesn't change to the built-in text. */
-  readonly halvesFallBack: boolean;
+  readonly resetsBodies: boolean;
   /** Whether every backend has a built-in text of every type. If so, a 404 means that the backend or the type doesn't exist. */
   readonly allBuiltIn: boolean;
 }
@@ -39,9 +39,9 @@ const knownTypes = ['confirmation_instructions', 'reset_password_instructions', 
 const BUILT_IN = 'to go back to the built-in text, declare "state: absent"';
 
 const traits: ProfileTraits<TemplateTraits> = {
-  documented: { halvesFallBack: false, allBuiltIn: false },
+  documented: { resetsBodies: false, allBuiltIn: false },
   boruta: {
-    halvesFallBack: true,
+    resetsBodies: true,
     allBuiltIn: true,
     resetUnlessSent: ['txt_content', 'html_content'],
     // A rewritten template gets a new id.
@@ -55,7 +55,7 @@ const traits: ProfileTraits<TemplateTraits> = {
   },
 };
 
-const halves = ['txt_content', 'html_content'] as const;
+const bodyFields = ['txt_content', 'html_content'] as const;
 
 const schema = lazy(() =>
   document(
@@ -79,7 +79,7 @@ const schema = lazy(() =>
       ignored: ignorable(traits),
     },
     {
-      ...noFieldsIfAbsent(['id', ...halves]),
+      ...noFieldsIfAbsent(['id', ...bodyFields]),
       oneOf: [{ required: ['backend_id'] }, { required: ['backend'] }],
     },
   ),
@@ -92,7 +92,7 @@ const paramsOf = ({ backend_id = '', type = '' }: Identity) => ({ backend_id, te
 const deletion: Deletion = {
   ...templateDeletion({
     noun: 'template',
-    bodies: halves,
+    bodies: bodyFields,
     request: (identity) => ({ operation: 'deleteTemplate', params: paramsOf(identity) }),
     becomes: ({ name }) => (traits[name].allBuiltIn ? 'built-in' : 'gone'),
   }),
@@ -111,7 +111,7 @@ export const emailTemplate: Kind = {
   check: (declared, profile) => [
     ...declared.flatMap((template) => ownerOrProfileProblems(template, profile)),
     ...declared.flatMap((template) => absentProblems(template, 'template')),
-    ...declared.flatMap((template) => halves.flatMap((half) => bodyProblem(template, half) ?? [])),
+    ...declared.flatMap((template) => bodyFields.flatMap((field) => bodyProblem(template, field) ?? [])),
     // Blank bodies are reported above.
     ...profileProblems(declared.map(withUsableBodies), profile, traits),
   ],
@@ -132,12 +132,12 @@ export const emailTemplate: Kind = {
   update(input) {
     if (input.present.exists === false && traits[input.profile.name].allBuiltIn)
       return { requests: [], expected: {}, reason: notThere(input.present.identity, NOT_CREATED) };
-    if (traits[input.profile.name].halvesFallBack) return rewrite(input);
+    if (traits[input.profile.name].resetsBodies) return rewrite(input);
     const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
     const known = sendableFields(present.live, ['id', 'txt_content', 'html_content']);
     // A built-in template has no id, and null can't be sent as a body.
-    const there = filterValues(known, (half) => half !== null);
+    const there = filterValues(known, (text) => text !== null);
     const template = { ...there, ...desired };
     return {
       requests: [
@@ -184,9 +184,11 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
   const { backend_id = '', type = '' } = present.identity;
   const params = paramsOf(present.identity);
   const fields = fieldsToSend(desired, present.fields, traits[profile.name]);
-  const reason = unknownFieldsReason('email template', halves, fields);
+  const reason = unknownFieldsReason('email template', bodyFields, fields);
   if (reason !== undefined) return { requests: [], expected: fields, reason };
-  const kept = Object.keys(fields).some((half) => same(fields[half] ?? null, present.fields[half] ?? null));
+  const kept = Object.keys(fields).some((field) =>
+    same(fields[field] ?? null, present.fields[field] ?? null),
+  );
   const deletes = typeof present.fields.id === 'string' && kept;
   const from = deletes ? { id: null } : sendableFields(present.fields, ['id', 'txt_content', 'html_content']);
   const patch = {
@@ -209,9 +211,9 @@ function lostTemplate({ before, asked, now }: InterruptedUpdate): Fields {
   if (now.id !== undefined && now.id !== before.id) return {};
   const wished = Object.entries(asked).filter(([field, sent]) => !same(sent, before[field] ?? null));
   if (wished.length > 0 && !wished.some(([field, sent]) => same(sent, now[field] ?? null))) return {};
-  const fallen = filterValues(bodies, (was, half) => {
-    const { [half]: sent } = asked;
-    const { [half]: shown } = now;
+  const fallen = filterValues(bodies, (was, field) => {
+    const { [field]: sent } = asked;
+    const { [field]: shown } = now;
     return sent !== undefined && same(sent, was) && shown !== undefined && !same(shown, was);
   });
   return Object.keys(fallen).length === 0 ? {} : { id: before.id, ...fallen };
@@ -254,12 +256,12 @@ async function backendsOf({ list, profile }: DiscoverContext, named: readonly Id
 }
 
 /** The problem of a blank body. Servers refuse it, some only after they removed the former body. */
-function bodyProblem(template: Declared, half: string): Problem | undefined {
-  const text = textOf(template.fields[half]);
+function bodyProblem(template: Declared, field: string): Problem | undefined {
+  const text = textOf(template.fields[field]);
   if (text === '' || !isBlank(text)) return undefined;
-  const message = `"${half}" is only white space, which can't be the body of an email`;
+  const message = `"${field}" is only white space, which can't be the body of an email`;
   const hint = 'write the text, or declare "state: absent" to delete the template';
-  return error('body-blank', message, [template.places.of(half)], hint);
+  return error('body-blank', message, [template.places.of(field)], hint);
 }
 
 /** A template without blank bodies. */

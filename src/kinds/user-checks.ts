@@ -7,7 +7,7 @@ import type { Declared } from './kind.js';
 import { onlyBoruta } from './lifecycle.js';
 import { listRead, unlisted } from './references.js';
 import { lifecycleProblems } from './user-creation.js';
-import { userTraits } from './user-schema.js';
+import { userSets, userTraits } from './user-schema.js';
 
 /** The problems within one `User` or `Users` document. */
 export function userProblems(user: Declared, profile: Profile): Problem[] {
@@ -106,7 +106,7 @@ function unlabelledScopes(user: Declared): Problem[] {
 
 /** The problems of duplicate elements in a list of a user, or in the roles of a membership. */
 function repeatedElements(user: Declared, field: string, value: Value, within: (string | number)[] = []) {
-  if (!['organizations', 'authorized_scopes', 'roles'].includes(field)) return [];
+  if (!userSets.includes(field)) return [];
   return listsOf(value).flatMap(({ path, list }) => repeatedIn(user, list, [...within, field, ...path]));
 }
 

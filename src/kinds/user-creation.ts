@@ -17,9 +17,7 @@ import type {
   Verdict,
 } from './kind.js';
 import { absentProblems, deletionOf, unsupportedLifecycle } from './lifecycle.js';
-
-/** The lists that the server writes after it created the user. It uses only the ids of the elements. */
-const lists = ['authorized_scopes', 'organizations', 'roles'];
+import { userSets } from './user-schema.js';
 
 /** The problems of a declared creation or deletion. */
 export function lifecycleProblems(user: Declared, profile: Profile): Problem[] {
@@ -54,7 +52,7 @@ export const userCreation: Creation = {
   createOnly: ['password'],
   prepare: ({ backend = '' }, fields, { backends }) => {
     const row = backends?.byId(backend);
-    const twice = lists.find((list) => {
+    const twice = userSets.find((list) => {
       const ids = asElements(fields[list]).map(({ id }) => id);
       return new Set(ids).size < ids.length;
     });
@@ -96,7 +94,8 @@ export const userCreation: Creation = {
     body: {
       username,
       ...mapValues(fields, (field, name) =>
-        lists.includes(name) ? asElements(field).map(({ id = null }) => ({ id })) : field,
+        // The server uses only the ids of the elements.
+        userSets.includes(name) ? asElements(field).map(({ id = null }) => ({ id })) : field,
       ),
     },
   }),

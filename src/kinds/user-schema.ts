@@ -25,6 +25,9 @@ import {
 } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
+/** The sets of a user, in the order in which Boruta writes them. */
+export const userSets = ['authorized_scopes', 'organizations', 'roles'];
+
 const scope = lazy(() =>
   identified({
     id: optional(text(), 'The id of the scope. Under boruta, the name can replace it.', UUID),

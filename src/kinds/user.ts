@@ -40,7 +40,7 @@ import { profileProblems } from './rules.js';
 import { userProblems } from './user-checks.js';
 import { decideDeletion, findUser, userCreation, userDeletion } from './user-creation.js';
 import { listOfField, listsForUser, onlyExisting, resolveUser } from './user-references.js';
-import { backend, userSchema, userTraits } from './user-schema.js';
+import { backend, userSchema, userSets, userTraits } from './user-schema.js';
 import { replaceUser } from './user-update.js';
 import { users } from './users.js';
 
@@ -83,7 +83,7 @@ function lostLists(traces: InterruptedUpdate): Fields {
   const untouched = WRITTEN_FIRST.some(
     (field) => asked[field] !== undefined && is(field, before[field]) && !is(field, asked[field]),
   );
-  return untouched ? {} : lostElements(['authorized_scopes', 'organizations', 'roles'], traces);
+  return untouched ? {} : lostElements(userSets, traces);
 }
 
 /** How users show their access. */

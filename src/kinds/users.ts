@@ -4,10 +4,7 @@ import { findReference, idOf, userByName, wrongNameMessage } from './by-name.js'
 import { asElements, asReference, textOf } from './fields.js';
 import type { Bulk, Identity, Selector } from './kind.js';
 import { listOfNoun, type References } from './references.js';
-import { usersSchema } from './user-schema.js';
-
-/** The sets in which members may have an `until`. */
-const timed = ['organizations', 'authorized_scopes', 'roles'];
+import { userSets, usersSchema } from './user-schema.js';
 
 /** Documents about many users. */
 export const users: Bulk = {
@@ -28,7 +25,7 @@ export const users: Bulk = {
     const dated = (list: Value): Value =>
       Array.isArray(list) ? list.map((element) => ({ until, ...asReference(element) })) : list;
     return mapValues(fields, (declared, field) => {
-      if (!timed.includes(field)) return declared;
+      if (!userSets.includes(field)) return declared;
       if (!isMap(declared)) return dated(declared);
       return declared.add === undefined ? declared : { ...declared, add: dated(declared.add) };
     });
