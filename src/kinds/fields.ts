@@ -1,4 +1,4 @@
-import { isUuid } from '../base/identifiers.js';
+import { identifierKey, isUuid } from '../base/identifiers.js';
 import {
   appendTo,
   compareText,
@@ -236,6 +236,13 @@ export function membersWithPaths(field: string, declared: Value | undefined) {
 export function idOrName(element: Value): string | undefined {
   const key = isMap(element) ? (element.id ?? element.name) : element;
   return typeof key === 'string' ? key : undefined;
+}
+
+/** A text by which declared elements are compared; undefined for one without an id and a name. A name may look like an id. */
+export function memberKey(element: Value): string | undefined {
+  const key = idOrName(element);
+  const isName = key !== undefined && isUuid(key) && asReference(element).id === undefined;
+  return isName ? `name ${key}` : key && identifierKey(key);
 }
 
 /** The instant of a date-time, or 00:00 UTC of a day, as ISO 8601 in UTC; undefined for anything else. */

@@ -2,7 +2,7 @@ import { identifierKey } from '../base/identifiers.js';
 import type { Place } from '../base/problems.js';
 import { type Fields, isMap, mapValues, same, type Value } from '../base/values.js';
 import type { Catalog } from './catalog.js';
-import { asReference, endOf, idOrName, listsOf, partPath, setParts, value } from './fields.js';
+import { asReference, endOf, idOrName, listsOf, memberKey, partPath, setParts, value } from './fields.js';
 import { kindOf } from './index.js';
 import type { Declared, Identity, Kind } from './kind.js';
 import type { References } from './references.js';
@@ -166,12 +166,12 @@ function mergeSets(field: string, parts: Parts, sources: Sources, differs: Diffe
     }
   }
   const { remove = [], ...others } = merged;
-  const removed = new Map(remove.map(({ element, source }) => [idOrName(element), source]));
+  const removed = new Map(remove.map(({ element, source }) => [memberKey(element), source]));
   const first = new Map<string | undefined, Member>();
   for (const member of Object.values(others).flat()) {
-    const key = idOrName(member.element);
+    const key = memberKey(member.element);
     const other = removed.get(key);
-    if (other !== undefined) differs(field, member.source, other, key);
+    if (other !== undefined) differs(field, member.source, other, idOrName(member.element));
     const before = first.get(key);
     if (before === undefined) first.set(key, member);
     else if (endOf(before.element) !== endOf(member.element))

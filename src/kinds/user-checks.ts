@@ -1,8 +1,7 @@
-import { identifierKey } from '../base/identifiers.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import { ExactNumber, isMap, serverSpelling, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { idOrName, listsOf, membersWithPaths, setParts, textOf } from './fields.js';
+import { idOrName, listsOf, memberKey, membersWithPaths, setParts, textOf } from './fields.js';
 import type { Declared } from './kind.js';
 import { onlyBoruta } from './lifecycle.js';
 import { listRead, unlisted } from './references.js';
@@ -63,13 +62,13 @@ function contradictions(user: Declared): Problem[] {
   return Object.entries(user.fields).flatMap(([field, declared]) => {
     if (!isMap(declared)) return [];
     const { add, remove } = setParts(declared);
-    const removed = new Map(remove.map((element, index) => [idOrName(element), index]));
+    const removed = new Map(remove.map((element, index) => [memberKey(element), index]));
     return add.flatMap((element, index) => {
-      const key = idOrName(element);
+      const key = memberKey(element);
       const other = removed.get(key);
       if (key === undefined || other === undefined) return [];
       const places = [user.places.of(field, 'add', index), user.places.of(field, 'remove', other)];
-      return [duplicate(`"${key}" is both added to and removed from ${field}`, places)];
+      return [duplicate(`"${idOrName(element)}" is both added to and removed from ${field}`, places)];
     });
   });
 }
@@ -116,13 +115,12 @@ function repeatedIn(user: Declared, list: readonly Value[], at: (string | number
     const inner = isMap(element)
       ? repeatedElements(user, 'roles', element.roles ?? null, [...at, index])
       : [];
-    const key = idOrName(element);
-    // UUIDs ignore case.
-    const before = key === undefined ? undefined : first.get(identifierKey(key));
-    if (key !== undefined && before === undefined) first.set(identifierKey(key), index);
+    const key = memberKey(element);
+    const before = key === undefined ? undefined : first.get(key);
+    if (key !== undefined && before === undefined) first.set(key, index);
     if (before === undefined) return inner;
     const places = [user.places.of(...at, index), user.places.of(...at, before)];
-    return [...inner, duplicate(`"${key}" is twice in ${at.join('.')}`, places)];
+    return [...inner, duplicate(`"${idOrName(element)}" is twice in ${at.join('.')}`, places)];
   });
 }
 

@@ -259,6 +259,26 @@ describe('a document about many users', () => {
     expect(changeOf(plan, ada).fields.every(({ places }) => places === undefined)).toBe(true);
   });
 
+  test('a name that looks like an id is not the object with that id', async () => {
+    const at = await site();
+    const [last] = at.sandbox.data.organizations.slice(-1);
+    if (last !== undefined) last.name = ids.acme;
+    const [name, id] = [{ name: ids.acme }, { id: ids.acme }];
+    const declare = (organizations: Json) => ({ kind: 'User', id: ids.ada, organizations });
+    for (const organizations of [[name, id], { add: [name], remove: [id] }])
+      expect(todo(await at.plan(declare(organizations)))).toEqual([`update ${ada}`]);
+    const removal = { kind: 'Users', users: [{ id: ids.ada }], organizations: { remove: [id] } };
+    expect(todo(await at.plan(declare({ add: [name] }), removal))).toEqual([`update ${ada}`]);
+    for (const twice of [
+      [ids.acme, id],
+      [id, { id: ids.acme.toUpperCase() }],
+      [name, { ...name }],
+    ])
+      expect(await problemsOf(at.plan(declare(twice)))).toEqual([
+        expect.stringContaining('duplicate-element'),
+      ]);
+  });
+
   test('two values for one field are an error with both places, and equal values are fine', async () => {
     const at = await site();
     const one = { kind: 'Users', users: [{ id: ids.ada }], group: 'a' };
