@@ -1,7 +1,16 @@
 import { sameIdentifier } from '../base/identifiers.js';
 import { stringifyJson } from '../base/json.js';
 import { type Fields, holdsSensitive, reveal, type Value } from '../base/values.js';
-import { type Comparison, compareField, isNullOrEmpty, value } from '../kinds/fields.js';
+import {
+  asElements,
+  type Comparison,
+  compareField,
+  type FieldType,
+  isNullOrEmpty,
+  matches,
+  matchSets,
+  value,
+} from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
 import type { ApplyInfo } from '../plan/plan.js';
 
@@ -62,9 +71,26 @@ export function emptiedFields(
   });
 }
 
-/** The part of a sentence about a difference with the object's own values. */
-function describeValues({ wanted, got }: Comparison): string {
-  return `asked ${shorten(wanted, got)}, the server has ${shorten(got ?? null, wanted)}`;
+/** The part of a sentence about a difference with the object's own values: nothing secret, and everything that differs, except in bodies. */
+function describeValues({ type, wanted, got = null }: Comparison): string {
+  if (holdsSensitive(wanted) || holdsSensitive(got)) return 'asked (sensitive), the server has (sensitive)';
+  const { asked, has, equal } = differingElements(type, wanted, got);
+  const texts = [asked, has].map((one) => stringifyJson(reveal(one)));
+  const [one = '', other = ''] = type.type === 'body' ? shortened(texts) : texts;
+  return `asked ${one}, the server has ${other}${equal === 0 ? '' : `, besides ${equal} as asked`}`;
+}
+
+/** Two sets without the elements that are equal, and how many these are; other values as they are. */
+function differingElements(type: FieldType, wanted: Value, got: Value) {
+  if (type.type !== 'set' || !Array.isArray(wanted) || !Array.isArray(got))
+    return { asked: wanted, has: got, equal: 0 };
+  const { pairs, added, removed } = matchSets(asElements(wanted), asElements(got));
+  const changed = pairs.filter((pair) => !matches(type, [pair.wanted], [pair.got]));
+  return {
+    asked: [...added, ...changed.map((pair) => pair.wanted)],
+    has: [...removed, ...changed.map((pair) => pair.got)],
+    equal: pairs.length - changed.length,
+  };
 }
 
 const IDENTIFYING = ['id', 'backend_id', 'identity_provider_id', 'type'];
@@ -85,10 +111,18 @@ export function otherObjectError(identity: Identity, answer: Fields, isNew = fal
 }
 
 const MAX_LENGTH = 60;
+/** How much of what two texts have in common is shown before their first difference. */
+const CONTEXT = 10;
 
-/** A value for a sentence: nothing secret, nothing long. */
-function shorten(shown: Value, other: Value | undefined): string {
-  if (holdsSensitive(shown) || (other !== undefined && holdsSensitive(other))) return '(sensitive)';
-  const text = stringifyJson(reveal(shown));
-  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}… (${text.length} characters)`;
+/** Two long texts from their first difference on. */
+function shortened(texts: readonly string[]): readonly string[] {
+  const [one = '', other = ''] = texts;
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start += 1;
+  const from = Math.max(0, start - CONTEXT);
+  return texts.map((text) => {
+    if (text.length <= MAX_LENGTH) return text;
+    const shown = text.slice(from, from + MAX_LENGTH);
+    return `${from > 0 ? '…' : ''}${shown}… (${text.length} characters)`;
+  });
 }

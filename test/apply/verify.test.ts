@@ -32,6 +32,28 @@ describe('a response', () => {
     expect(verify(kinds.user, { organizations: [{ id: '1' }] }, answer).different).toHaveLength(1);
   });
 
+  it('without a member of a large set is reported with the whole member, and the others counted', () => {
+    const all = ['acme', 'globex', 'initech'].map((name) => ({ id: `5f0c1a9e-${name}`, name, roles: [] }));
+    const [acme, globex, initech] = all;
+    const other = { id: 'other', name: 'other' };
+    const named = (one: object | undefined) => JSON.stringify([one]);
+    const compared = (...organizations: (object | undefined)[]) =>
+      verify(kinds.user, { organizations: all }, { organizations } as never).different;
+    expect(compared(other, initech, acme)).toEqual([
+      `organizations: asked ${named(globex)}, the server has ${named(other)}, besides 2 as asked`,
+    ]);
+    const wider = { ...globex, roles: [{ id: 'r1', name: 'admin' }] };
+    expect(compared(acme, wider, initech)).toEqual([
+      `organizations: asked ${named(globex)}, the server has ${named(wider)}, besides 2 as asked`,
+    ]);
+  });
+
+  it('with a long body that differs late shows the difference', () => {
+    const sent = { txt_content: `${'a'.repeat(5000)} one` };
+    const [sentence] = verify(kinds.template, sent, { txt_content: `${'a'.repeat(5000)} two` }).different;
+    expect(sentence).toMatch(/^txt_content: asked …a+ one"… \(\d+ characters\), the server has …a+ two"…/);
+  });
+
   it('that keeps a removed key of a map differs', () => {
     const answer = { metadata: { a: 1, b: 2 } };
     expect(verify(kinds.user, { metadata: { a: 1 } }, answer).different).toEqual([
