@@ -1,6 +1,6 @@
 import { parsePartName } from '../base/shard.js';
 import type { Fields } from '../base/values.js';
-import type { Identity, KindName } from '../kinds/kind.js';
+import type { KnownObject } from '../kinds/kind.js';
 import { type Hasher, restoreFields } from '../secrets/hash.js';
 import type { RunStore } from '../state/backend.js';
 import type { AnsweredLine, JournalContent, JournalLine, SendingLine } from '../state/journal.js';
@@ -16,9 +16,7 @@ export interface Entry {
 }
 
 /** A change in a journal, with its fields: the secrets in them can be compared and not read. */
-export interface RestoredEntry extends Entry {
-  readonly kind: KindName;
-  readonly identity: Identity;
+export interface RestoredEntry extends Entry, KnownObject {
   /** The known fields before the change. */
   readonly before: Fields;
   /** The declared fields, and those sent with them. */
