@@ -3,7 +3,7 @@ import { type ApproverRule, type Safety, safetyChanges, stricter } from '../base
 import { countDestructions } from '../plan/approve.js';
 import { countPrivileged, type Plan } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
-import { code } from '../report/markdown-escape.js';
+import { code, prose } from '../report/markdown-escape.js';
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, GithubFailure, withGithub } from './github.js';
 import { fromPullRequest, type Inputs } from './inputs.js';
@@ -23,6 +23,8 @@ export interface EffectiveSafety {
   readonly safety: Safety;
   /** What the pull request changes in `safety`, in Markdown; empty if nothing. */
   readonly note: string;
+  /** Whether the settings before are known, or the event has none; otherwise only a person can approve. */
+  readonly isKnown: boolean;
 }
 
 /**
@@ -35,27 +37,37 @@ export async function effectiveSafety(
   project: Project,
 ): Promise<EffectiveSafety> {
   const safety = project.safety();
+  const unchanged = { safety, note: '', isKnown: true };
   const path = configInRepository(inputs);
   const { githubToken } = inputs;
-  if (githubToken === undefined || path.startsWith('..')) return { safety, note: '' };
+  if (githubToken === undefined || path.startsWith('..')) return unchanged;
+  const unknown = (message: string): EffectiveSafety => {
+    log.annotate('warning', `${message}. Whether safety is changed is unknown.`);
+    return {
+      safety,
+      note: `**Whether this changes \`safety\` is unknown:** ${prose(message)}.`,
+      isKnown: false,
+    };
+  };
   try {
     const text = await withGithub(githubToken, event, { signal }, async (api) => {
       const before = event.baseSha ?? (await baseCommit(api, event, inputs));
-      return before === undefined ? null : await api.file(path, before);
+      return before === undefined ? undefined : await api.file(path, before);
     });
-    if (text === null) return { safety, note: '' };
+    if (text === undefined) return unchanged;
+    if (text === null) return unknown(`there is no ${path} before this change; it may be new or moved`);
     const before = project.withText(text).safety();
     const changes = safetyChanges(before, safety);
-    if (changes.length === 0) return { safety, note: '' };
+    if (changes.length === 0) return unchanged;
     const note = `**This changes \`safety\`:** ${changes.map(code).join(', ')}. The stricter of both versions holds until the next change.`;
     log.annotate(
       'warning',
       `This changes safety: ${changes.join(', ')}. The stricter of both versions holds.`,
     );
-    return { safety: stricter(before, safety), note };
+    return { safety: stricter(before, safety), note, isKnown: true };
   } catch (failure) {
     // The environment is new, or the former version is invalid.
-    if (failure instanceof ProblemsError) return { safety, note: '' };
+    if (failure instanceof ProblemsError) return unchanged;
     if (!(failure instanceof GithubFailure)) throw failure;
     const message = `${path} before this change can't be read: ${failure.message.replace(/\.$/, '')}`;
     if (inputs.command === 'apply')
@@ -63,20 +75,37 @@ export async function effectiveSafety(
         message,
         'the job needs the permissions actions: read, contents: read and pull-requests: read; fix that, then run it again',
       );
-    log.annotate('warning', `${message}. Whether safety is changed is unknown.`);
-    return { safety, note: '' };
+    return unknown(message);
   }
 }
 
+/** Throws a ProblemsError (`not-approved`) if the settings before are unknown, unless a person started the workflow by hand. */
+export function refuseUnknownSafety(
+  { event }: Pick<StepContext, 'event'>,
+  inputs: Inputs,
+  { isKnown }: EffectiveSafety,
+): void {
+  if (isKnown || isByHand(event, inputs)) return;
+  throw notApproved(
+    `there is no ${configInRepository(inputs)} before this change, so whether it changes safety is unknown`,
+    'if its safety is right, start the workflow by hand with expect-digest',
+  );
+}
+
+/** Whether a person started the workflow, and no pull request approves the plan. */
+function isByHand({ name }: WorkflowEvent, { expectDigest }: Inputs): boolean {
+  return name === 'workflow_dispatch' && expectDigest !== fromPullRequest;
+}
+
 /** The base commit of the pull request, for an event that doesn't name it. */
-async function baseCommit(
-  api: GithubApi,
-  event: WorkflowEvent,
-  { command, expectDigest, prNumber }: Inputs,
-): Promise<string | undefined> {
+async function baseCommit(api: GithubApi, event: WorkflowEvent, inputs: Inputs): Promise<string | undefined> {
+  const { command, expectDigest, prNumber, args } = inputs;
   if (command === 'apply' && expectDigest === fromPullRequest)
     return (await mergedPullRequest(api, event, prNumber)).base.sha;
-  return prNumber === undefined ? undefined : (await api.pullRequest(prNumber)).base.sha;
+  if (prNumber !== undefined) return (await api.pullRequest(prNumber)).base.sha;
+  // The end of dated access was approved with it.
+  if (command !== 'apply' || args.ended === true || !isByHand(event, inputs)) return undefined;
+  return (await mergedPullRequest(api, event, undefined)).base.sha;
 }
 
 const nouns: { readonly [kind in ApproverRule['for']]: string } = {
@@ -120,22 +149,22 @@ export async function checkApprovers(
   { shownAt = 0 }: { readonly shownAt?: number },
 ): Promise<void> {
   if (approvers.length === 0) return;
-  const { githubToken, expectDigest, prNumber } = inputs;
+  const { githubToken, prNumber } = inputs;
   if (githubToken === undefined)
     throw notApproved(
       'safety.approvers needs the input github-token',
       'set it to a token with pull-requests: read',
     );
-  const isByHand = event.name === 'workflow_dispatch' && expectDigest !== fromPullRequest;
+  const startedByHand = isByHand(event, inputs);
   try {
     await withGithub(githubToken, event, { signal }, async (api) => {
-      const approved = isByHand
+      const approved = startedByHand
         ? [process.env.GITHUB_TRIGGERING_ACTOR ?? ''].filter((actor) => actor !== '')
         : await approvingReviewers(api, event, prNumber, shownAt);
       for (const entry of approvers) {
         if (await includesApprover(api, entry, approved)) continue;
         const by = namesOf(entry, (name) => name);
-        const needed = isByHand ? 'to be started' : 'an approving review of this plan';
+        const needed = startedByHand ? 'to be started' : 'an approving review of this plan';
         throw notApproved(
           `${nouns[entry.for]} need ${needed} by ${by} (safety.approvers)`,
           'merge such a change after that review, or let an approver start the workflow by hand with expect-digest',

@@ -14,10 +14,11 @@ id: 40000000-0000-4000-8000-000000000001
 authorized_scopes: [{id: all, name: "users:manage:all", label: All}]
 `;
 
-/** A pull request that grants a scope, with these settings; `before` are the settings of its base. */
-async function planned(safety: string, before = safety, users = grant) {
+/** A pull request that grants a scope, with these settings; `before` are the settings of its base, null if it has none. */
+async function planned(safety: string, before: string | null = safety, users = grant) {
   const site = await workspace({ 'idops.yaml': configOf(safety), 'manifests/users.yaml': users });
-  site.github.contents.set('ba5e:idops.yaml', configOf(before));
+  if (before === null) site.github.contents.set('ba5e:README.md', '');
+  else if (before !== 'hidden') site.github.contents.set('ba5e:idops.yaml', configOf(before));
   const event = pullRequest();
   const { pull_request: pull } = event.payload as { pull_request: { base: object } };
   Object.assign(pull.base, { sha: 'ba5e' });
@@ -25,6 +26,7 @@ async function planned(safety: string, before = safety, users = grant) {
   return { site, comment: site.github.comments[0]?.body ?? log };
 }
 
+const byHand: ActionOptions = { sha: 'abc123', event: 'workflow_dispatch' };
 const push: ActionOptions = { sha: 'abc123', payload: { before: 'ba5e' } };
 
 /** The log of the apply after the merge, if it failed; null if it succeeded. */
@@ -52,6 +54,31 @@ describe('a pull request that changes safety', () => {
   it("can't change what it removes from protect", async () => {
     const { comment } = await planned('{max_privileged: 1}', `{max_privileged: 1, protect: [${user}]}`);
     expect(comment).toContain('no plan changes it');
+  });
+
+  it('is held to the stricter version too if a person applies its merge', async () => {
+    const { site } = await planned('{max_privileged: 1}', '{max_privileged: 0}');
+    Object.assign(site.github.merge(7, 'abc123').base, { sha: 'ba5e' });
+    expect(await applied(site, {}, byHand)).toContain('too-privileged');
+    expect(await applied(site, { 'allow-privileged': '1' }, byHand)).toBeNull();
+  });
+
+  it('approves nothing if the configuration is new or was moved, and a person can apply it', async () => {
+    const { site, comment } = await planned('{max_privileged: 1}', null);
+    expect(comment).toContain(
+      '**Whether this changes `safety` is unknown:** there is no `idops.yaml` before',
+    );
+    expect(comment).toContain('This comment approves nothing, since the earlier `safety` is unknown');
+    expect(await applied(site)).toContain('approves no plan');
+    expect(await applied(site, {})).toContain('whether it changes safety is unknown');
+    expect(await applied(site, {}, byHand)).toBeNull();
+  });
+
+  it('approves and applies nothing if GitHub hides the commit before, as for a token that may not read it', async () => {
+    const { site, comment } = await planned('{max_privileged: 1}', 'hidden');
+    expect(comment).toContain('is unknown:** `idops.yaml` before this change can');
+    expect(comment).toContain('This comment approves nothing');
+    expect(await applied(site)).toContain('idops.yaml before this change');
   });
 
   it("applies nothing if the former version can't be read", async () => {
