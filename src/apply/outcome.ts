@@ -97,8 +97,12 @@ function judgeUpdate(kind: Kind, { action, before, expected, byMember = [] }: In
   }
   if (found.different.length === 0 && nothingLost && intended.length > 0) return { ...DONE, ...found };
   const changedOtherwise = intended.filter(({ part, kept }) => part.verdict === 'different' && !kept);
-  if (!anyDone && nothingLost && changedOtherwise.length === 0) return { ...NOT_DONE, ...found };
   const paths = (which: readonly ComparedPart[]): string => which.map(({ part }) => part.path).join(', ');
+  if (!anyDone && nothingLost && changedOtherwise.length === 0) {
+    const others = different.filter(({ changes }) => !changes);
+    const changedSince = others.length === 0 ? [] : [`changed since the request: ${paths(others)}`];
+    return { ...NOT_DONE, ...found, different: [...found.different, ...changedSince] };
+  }
   const shown = [
     ...(anyDone ? [`as asked: ${paths(intended.filter(({ part }) => part.verdict === 'same'))}`] : []),
     ...(changedOtherwise.length > 0 ? [`neither as asked nor as before: ${paths(changedOtherwise)}`] : []),

@@ -84,9 +84,10 @@ describe('an update', () => {
     expect(of({ name: 'acme inc', label: 'New' })).toMatchObject({ verdict: 'done', different: [] });
   });
 
-  it('was not done if the declared value is as before and an undeclared one has changed', () => {
+  it('was not done if the declared value is as before and an undeclared one has changed, which is reported', () => {
     const judgement = of({ name: 'acme inc', label: 'Old' }, { expected: before });
     expect(judgement).toMatchObject({ verdict: 'not-done', anyDone: false });
+    expect(judgement.different).toEqual(['changed since the request: name']);
   });
 
   it("is open if a part isn't shown", () => {
