@@ -65,6 +65,9 @@ export async function withGithub<T>(
     return await Promise.race([work(createApi(octokit, { owner, repo })), stopped]);
   } catch (failure) {
     if (failure instanceof GithubFailure || failure instanceof ProblemsError) throw failure;
+    // Octokit wraps what fetch throws, so something in an answer is missing.
+    if (failure instanceof TypeError)
+      throw new GithubFailure("GitHub's answer lacks a part that its API documents", { cause: failure });
     throw toGithubFailure(failure as RequestFailure);
   }
 }

@@ -63,6 +63,11 @@ describe('an unusable response', () => {
     expect(github.requests.filter((sent) => sent.startsWith(fault.method))).toHaveLength(4);
   });
 
+  it('lacks a part that idops reads: the failure says so, not which property', async () => {
+    const { ask } = await opened([{ ...asking, status: 200, body: '{"data":{"repository":null}}' }]);
+    await expect(ask((api) => api.reviews(7))).rejects.toThrow("GitHub's answer lacks a part");
+  });
+
   it('is replaced by a usable one after a retry', async () => {
     const { github, ask } = await opened([{ ...list, status: 'cut', times: 1 }]);
     github.comments.push({ id: 1, number: 7, body: 'x', user: actionsBot });
