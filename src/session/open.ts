@@ -11,6 +11,7 @@ import type { Lock } from '../state/backend.js';
 import { backendOf, isEphemeralRunner, notSharedWarning, stateLossWarning } from './backend.js';
 import { DEFAULT_CONCURRENCY, openConnection } from './connection.js';
 import { type CurrentState, loadStateForPlan, lockAndLoadState } from './current-state.js';
+import { refuseWrongNumbers } from './options.js';
 import { originOf } from './origin.js';
 import { findOrphanedState } from './orphaned-state.js';
 import { Planner } from './planner.js';
@@ -58,6 +59,7 @@ async function open(
   command: WritingCommand | undefined,
   options: SessionOptions,
 ): Promise<WritingSession> {
+  refuseWrongNumbers(options);
   const { concurrency = DEFAULT_CONCURRENCY } = options;
   const progress = safeProgress(options.progress ?? noProgress);
   const lifecycle = new Lifecycle(async () => {

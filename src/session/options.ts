@@ -1,12 +1,12 @@
 import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { kindNames } from '../base/kind-names.js';
-import { error, type Problem } from '../base/problems.js';
+import { error, type Problem, refuse } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
 import { MAX_SHARDS, parseShard, type Shard } from '../base/shard.js';
 import type { Limits } from '../plan/approve.js';
 import { shares } from '../plan/plan.js';
-import type { PlanOptions } from './session.js';
+import type { PlanOptions, SessionOptions } from './session.js';
 
 /* Options that the command line and the `args` of the action share. */
 
@@ -185,6 +185,18 @@ export function planOptionsOf(options: SelectionOptions): PlanOptions {
 export function sessionOptionsOf(options: ConnectionOptions & { readonly baseUrl?: string | undefined }) {
   const { baseUrl, tokenFile, concurrency, rate, timeout, retries } = options;
   return { baseUrl, tokenFile, concurrency, timeout, network: { rate, retries } };
+}
+
+/** Throws a ProblemsError (`wrong-option`) for numbers of a program that the command line would refuse. */
+export function refuseWrongNumbers({ concurrency = 1, timeout = 1, network = {} }: SessionOptions): void {
+  const { rate = 1, retries = 0 } = network;
+  const wrong = [
+    ...(Number.isInteger(concurrency) && concurrency > 0 ? [] : ['concurrency']),
+    ...(timeout > 0 ? [] : ['timeout']),
+    ...(rate > 0 ? [] : ['network.rate']),
+    ...(Number.isInteger(retries) && retries >= 0 ? [] : ['network.retries']),
+  ];
+  refuse(wrong.map((name) => error('wrong-option', `the option ${name} is out of range`)));
 }
 
 /** A problem if options conflict with a stored plan. */

@@ -2,6 +2,7 @@ import { findRun } from '../apply/find-runs.js';
 import { otherStateError, otherStateTest, type StateLocation } from '../apply/owner.js';
 import { type Left, undoRun } from '../apply/undo.js';
 import { quote } from '../base/escape.js';
+import { kindNames } from '../base/kind-names.js';
 import { problemError, refuse } from '../base/problems.js';
 import type { Safety } from '../base/safety.js';
 import { type Shard, shardText } from '../base/shard.js';
@@ -107,6 +108,9 @@ export class Planner {
       const message = '--ended only removes access that has ended, so it prunes nothing';
       throw problemError('wrong-option', message, 'leave out one of the two');
     }
+    const unknown = kinds.filter((kind) => !kindNames.some((name) => name === kind));
+    if (unknown.length > 0)
+      throw problemError('wrong-option', `there is no kind ${unknown.map((kind) => quote(kind)).join(', ')}`);
     if (prune) refuse(await pruneRefusals(manifests));
     const selection = { targets, kinds, shard };
     const { declared } = manifests;

@@ -115,6 +115,23 @@ describe('a plan of the library', () => {
   });
 });
 
+describe('options of a program', () => {
+  test.each([{ network: { rate: 0 } }, { network: { retries: -1 } }, { timeout: 0 }, { concurrency: 0.5 }])(
+    'are refused if the command would refuse them: %j',
+    async (options) => {
+      const at = await site();
+      await expect(openSession(await loadProject(optionsOf(at)), options)).rejects.toThrow('out of range');
+    },
+  );
+
+  test('are refused if they name an unknown kind: an empty plan would look like success', async () => {
+    const at = await site();
+    await at.declare(acme);
+    const planned = within(await loadProject(optionsOf(at)), (session) => session.plan({ kinds: ['Nope'] }));
+    await expect(planned).rejects.toThrow('there is no kind "Nope"');
+  });
+});
+
 describe('a failure', () => {
   test('of the server has the request and its outcome', async () => {
     const at = await site();
