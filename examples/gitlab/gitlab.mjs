@@ -138,12 +138,23 @@ async function planNote(iid) {
   return await find(`${at('merge_requests', iid, 'notes')}?sort=asc&order_by=created_at`, isOwn);
 }
 
+/** A first sentence if the merge request changes or moves the configuration, which has the limits. */
+async function configWarning() {
+  const isConfig = (path) => /(^|\/)idops\.yaml$/.test(path);
+  const diffs = at('merge_requests', mergeRequest, 'diffs');
+  const found = await find(diffs, (one) => isConfig(one.old_path) || isConfig(one.new_path));
+  if (found === undefined) return '';
+  return '**This changes `idops.yaml`:** compare its `safety` with the version before, since only the new one holds.\n\n';
+}
+
 async function note() {
   const plan = await readFile(more[0], 'utf8').catch(() => undefined);
   const shown = plan === undefined ? '' : `${sealOf(JSON.parse(plan))} `;
-  const body = bodyOf('idops', await textOf(file, 'plan'), shown);
+  const text = await textOf(file, 'plan');
+  bodyOf('idops', text, shown);
   const notes = at('merge_requests', mergeRequest, 'notes');
   const earlier = await planNote(mergeRequest);
+  const body = bodyOf('idops', (await configWarning()) + text, shown);
   if (earlier !== undefined) {
     try {
       await ask('PUT', `${notes}/${encodeURIComponent(earlier.id)}`, { body });

@@ -61,6 +61,7 @@ async function gitlab(notes: readonly Partial<Note>[], { answers = {}, once = {}
     }
     if (headers['private-token'] !== token) return json(response, 401, { message: '401 Unauthorized' });
     if (pathname === '/api/v4/user') return json(response, 200, { id: me, username: 'project_1_bot' });
+    if (pathname === `${at}/merge_requests/5/diffs`) return json(response, 200, []);
     const [, id] = new RegExp(`^${at}/merge_requests/5/notes(?:/(\\d+))?$`).exec(pathname) ?? [];
     const isNotes = pathname.endsWith('/notes');
     if (!isNotes && id === undefined) return missing();
@@ -121,6 +122,23 @@ describe('the note of a merge request', () => {
     // Another environment has its own note.
     await noted(api, '# Staging\n', {}, 'staging -->');
     expect(kept.map(({ body }) => body.split('\n')[0])).toEqual([marker, '<!-- idops: staging%20--%3E -->']);
+  });
+
+  it.each([
+    ['idops.yaml', 'idops.yaml'],
+    ['idops.yaml', 'ops.yaml'],
+    ['ops.yaml', 'idp/idops.yaml'],
+  ])('begins with a warning if %s becomes a changed %s', async (old_path, new_path) => {
+    const diffs = {
+      status: 200,
+      body: JSON.stringify([
+        { old_path: 'x', new_path: 'x' },
+        { old_path, new_path },
+      ]),
+    };
+    const { api, kept } = await gitlab([], { answers: { [`GET ${at}/merge_requests/5/diffs`]: diffs } });
+    expect(await noted(api, '# Plan')).toMatchObject({ code: 0 });
+    expect(kept[0]?.body).toMatch(/-->\n\*\*This changes `idops.yaml`:\*\* .*\n\n# Plan$/);
   });
 
   it('is found on a later page, and never confused with notes of others, quotes or system notes', async () => {
