@@ -1,4 +1,4 @@
-import { type Fields, reveal, type Value } from '../base/values.js';
+import { type Fields, isMap, reveal, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import type { Catalog } from './catalog.js';
 import { asElements, elementKey } from './fields.js';
@@ -66,7 +66,7 @@ export interface Grant {
   readonly id: string | null;
   /** The server's name if its lists have the id. */
   readonly name: string | null;
-  /** The name of the role that contains the scope, or of the organization that has the role; null if the user has it directly. */
+  /** The name of the role that contains the scope, or of the organization or backend that has the role; null if the user has it directly. */
   readonly via: string | null;
   /** The list elements that grant it, outermost first. */
   readonly path: readonly { readonly field: string; readonly element: Fields }[];
@@ -85,9 +85,9 @@ export interface Access {
   blocked(fields: Fields): boolean | null;
 }
 
-/** The memberships, scopes and roles of a user: direct ones, those in memberships, and the scopes in the roles. */
+/** The memberships, scopes and roles of a user: direct ones, those of memberships and of the backend, and the scopes in the roles. */
 export function grantsOf(fields: Fields, references: References): Grant[] {
-  const { organizations = null, authorized_scopes = null, roles = null } = fields;
+  const { organizations = null, authorized_scopes = null, roles = null, backend } = fields;
   const memberships = asElements(organizations).flatMap((element) => {
     const path = [{ field: 'organizations', element }];
     const id = textOrNull(element.id);
@@ -96,7 +96,12 @@ export function grantsOf(fields: Fields, references: References): Grant[] {
     const own: Grant = { type: 'organization', id, name, via: null, path };
     return [own, ...grantsOfHoldings({ roles: element.roles ?? null }, references, name ?? id, path)];
   });
-  return [...memberships, ...grantsOfHoldings({ authorized_scopes, roles }, references, null, [])];
+  const own = grantsOfHoldings({ authorized_scopes, roles }, references, null, []);
+  if (!isMap(backend)) return [...memberships, ...own];
+  // All users of a backend have its roles, and servers don't list them among their own.
+  const { id = null, name = id, roles: shared = null } = backend;
+  const path = [{ field: 'backend', element: backend }];
+  return [...memberships, ...own, ...grantsOfHoldings({ roles: shared }, references, textOrNull(name), path)];
 }
 
 function grantsOfHoldings(

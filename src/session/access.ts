@@ -133,7 +133,7 @@ async function accessFromServer(project: Project, options: SessionOptions): Prom
         server: server.baseUrl,
         holders: found.map(({ finding: { identity, live } }) => ({
           id: identity.id ?? '',
-          fields: live.fields,
+          fields: { ...live.readOnly, ...live.fields },
         })),
         references: await awaitLists(lists),
         manifests,

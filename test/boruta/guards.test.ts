@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { loadProject } from '../../src/project/index.js';
+import { access } from '../../src/session/access.js';
 import { type Doc, ids, type Site, type SiteOptions, site, user } from './site.js';
 
 const adminScope = '70000000-0000-4000-8000-0000000000a1';
@@ -99,6 +101,24 @@ describe('a privileged role', () => {
       'gives the scope "reports:manage:all" by the role "member"',
     ]);
   });
+});
+
+it('access shows the roles of a backend for its users', async () => {
+  const at = await guarded();
+  const { roles, backends } = at.sandbox.data;
+  const [backend] = backends;
+  backend?.roles.push(...structuredClone(roles.filter(({ id }) => id === adminRole)));
+  await at.declare(ada);
+  const project = await loadProject({ cwd: at.folder, variables: { IDOPS_TOKEN: at.sandbox.token } });
+  const { grants } = await access(
+    project,
+    {},
+    { user: ['ada@*'], organization: [], scope: [manageUsers], role: ['admin'] },
+  );
+  expect(grants.map(({ type, name, via, privileged }) => [type, name, via, privileged])).toEqual([
+    ['scope', manageUsers, 'admin', true],
+    ['role', 'admin', backend?.name, false],
+  ]);
 });
 
 describe('safety.keep', () => {
