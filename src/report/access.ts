@@ -15,6 +15,8 @@ export interface ShownGrant {
   readonly name: string | null;
   /** The role that contains the scope, or the organization in which the role is held; null if it is the user's own. */
   readonly via: string | null;
+  /** Whether the backend of the user gives it. */
+  readonly byBackend?: boolean;
   readonly privileged: boolean;
   /** Whether the user is blocked; null if unknown. */
   readonly blocked: boolean | null;
@@ -113,8 +115,9 @@ function detailsOf(grant: ShownGrant, withBlocked: boolean): string {
   ].join(', ');
 }
 
-function viaKind({ type }: ShownGrant): string {
-  return type === 'scope' ? 'role' : 'organization';
+function viaKind({ type, byBackend }: ShownGrant): string {
+  if (type === 'scope') return 'role';
+  return byBackend === true ? 'backend' : 'organization';
 }
 
 function usersOf(grants: readonly ShownGrant[]): number {

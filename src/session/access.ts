@@ -88,6 +88,7 @@ export async function access(
         id: grant.id,
         name,
         via,
+        byBackend: grant.path[0]?.field === 'backend',
         privileged:
           type !== 'organization' && isPrivilegedHolding(privileged, type, name === null ? [] : [name]),
         blocked,
@@ -109,7 +110,7 @@ export async function access(
     asOf,
     users: holders.length,
     grants: rows.filter((row) => isWanted(request, row)).sort(byUser),
-    notes: [...known.notes, ...notes, ...undeclared],
+    notes: [...known.notes, ...notes, ...undeclared, ...brokenDocuments(manifests)],
     byGrant: !isComplete && request.user.length === 0,
     isComplete,
   };
@@ -234,6 +235,18 @@ function expandDocuments(documents: readonly Declared[], references: References)
     const why = failure.problems.map(({ message }) => message);
     return { declared: [], notes: why.map((message) => `where it is declared is unknown: ${message}`) };
   }
+}
+
+/** A note if the manifests have errors, since documents with errors are left out. */
+function brokenDocuments({ problems }: LoadedManifests): string[] {
+  const [first, ...others] = problems.filter(({ severity }) => severity === 'error');
+  if (first === undefined) return [];
+  const [place] = first.places;
+  const at = place === undefined ? '' : ` at ${place.file}:${place.line}`;
+  const more = others.length === 0 ? '' : ` (${others.length} more)`;
+  return [
+    `the manifests have errors, so where access is declared may be missing: ${first.message}${at}${more}: run idops validate`,
+  ];
 }
 
 /** Whether a declared element refers to this element of the server, by its id, or by its name if it has no id. */

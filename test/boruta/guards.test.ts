@@ -121,6 +121,14 @@ it('access shows the roles of a backend for its users', async () => {
   ]);
 });
 
+it('access tells that a broken manifest hides where access is declared', async () => {
+  const at = await guarded();
+  await at.declare({ ...ada, lable: 'x' });
+  const project = await loadProject({ cwd: at.folder, variables: { IDOPS_TOKEN: at.sandbox.token } });
+  const { notes } = await access(project, {}, { user: [], organization: [], scope: [], role: [] });
+  expect(notes).toEqual([expect.stringMatching(/^the manifests have errors.*lable.* at manifests\/0.yaml:/)]);
+});
+
 describe('safety.keep', () => {
   const keep = [{ role: 'admin', at_least: 1 }];
 

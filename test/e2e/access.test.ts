@@ -39,12 +39,15 @@ describe('idops access', () => {
       expect.objectContaining({ type: 'scope', name: 'billing:write', via: null, ...at(6) }),
       expect.objectContaining({ name: 'reports:read', via: 'member', privileged: true, declared_at: null }),
       { ...own, type: 'role', id: ids.member, name: 'member', declared_at: null },
+      { ...own, type: 'role', id: ids.member, name: 'member', declared_at: null, via: 'Company directory' },
     ]);
 
     const scope = await idops('access --scope reports:read');
     expect(scope.stdout).toMatch(
       /\nscope reports:read \(.+\): 2 users\n {4}ada@acme\.example privileged {2}via role member\n/,
     );
+    const { stdout: roles } = await idops('access --role member --user ada@*');
+    expect(roles).toMatch(/role member .*via backend "?Company directory"?/);
     const organization = await json(`access --organization ${ids.initech}`);
     expect(organization.grants.map(({ user: one }: { user: object }) => one)).toContainEqual(ada);
     await write({
@@ -59,7 +62,7 @@ describe('idops access', () => {
     expect(later.stdout).toContain(', ended 2099-01-31T');
     const csv = (await idops('access --user ada* --role * --format csv')).stdout;
     expect(csv).toBe(
-      `user_id,username,type,id,name,via,privileged,blocked,since,run,declared_at,until\n${ids.ada},${ada.username},role,${ids.member},member,,false,,,,,\n`,
+      `user_id,username,type,id,name,via,privileged,blocked,since,run,declared_at,until\n${ids.ada},${ada.username},role,${ids.member},member,,false,,,,,\n${ids.ada},${ada.username},role,${ids.member},member,Company directory,false,,,,,\n`,
     );
     await refused(idops('access --user adda --role "" --scope nothing'));
     const unknown = /error\[not-found\]: --user adda: .+\n[\s\S]+error\[not-found\]: --scope nothing: /;
