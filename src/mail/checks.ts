@@ -100,7 +100,7 @@ function changedLinkFindings(
   after: TemplateBodies,
   mail?: ServerMail,
 ): TemplateFinding[] {
-  const links = changedLinks(before, after).filter(({ isSuspicious }) => isSuspicious);
+  const links = changedLinks(before, after, mail?.link).filter(({ isSuspicious }) => isSuspicious);
   return bodyNames.flatMap((body): TemplateFinding[] => {
     const ownLinks = links.filter((link) => link.body === body);
     if (ownLinks.length === 0) return [];

@@ -29,21 +29,23 @@ interface Target {
 const OPEN = '\ue001';
 const CLOSE = '\ue002';
 const FILL = '\ue000';
+/** A tag before another address, such as that of the section's alternative. */
+const tagBeforeAddress = /(?<!\ue000)\ue000+(?=(?:https?|ftp):\/\/)/gi;
 const placeholder = /\ue001([^\ue001\ue002]*)\ue002/g;
 const onePlaceholder = /^\ue001[^\ue001\ue002]*\ue002$/;
 
 /**
  * The changed links of an email: addresses in attributes and styles of the HTML, and addresses in text, which mail clients turn into links.
  * If the former body is unknown or absent, only suspicious links. Links that both versions have equally often are unchanged; the others are
- * paired in order.
+ * paired in order. `ownLink` is the placeholder of the mail's own link, if the server is known to fill in a whole address.
  */
-export function changedLinks(before: TemplateBodies, after: TemplateBodies): ChangedLink[] {
-  const old = { txt: targetsOf('txt', before.txt), html: targetsOf('html', before.html) };
+export function changedLinks(before: TemplateBodies, after: TemplateBodies, ownLink?: string): ChangedLink[] {
+  const old = { txt: targetsOf('txt', before.txt, ownLink), html: targetsOf('html', before.html, ownLink) };
   const serverAddresses = [...(old.txt ?? []), ...(old.html ?? [])].filter(({ text }) =>
     onePlaceholder.test(text),
   );
   return (['txt', 'html'] as const).flatMap((body) => {
-    const targets = targetsOf(body, after[body]);
+    const targets = targetsOf(body, after[body], ownLink);
     if (targets === undefined || before[body] === after[body]) return [];
     const oldTargets = old[body];
     const hosts = new Set(oldTargets?.map(({ text }) => hostOf(text)));
@@ -83,32 +85,36 @@ function subtract(one: readonly Target[], other: readonly Target[]): Target[] {
 }
 
 /** The addresses in a body; undefined if there is no body, or if it can't be parsed. */
-function targetsOf(name: ChangedLink['body'], body: string | null | undefined): Target[] | undefined {
+function targetsOf(
+  name: ChangedLink['body'],
+  body: string | null | undefined,
+  ownLink?: string,
+): Target[] | undefined {
   if (typeof body !== 'string') return undefined;
   const text = withPlaceholders(body);
-  return name === 'txt' ? textTargets(text) : htmlTargets(text);
+  return name === 'txt' ? textTargets(text, ownLink) : htmlTargets(text, ownLink);
 }
 
-/** The body with each placeholder as one word of the same length. */
+/** The body with each placeholder as one word of the same length, and other tags replaced by `FILL`. */
 function withPlaceholders(body: string): string {
   const template = parseMustache(body);
   const pieces: string[] = [];
   let end = 0;
-  const add = (parts: readonly Part[]): void => {
+  const add = (at: Span, text: string): void => {
+    pieces.push(FILL.repeat(at.start - end), text.padEnd(at.end - at.start, FILL));
+    end = at.end;
+  };
+  const addAll = (parts: readonly Part[]): void => {
     for (const part of parts) {
-      if (part.kind === 'section') add(part.parts);
-      if (part.kind !== 'variable') continue;
-      const name = part.name.replace(/[^\p{L}\p{N}_.-]/gu, '_');
-      const tag = `${OPEN}${name}${CLOSE}`;
-      pieces.push(
-        replacePrivateUse(body.slice(end, part.at.start)),
-        tag.padEnd(part.at.end - part.at.start, FILL),
-      );
-      end = part.at.end;
+      if (part.kind === 'section') addAll(part.parts);
+      else if (part.kind === 'text') add(part.at, replacePrivateUse(body.slice(part.at.start, part.at.end)));
+      else if (part.kind === 'variable')
+        add(part.at, `${OPEN}${part.name.replace(/[^\p{L}\p{N}_.-]/gu, '_')}${CLOSE}`);
     }
   };
-  if ('parts' in template) add(template.parts);
-  return [...pieces, replacePrivateUse(body.slice(end))].join('');
+  if (!('parts' in template)) return replacePrivateUse(body);
+  addAll(template.parts);
+  return [...pieces, FILL.repeat(body.length - end)].join('');
 }
 
 /** Replaces the private-use characters that a body contains itself. */
@@ -119,7 +125,7 @@ function replacePrivateUse(text: string): string {
 /** Conditional comments; Outlook shows their content. */
 const conditionalComments = /<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;
 
-function htmlTargets(body: string): Target[] | undefined {
+function htmlTargets(body: string, ownLink?: string): Target[] | undefined {
   const tree = parseBody(
     body.replace(conditionalComments, (mark) => ' '.repeat(mark.length)),
     { located: true },
@@ -131,17 +137,19 @@ function htmlTargets(body: string): Target[] | undefined {
       ({ name, value }) => name === 'http-equiv' && /^refresh$/i.test(value.trim()),
     );
     const inAttributes = attrs.flatMap(({ name, value }) =>
-      addressesOf(refreshes && name === 'content' ? 'refresh' : name, value).map((text) => ({
-        text,
-        at: placeOf(element, name),
-      })),
+      addressesOf(refreshes && name === 'content' ? 'refresh' : name.replaceAll(FILL, ''), value)
+        .flatMap((text) => text.split(tagBeforeAddress))
+        .map((text) => ({ text, at: placeOf(element, name) })),
     );
     const words = element.childNodes.flatMap((node) => ('value' in node ? node.value : [])).join('\n');
-    const inStyles = tagName === 'style' ? addressesIn(words).map((text) => ({ text, at: undefined })) : [];
+    const inStyles =
+      tagName === 'style'
+        ? addressesIn(words.replaceAll(FILL, '')).map((text) => ({ text, at: undefined }))
+        : [];
     // Mail clients turn addresses in text into links.
     const inText = skippedElements.has(tagName)
       ? []
-      : textTargets(words).map(({ text }) => ({ text, at: undefined }));
+      : textTargets(words, ownLink).map(({ text }) => ({ text, at: undefined }));
     return [...inAttributes, ...inStyles, ...inText].flatMap(({ text, at }) => {
       // Browsers ignore white space and control characters.
       const address = text.replace(/[\u0000-\u0020\ue000]/g, '');
@@ -164,25 +172,26 @@ function addressesOf(name: string, value: string): string[] {
     case 'refresh':
       return [/url\s*=\s*(.*)/is.exec(value)?.[1] ?? ''];
     case 'style':
-      return addressesIn(value);
+      return addressesIn(value.replaceAll(FILL, ''));
     default:
       return [];
   }
 }
 
-function textTargets(body: string): Target[] {
-  return [...body.matchAll(/[^\s<>"]+/g)].flatMap(({ 0: word, index }) => {
+function textTargets(body: string, ownLink?: string): Target[] {
+  const apart = body.replace(tagBeforeAddress, (tags) => ' '.repeat(tags.length));
+  return [...apart.matchAll(/[^\s<>"]+/g)].flatMap(({ 0: filled, index }) => {
+    const word = filled.replaceAll(FILL, '');
     const first = /(?:https?|ftp):\/\/|(?<![\p{L}\p{N}.@/-])www\./iu.exec(word)?.index;
     const isLink =
       first !== undefined || [...word.matchAll(placeholder)].some(([, name = '']) => suggestsAddress(name));
     if (!isLink) return [];
-    // Words and brackets before a placeholder aren't a part of the address.
-    const start = first ?? /^(?:[\p{L}\p{N}_-]*[:([{'])*(?=\ue001)/u.exec(word)?.[0].length ?? 0;
-    const text = word
-      .slice(start)
-      .replaceAll(FILL, '')
-      .replace(/[.,;:!?)\]}']+$/, '');
-    return [{ text, at: { start: index + start, end: index + word.length } }];
+    // Words and brackets before a placeholder aren't a part of the address, nor is a word directly before a whole address.
+    const [before = '', last = '', name] =
+      /^(?:[\p{L}\p{N}_-]*[:([{'])*([\p{L}\p{N}_-]*)(?=\ue001([^\ue002]*))/u.exec(word) ?? [];
+    const start = first ?? before.length - (name === ownLink ? 0 : last.length);
+    const text = word.slice(start).replace(/[.,;:!?)\]}']+$/, '');
+    return [{ text, at: { start: index, end: index + filled.length } }];
   });
 }
 

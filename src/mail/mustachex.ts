@@ -21,7 +21,12 @@ import {
 type Name = string | readonly string[];
 
 type Node =
-  | { readonly kind: 'text'; readonly text: string; readonly unmatchedEnd?: Extract<Token, { kind: 'end' }> }
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      readonly at: Span;
+      readonly unmatchedEnd?: Extract<Token, { kind: 'end' }>;
+    }
   | { readonly kind: 'variable'; readonly name: Name; readonly escaped: boolean; readonly at: Span }
   | {
       readonly kind: 'section';
@@ -93,10 +98,10 @@ function tokenize(body: string): Token[] | SyntaxProblem {
   for (let from = 0; ; ) {
     const start = body.indexOf('{{', from);
     if (start < 0) {
-      tokens.push({ kind: 'text', text: body.slice(from) });
+      tokens.push({ kind: 'text', text: body.slice(from), at: { start: from, end: body.length } });
       return tokens;
     }
-    tokens.push({ kind: 'text', text: body.slice(from, start) });
+    tokens.push({ kind: 'text', text: body.slice(from, start), at: { start: from, end: start } });
     const isUnescaped = body.startsWith('{{{', start);
     const [open, close] = isUnescaped ? ['{{{', '}}}'] : ['{{', '}}'];
     const end = body.indexOf(close, start + open.length);
@@ -164,7 +169,8 @@ function buildNodes(tokens: readonly Token[]): readonly Node[] | null {
       const token = tokens[index];
       if (token === undefined) break;
       if (token.kind === 'end') {
-        nodes.push({ kind: 'text', text: `{:end_section, ${atomOf(token.name)}}`, unmatchedEnd: token });
+        const text = `{:end_section, ${atomOf(token.name)}}`;
+        nodes.push({ kind: 'text', text, at: token.at, unmatchedEnd: token });
       } else if (token.kind === 'start') {
         const { name, inverted, at } = token;
         const end = ends.get(JSON.stringify(name))?.find((candidate) => candidate.index > index)?.index;

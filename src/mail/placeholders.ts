@@ -7,6 +7,8 @@ export interface Placeholder {
   readonly name: string;
   /** Whether it is only used to open sections, with `#` or `^`. */
   readonly section: boolean;
+  /** Whether its first tag is `^`. */
+  readonly inverted?: boolean;
   /** The paths that the name can refer to: its own, and one for each enclosing section, such as `user.name` in `{{#user}}`. */
   readonly possibleNames: readonly string[];
   /** The tags that use it. */
@@ -39,6 +41,7 @@ function collect(
     found.set(part.name, {
       name: part.name,
       section: section && (known?.section ?? true),
+      inverted: known?.inverted ?? (section && part.inverted),
       // Limited, since a name can be used in very many sections.
       possibleNames: [...new Set([...(known?.possibleNames ?? []), ...meanings])].slice(0, 64),
       at,
@@ -70,9 +73,16 @@ export function missingFrom(
   return placeholders.filter(({ possibleNames }) => !possibleNames.some((name) => used.has(name)));
 }
 
-/** A placeholder as bodies contain it: `{{ name }}`, `{{# name }}`. */
-export function placeholderText({ name, section }: Pick<Placeholder, 'name' | 'section'>): string {
-  return section ? `{{# ${name} }}` : `{{ ${name} }}`;
+/** A placeholder as bodies contain it: `{{ name }}`, `{{# name }}`; Mustachex requires the spaces around a dotted name as written. */
+export function placeholderText({
+  name,
+  section,
+  inverted = false,
+}: Pick<Placeholder, 'name' | 'section' | 'inverted'>): string {
+  const space = section && name.includes('.') ? '' : ' ';
+  return section
+    ? `{{${inverted ? '^' : '#'}${space}${name}${/^\s/.test(name) ? ' ' : space}}}`
+    : `{{ ${name} }}`;
 }
 
 /** Example values by name; the first matching pattern is used. An empty value means an address. */

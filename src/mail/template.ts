@@ -16,7 +16,7 @@ export interface TemplateBodies {
 
 /** A part of a body. */
 export type Part =
-  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string; readonly at: Span }
   | { readonly kind: 'variable'; readonly name: string; readonly at: Span }
   | { readonly kind: 'partial'; readonly name: string; readonly at: Span }
   | {
@@ -242,7 +242,7 @@ function partsOf(tokens: readonly MustacheToken[], original: (offset: number) =>
     const at = (): Span => ({ start: original(start), end: original(end) });
     switch (type) {
       case 'text':
-        return [{ kind: 'text', text: name }];
+        return [{ kind: 'text', text: name, at: at() }];
       case 'name':
       case '&':
         return [{ kind: 'variable', name, at: at() }];

@@ -227,7 +227,7 @@ function email(
     tab('source', 'changes of the source'),
   ]}</fieldset>
 <p class="quiet">Rendered with sample data, ${samplesText(ownSamples, mail)}; pictures are blocked.</p>
-${looksSame ? markup`<p class="note">As ${bodies.page === undefined ? 'an email' : 'a page'} it looks the same; the source differs.</p>\n` : null}${deleted ? null : linkLines(changedLinks(sides[0].bodies, sides[1].bodies), bodies)}
+${looksSame ? markup`<p class="note">As ${bodies.page === undefined ? 'an email' : 'a page'} it looks the same; the source differs.</p>\n` : null}${deleted ? null : linkLines(changedLinks(sides[0].bodies, sides[1].bodies, mail?.link), bodies)}
 <div class="panel rendered">${rendered}</div>
 ${
   bodies.page === undefined

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkTemplate } from '../../src/mail/checks.js';
+import { serverMail } from '../../src/mail/servers.js';
 import { checksSchema } from '../../src/mail/settings.js';
 import type { TemplateBodies } from '../../src/mail/template.js';
 import { layout, layoutText } from './layouts.js';
@@ -49,6 +50,16 @@ describe('checking the bodies of an email', () => {
     expect(messages({ txt: '{{ a }}{{ b }}', html: `${start}{{ b }}{{ c }}` })).toEqual([
       'placeholder-mismatch: only the txt body has {{ a }}, only the html body has {{ c }}',
     ]);
+  });
+
+  it('names sections as the bodies contain them', () => {
+    const after = {
+      txt: '{{^ user.group }}x{{/ user.group }}{{^a}}x{{/a}}{{#user.uid}}x{{/user.uid}}',
+      html: start,
+    };
+    const mail = serverMail('boruta', 'tx_code');
+    const [mismatch] = checkTemplate({ after, mail }).filter(({ code }) => code === 'placeholder-mismatch');
+    expect(mismatch?.message).toBe('only the txt body has {{^ user.group }}, {{^ a }}, {{#user.uid}}');
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkTemplate } from '../../src/mail/checks.js';
 import { changedLinks } from '../../src/mail/links.js';
+import { serverMail } from '../../src/mail/servers.js';
 
 /** The changed links of one body, with `!` before suspicious ones. */
 function changes(body: 'txt' | 'html', before: string | null, after: string): string[] {
@@ -8,6 +9,8 @@ function changes(body: 'txt' | 'html', before: string | null, after: string): st
     ({ from, to, isSuspicious }) => `${isSuspicious ? '! ' : ''}${from} → ${to}`,
   );
 }
+
+const mail = serverMail('boruta', 'reset_password_instructions');
 
 const link = (address: string): string => `<p><a href="${address}">Go on</a></p>`;
 
@@ -71,6 +74,33 @@ describe('the links of an email', () => {
   ])('as text %j, then %j', (before, after, expected) => {
     expect(changes('txt', before, after)).toEqual(expected);
   });
+
+  it.each([
+    '{{#user}}Hi {{ url }}{{/user}}',
+    '{{ url }}{{! comment }}',
+    '{{^ user.group }}Hi{{/ user.group }}{{ url }}',
+    '({{#user}}{{ url }}{{/user}})',
+  ])('in a text lead to the same place with other tags around them: %s', (after) => {
+    expect(checkTemplate({ before: { txt: 'Link: {{ url }}' }, after: { txt: after }, mail })).toEqual([]);
+  });
+
+  it.each<[string, string[]]>([
+    ['{{#a}}https://evil.example/?u={{/a}}{{ url }}', ['! {{ url }} → https://evil.example/?u={{ url }}']],
+    ['{{ url }}{{^a}}.evil.example{{/a}}', ['! {{ url }} → {{ url }}.evil.example']],
+    ['evil-{{! c }}{{ url }}', ['! {{ url }} → evil-{{ url }}']],
+    ['{{#a}}{{ url }}{{/a}}{{^a}}https://evil.example{{/a}}', ['! null → https://evil.example']],
+  ])('lead elsewhere with what a tag separates from them: %s', (after, expected) => {
+    expect(changes('txt', '{{ url }}', after)).toEqual(expected);
+    expect(changes('html', link('{{ url }}'), link(after))).toEqual(expected);
+    expect(changes('html', link('{{ url }}'), link(after).replaceAll('"', ''))).toEqual(expected);
+  });
+
+  it.each([`<a {{#a}}href="${evil}"{{/a}}>`, `<p style="background:{{#a}}url(${evil}){{/a}}">`])(
+    'are found beside tags: %s',
+    (body) => {
+      expect(changes('html', seen, `${seen}${body}`)).toEqual([`! null → ${evil}`]);
+    },
+  );
 
   it.each<[string, (url: string) => string]>([
     ['an address in the text', (url) => `<p>${url}</p>`],
