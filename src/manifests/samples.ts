@@ -1,4 +1,4 @@
-import { dirname, join, resolve as resolvePath } from 'node:path';
+import { basename, dirname, join, resolve as resolvePath } from 'node:path';
 import { plainNumber } from '../base/json.js';
 import { error, type Problem } from '../base/problems.js';
 import { ExactNumber, isMap, type Json, mapValues } from '../base/values.js';
@@ -27,6 +27,11 @@ export interface Samples {
 
 /** The name of the folders with samples, which are next to manifests. */
 export const samplesFolder = 'samples';
+
+/** Whether a file is sample data of some type, in any letter case, since some file systems ignore it. */
+export function isSampleFile(path: string): boolean {
+  return basename(dirname(path)).toLowerCase() === samplesFolder && /\.yaml$/i.test(path);
+}
 
 /**
  * Reads the sample data of email templates: `samples/<type>.yaml` in the folder of the manifest or the nearest folder above it in

@@ -5,6 +5,7 @@ import { error, type Problem, ProblemsError, refuse } from '../base/problems.js'
 import { isStateFile } from '../manifests/access.js';
 import { matchGlobs } from '../manifests/find-manifests.js';
 import { loadManifests } from '../manifests/load.js';
+import { isSampleFile } from '../manifests/samples.js';
 import { isInside } from '../manifests/symlinks.js';
 import type { PrivateInputs, Project } from '../project/index.js';
 import { shownPath } from '../yaml/source-file.js';
@@ -37,8 +38,8 @@ export async function refuseDuplicates(outputs: readonly string[]): Promise<void
 }
 
 /**
- * Refuses outputs to files that idops itself reads or writes: the configuration, a credential, a manifest, a body, the state, its lock
- * or a journal. If `areManifests`, outputs may match a glob of manifests. Throws a ProblemsError (`output-is-input`).
+ * Refuses outputs to files that idops itself reads or writes: the configuration, a credential, a manifest, a body, sample data, the state, its
+ * lock or a journal. If `areManifests`, outputs may match a glob of manifests or be named as sample data. Throws a ProblemsError (`output-is-input`).
  */
 export async function refuseInputs(
   outputs: readonly string[],
@@ -46,7 +47,7 @@ export async function refuseInputs(
   known: Inputs | (() => Promise<Project>),
   areManifests = false,
 ): Promise<void> {
-  const { files, states, isManifest } = await inputsOf(known);
+  const { files, states, isManifest, isSample } = await inputsOf(known);
   const inputs = new Set((await Promise.all([resolve(config), ...files].map(fileIdentities))).flat());
   const stateFiles = (await Promise.all(states.map(outputIdentities))).flat();
   const problems: Problem[] = [];
@@ -57,13 +58,20 @@ export async function refuseInputs(
       problems.push(refusal(output, 'it is a state file, or belongs to one'));
     else if (!areManifests && names.some(isManifest))
       problems.push(refusal(output, 'a glob of the configuration would make it a manifest'));
+    else if (!areManifests && names.some(isSample))
+      problems.push(refusal(output, 'previews and reports would read it as sample data'));
   }
   refuse(problems);
 }
 
 async function inputsOf(
   known: Inputs | (() => Promise<Project>),
-): Promise<Pick<PrivateInputs, 'files' | 'states'> & { isManifest(path: string): boolean }> {
+): Promise<
+  Pick<PrivateInputs, 'files' | 'states'> & {
+    isManifest(path: string): boolean;
+    isSample(path: string): boolean;
+  }
+> {
   try {
     const project = typeof known === 'function' ? await known() : known.project;
     const read = typeof known === 'function' ? await loadManifests(project, { lenient: true }) : known;
@@ -73,11 +81,12 @@ async function inputsOf(
     const isManifest = (path: string): boolean =>
       isInside(path, project.root) &&
       globs.some((one) => matchGlobs(one, [shownPath(path, project.root)]).size > 0);
-    return { files: [...files, ...read.files], states, isManifest };
+    const isSample = (path: string): boolean => isInside(path, project.root) && isSampleFile(path);
+    return { files: [...files, ...read.files], states, isManifest, isSample };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     // The command reports the problems of the project.
-    return { files: [], states: [], isManifest: () => false };
+    return { files: [], states: [], isManifest: () => false, isSample: () => false };
   }
 }
 

@@ -134,6 +134,17 @@ posix('an output file', () => {
     expect(await at.read('.idops/state.json')).toBe(state);
   });
 
+  it.each(['samples/tx_code.yaml', 'manifests/samples/tx_code.yaml', 'there.html'])(
+    'may not be sample data: %s',
+    async (path) => {
+      const at = await project({ ...files, 'samples/tx_code.yaml': 'code: "1"\n' });
+      await symlink('samples/tx_code.yaml', join(at.folder, 'there.html'));
+      for (const args of [`plan --out ${path}`, `plan --format html=${path}`, `preview --out ${path}`])
+        await at.refused(args, 'error[output-is-input]');
+      expect(await at.read('samples/tx_code.yaml')).toBe('code: "1"\n');
+    },
+  );
+
   it('may not be the target of a state that is a link', async () => {
     const at = await project(files);
     await mkdir(join(at.folder, '.idops'));
