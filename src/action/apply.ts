@@ -19,7 +19,7 @@ import type { Job } from './job.js';
 import { titleLine } from './log.js';
 import { type StepOutcome, writeSummary } from './outputs.js';
 import { reportResult } from './result-comment.js';
-import { checkApprovers, refuseUnknownSafety, requiredApprovers } from './safety.js';
+import { checkApprovers, requiredApprovers } from './safety.js';
 import { shardFileName } from './shard.js';
 import { planSummary } from './text.js';
 import { workingFolder } from './workspace.js';
@@ -32,8 +32,7 @@ export async function planAndApply(job: Job, unshardedInputs: Inputs): Promise<S
   job.setShard(stored?.apply.shard);
   const inputs = job.withShard(unshardedInputs);
   const project = await job.project(inputs);
-  const effective = await job.loadSafety(inputs, project);
-  const { safety } = effective;
+  const safety = await job.loadSafety(inputs, project);
   const opened = await openForWriting(project, 'apply', job.sessionOptions(inputs));
   return await job.runSession(opened, async (session) => {
     const freshPlan =
@@ -45,7 +44,6 @@ export async function planAndApply(job: Job, unshardedInputs: Inputs): Promise<S
     await writeSummary(planSummary(await job.postedPlan(inputs, redactedPlan)));
     const checked = await checkApproval(job, inputs, session, freshPlan, stored);
     const { plan, approval } = checked;
-    if (changesServer(plan) && !inputs.args.ended) refuseUnknownSafety(job, inputs, effective);
     const approved = approve(plan, limitsOf(safety, inputs));
     // Whoever approved dated access approved its end too.
     if (!inputs.args.ended) await checkApprovers(job, inputs, requiredApprovers(plan, safety), checked);

@@ -91,7 +91,7 @@ async function requireApproval(
     const part = plan.shard === undefined ? '' : `shard ${shardText(plan.shard)} of `;
     throw notApproved(
       `${source} approves no plan for ${part}this environment, and there are changes now`,
-      'a comment approves a plan only if it shows the whole plan, the plan covers all declared objects, and the earlier safety is known',
+      'a comment approves a plan only if it shows the whole plan, and the plan covers all declared objects',
     );
   }
   job.log.write(`${source} approved ${digest}`);

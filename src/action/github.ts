@@ -270,10 +270,9 @@ function createApi(
     async pullRequest(number: number): Promise<PullRequest> {
       return (await rest.pulls.get({ ...at, pull_number: number })).data;
     },
-    /** The text of a file at a commit; null if there is none. Throws if the token can't read the commit, which is a 404 too. */
+    /** The text of a file at a commit; null if there is none, or if the token may not see it. */
     async file(path: string, ref: string): Promise<string | null> {
       const found = await rest.repos.getContent({ ...at, path, ref }).catch(nullIfMissing);
-      if (found === null) await rest.repos.getContent({ ...at, path: '', ref });
       const content = found !== null && 'content' in found.data ? found.data.content : null;
       return content === null ? null : Buffer.from(content, 'base64').toString('utf8');
     },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { escapeLines } from '../base/escape.js';
 import { type Problem, ProblemsError } from '../base/problems.js';
+import type { Safety } from '../base/safety.js';
 import type { Shard } from '../base/shard.js';
 import { writeOutput } from '../base/write-file.js';
 import type { Plan } from '../plan/plan.js';
@@ -117,9 +118,9 @@ export class Job {
   }
 
   /** The `safety` settings of this run. Call it before opening a session. */
-  async loadSafety(inputs: Inputs, project: Project): Promise<EffectiveSafety> {
+  async loadSafety(inputs: Inputs, project: Project): Promise<Safety> {
     this.#safety = await effectiveSafety(this, inputs, project);
-    return this.#safety;
+    return this.#safety.safety;
   }
 
   /** Reads sample data for the emails of a plan. */

@@ -23,7 +23,7 @@ import { commentKey, configPath, workingFolder } from './workspace.js';
 export async function planAndReport(job: Job, inputs: Inputs): Promise<StepOutcome> {
   const name = shardFileName('plan', inputs.shard);
   const project = await job.project(inputs);
-  const { safety, isKnown } = await job.loadSafety(inputs, project);
+  const safety = await job.loadSafety(inputs, project);
   const opened = await openSession(project, job.sessionOptions(inputs));
   const planFile =
     inputs.planFile === undefined
@@ -52,12 +52,10 @@ export async function planAndReport(job: Job, inputs: Inputs): Promise<StepOutco
   const reserved = markerLine({ kind, ...marker }).length + 1;
   const mode = await job.posts.approveMode(inputs);
   const next = (isWhole: boolean) =>
-    kind === 'shown'
-      ? approvesNothing
-      : nextSentence(posted, mode, whyNothing(isWhole, isKnown || !changed), requiredApprovers(plan, safety));
+    kind === 'shown' ? approvesNothing : nextSentence(posted, mode, isWhole, requiredApprovers(plan, safety));
   const { text, isWhole } = planText(posted, job.event, { reserved, next });
   const createIfMissing = hasFindings || inputs.comment === 'true';
-  const body = `${markerLine({ kind, ...marker, plan: isWhole && isKnown ? marker.plan : null })}\n${text}`;
+  const body = `${markerLine({ kind, ...marker, plan: isWhole ? marker.plan : null })}\n${text}`;
   const commentPath = join(await job.temporaryFolder(), commentFile);
   await writeOutput(commentPath, body, 0o600);
   await job.posts.comment(inputs, key, body, { createIfMissing });
@@ -84,24 +82,18 @@ const noIssue =
 const notClosed =
   'An open issue about drift stays open: --target or --kind left objects out, and they may differ.';
 
-/** Why a comment approves nothing, in Markdown; null if it may approve its plan. */
-function whyNothing(isWhole: boolean, isKnown: boolean): string | null {
-  if (!isWhole) return 'it does not show the whole plan';
-  return isKnown ? null : 'the earlier `safety` is unknown';
-}
-
 /** Says in Markdown what happens after the merge. `mode` is null if it is unknown whether reviews count. */
 function nextSentence(
   { plan, subject }: PostedPlan,
   mode: ApproveMode | null,
-  whyNothing: string | null,
+  isWhole: boolean,
   approvers: readonly ApproverRule[],
 ): string {
   const target = subject.environment === null ? 'the server' : code(subject.environment);
   if (summarize(plan).blocked > 0)
     return `Merging applies nothing to ${target}: \`apply\` refuses this plan while a change is blocked.`;
-  if (whyNothing !== null)
-    return `This comment approves nothing, since ${whyNothing}: after the merge, an \`apply\` that takes its approval from the pull request sends nothing to ${target} until somebody starts it with a digest.`;
+  if (!isWhole)
+    return `This comment approves nothing, since it does not show the whole plan: after the merge, an \`apply\` that takes its approval from the pull request sends nothing to ${target} until somebody starts it with a digest.`;
   if (!changesServer(plan)) return `Merging sends nothing to ${target}: there is nothing to change.`;
   const review =
     mode === 'merged'

@@ -21,10 +21,8 @@ interface StepContext {
 /** The `safety` settings of a run. */
 export interface EffectiveSafety {
   readonly safety: Safety;
-  /** What the pull request changes in `safety`, in Markdown; empty if nothing. */
+  /** What the pull request changes in `safety`, or why that is unknown, in Markdown; empty if nothing. */
   readonly note: string;
-  /** Whether the settings before are known, or the event has none; otherwise only a person can approve. */
-  readonly isKnown: boolean;
 }
 
 /**
@@ -37,17 +35,13 @@ export async function effectiveSafety(
   project: Project,
 ): Promise<EffectiveSafety> {
   const safety = project.safety();
-  const unchanged = { safety, note: '', isKnown: true };
+  const unchanged = { safety, note: '' };
   const path = configInRepository(inputs);
   const { githubToken } = inputs;
   if (githubToken === undefined || path.startsWith('..')) return unchanged;
   const unknown = (message: string): EffectiveSafety => {
     log.annotate('warning', `${message}. Whether safety is changed is unknown.`);
-    return {
-      safety,
-      note: `**Whether this changes \`safety\` is unknown:** ${prose(message)}.`,
-      isKnown: false,
-    };
+    return { safety, note: `**Whether this changes \`safety\` is unknown:** ${prose(message)}.` };
   };
   try {
     const text = await withGithub(githubToken, event, { signal }, async (api) => {
@@ -64,32 +58,19 @@ export async function effectiveSafety(
       'warning',
       `This changes safety: ${changes.join(', ')}. The stricter of both versions holds.`,
     );
-    return { safety: stricter(before, safety), note, isKnown: true };
+    return { safety: stricter(before, safety), note };
   } catch (failure) {
     // The environment is new, or the former version is invalid.
     if (failure instanceof ProblemsError) return unchanged;
     if (!(failure instanceof GithubFailure)) throw failure;
     const message = `${path} before this change can't be read: ${failure.message.replace(/\.$/, '')}`;
-    if (inputs.command === 'apply')
+    if (inputs.command === 'apply' && !isByHand(event, inputs))
       throw notApproved(
         message,
         'the job needs the permissions actions: read, contents: read and pull-requests: read; fix that, then run it again',
       );
     return unknown(message);
   }
-}
-
-/** Throws a ProblemsError (`not-approved`) if the settings before are unknown, unless a person started the workflow by hand. */
-export function refuseUnknownSafety(
-  { event }: Pick<StepContext, 'event'>,
-  inputs: Inputs,
-  { isKnown }: EffectiveSafety,
-): void {
-  if (isKnown || isByHand(event, inputs)) return;
-  throw notApproved(
-    `there is no ${configInRepository(inputs)} before this change, so whether it changes safety is unknown`,
-    'if its safety is right, start the workflow by hand with expect-digest',
-  );
 }
 
 /** Whether a person started the workflow, and no pull request approves the plan. */

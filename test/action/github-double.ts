@@ -187,11 +187,6 @@ export async function githubDouble({ pageSize = 100 } = {}) {
     [/^GET pulls\/(\d+)$/, (number) => pulls.find((one) => String(one.number) === number)],
     [/^GET pulls\/\d+\/files$/, () => kept.files.map((filename) => ({ filename }))],
     [
-      /^GET contents\/?$/,
-      (_, { query }) =>
-        [...kept.contents.keys()].some((key) => key.startsWith(`${query.get('ref')}:`)) ? [] : undefined,
-    ],
-    [
       /^GET contents\/(.+)$/,
       (file, { query }) => {
         const text = kept.contents.get(`${query.get('ref')}:${file}`);
