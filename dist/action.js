@@ -6218,11 +6218,12 @@ a2[key3]??null,b[key3]))}function canonical(value4){if(value4 instanceof ExactNu
 value4))return`[${value4.map(canonical).join(",")}]`;if(typeof value4==="object"&&value4!==null){const members3=Object.keys(
 value4).sort().map(key3=>`${JSON.stringify(key3)}:${canonical(value4[key3]??null)}`);return`{${members3.join(",")}}`}return JSON.
 stringify(value4)}function mapValues(map2,change2){const changed={};for(const key3 of Object.keys(map2))setMember(changed,
-key3,change2(map2[key3],key3));return changed}function groupBy(items,keyOf4){const groups=new Map;for(const item of items){
+key3,change2(map2[key3],key3));return changed}function filterValues(map2,accepts){return Object.fromEntries(Object.entries(
+map2).filter(([key3,value4])=>accepts(value4,key3)))}function groupBy(items,keyOf4){const groups=new Map;for(const item of items){
 const key3=keyOf4(item);const group=groups.get(key3);if(group===void 0)groups.set(key3,[item]);else group.push(item)}return groups}
 function setMember(object3,key3,value4){if(key3!=="__proto__")object3[key3]=value4;else Object.defineProperty(object3,key3,
-{value:value4,enumerable:true,configurable:true,writable:true})}function appendTo(lists2,key3,...items){const list=lists2.
-get(key3);if(list===void 0)lists2.set(key3,[...items]);else list.push(...items)}function compareText(a2,b){return a2<b?-1:
+{value:value4,enumerable:true,configurable:true,writable:true})}function appendTo(lists,key3,...items){const list=lists.
+get(key3);if(list===void 0)lists.set(key3,[...items]);else list.push(...items)}function compareText(a2,b){return a2<b?-1:
 a2>b?1:0}function assign(object3,more){return Object.assign({},object3,more)}function withoutUndefined(object3){const members3=Object.
 entries(object3).filter(([,value4])=>value4!==void 0);return Object.fromEntries(members3)}function lazy(work){let computed2;
 return()=>{computed2??={result:work()};return computed2.result}}var jsonNumber,ExactNumber,rawJson,Sensitive,HashedSecret,
@@ -7653,18 +7654,20 @@ fferent",wanted:null,got:member,absentFrom:"wanted"}));return compareMembers(mem
 const there=new Map(asElements(other).map(one=>[textOf(one[by]),one]));return asElements(list).map(one=>change2(one,there.
 get(textOf(one[by]))))}function idIn(reference3){return isMap(reference3)?reference3.id??null:reference3}function isNullOrEmpty(field2){
 if(Array.isArray(field2))return field2.length===0;return field2===null||isMap(field2)&&Object.keys(field2).length===0}function asElements(set2){
-return Array.isArray(set2)?set2.filter(isMap):[]}function setParts(declared){const part=list=>Array.isArray(list)?list:[];
-if(!isMap(declared))return{whole:declared,add:part([]),remove:part([]),stay:part([])};const{whole,add,remove,stay}=declared;
-return{whole,add:part(add),remove:part(remove),stay:part(stay)}}function listsOf(declared){if(Array.isArray(declared))return[
-{path:[],list:declared}];if(!isMap(declared))return[];return Object.entries(declared).flatMap(([part,list])=>Array.isArray(
-list)?[{path:[part],list}]:[])}function membersOf(declared){return listsOf(declared).flatMap(({list})=>list)}function membersWithPaths(field2,declared){
-return listsOf(declared).flatMap(({path,list})=>list.map((member,index)=>({member,at:[field2,...path,index]})))}function idOrName(element){
-const key3=isMap(element)?element.id??element.name:element;return typeof key3==="string"?key3:void 0}function instantOf(until2){
-if(typeof until2!=="string")return void 0;const at2=new Date(until2);return Number.isNaN(at2.getTime())?void 0:at2.toISOString()}
-function endOf(element){return isMap(element)?instantOf(element.until):void 0}function asReference(element){if(isMap(element))
-return element;return isUuid(textOf(element))?{id:element}:{name:element}}function isByMember({type},declared){return type===
-"set"&&isMap(declared)&&setParts(declared).whole===void 0}function pickMembers(set2,named){const{removed}=matchSets(named,
-asElements(set2));const others=new Set(removed);return asElements(set2).filter(element=>!others.has(element))}function matchSets(wanted,got){
+return Array.isArray(set2)?set2.filter(isMap):[]}function idsIn(set2){return asElements(set2).flatMap(({id})=>typeof id===
+"string"?[id]:[])}function setParts(declared){const part=list=>Array.isArray(list)?list:[];if(!isMap(declared))return{whole:declared,
+add:part([]),remove:part([]),stay:part([])};const{whole,add,remove,stay}=declared;return{whole,add:part(add),remove:part(
+remove),stay:part(stay)}}function listsOf(declared){if(Array.isArray(declared))return[{path:[],list:declared}];if(!isMap(
+declared))return[];return Object.entries(declared).flatMap(([part,list])=>Array.isArray(list)?[{path:[part],list}]:[])}function membersOf(declared){
+return listsOf(declared).flatMap(({list})=>list)}function membersWithPaths(field2,declared){return listsOf(declared).flatMap(
+({path,list})=>list.map((member,index)=>({member,at:[field2,...path,index]})))}function idOrName(element){const key3=isMap(
+element)?element.id??element.name:element;return typeof key3==="string"?key3:void 0}function memberKey(element){const key3=idOrName(
+element);const isName=key3!==void 0&&isUuid(key3)&&asReference(element).id===void 0;return isName?`name ${key3}`:key3&&identifierKey(
+key3)}function instantOf(until2){if(typeof until2!=="string")return void 0;const at2=new Date(until2);return Number.isNaN(
+at2.getTime())?void 0:at2.toISOString()}function endOf(element){return isMap(element)?instantOf(element.until):void 0}function asReference(element){
+if(isMap(element))return element;return isUuid(textOf(element))?{id:element}:{name:element}}function isByMember({type},declared){
+return type==="set"&&isMap(declared)&&setParts(declared).whole===void 0}function pickMembers(set2,named){const{removed}=matchSets(
+named,asElements(set2));const others=new Set(removed);return asElements(set2).filter(element=>!others.has(element))}function matchSets(wanted,got){
 const left=new Set(got);const found={id:elementsByKey("id",got),name:elementsByKey("name",got)};const keyless={id:got.filter(
 ({id})=>typeof id!=="string").length,name:got.filter(({name:name3})=>typeof name3!=="string").length};const pairs=[];const added=[];
 let decidable=true;for(const element of wanted){const key3=typeof element.id==="string"?"id":"name";const queue=found[key3].
@@ -7742,40 +7745,41 @@ return`${names3.slice(0,most).join(", ")}${more>0?` and ${more} more`:""}`}funct
 `${text4.slice(0,79)}\u2026`:text4}function withArticle(noun){return`${/^[aeio]/i.test(noun)?"an":"a"} ${noun}`}var init_words=__esm(
 {"src/base/words.ts"(){"use strict"}});function memberSet(noun,element,example){const expected=`expected the name or id of ${withArticle(noun)}, or an object w\
 ith one`;return setOf(union([identifier(),element],{error:expected}),`${noun}s`,example)}function adds(declared){const{whole,
-add}=setParts(declared??null);return[whole,add].some(list=>Array.isArray(list)&&list.length>0)}var scope,membership,objects,
-backend,managed,userSchema,userList,usersSchema,userTraits;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use\
- strict";init_zod();init_members();init_values();init_words();init_fields();init_schema();scope=lazy(()=>identified({id:optional2(
-text(),"The id of the scope. Under boruta, the name can replace it.",UUID),name:optional2(text(),"The name of the scope.",
-"billing:read"),label:optional2(text(),"The display name.","Read billing"),public:optional2(boolean2(),"Whether any clie\
-nt may ask for the scope.",false),until:until()}));membership=lazy(()=>identified({id:organizationId,name:optional2(identifier(),
-"The name of the organization.","acme"),label:nullish2(text(),"The label of the organization.","ACME Corporation"),roles:roles.
-optional().meta({description:"The user's roles in this organization, as a whole set. Not under boruta.",...uniqueItems,examples:[
-[{id:UUID,name:"billing-admin"}]]}),until:until()}));objects=(about,example)=>nullish2(array(anyObject),about,[example]);
-backend=lazy(()=>strictObject({id:nullish2(text(),"The id of the backend.",UUID),name:nullish2(text(),"The name of the b\
-ackend.","Staff directory"),type:nullish2(text(),"Where the backend stores users, as the server names it.","ldap"),is_default:nullish2(
-boolean2(),"Whether it is the default backend.",false),create_default_organization:nullish2(boolean2(),"Whether each new\
- user gets an organization.",true),roles:nullish2(array(role),"The roles of the backend, as a whole set.",[{id:UUID,name:"\
-member"}]),metadata_fields:objects("The fields that users' metadata may have.",{attribute_name:"department",user_editable:false}),
-federated_servers:objects("Other servers that users can sign in with.",{name:"partner"}),verifiable_credentials:objects(
-"The verifiable credentials that it issues.",{credential_identifier:"EmployeeCard"}),verifiable_presentations:objects("T\
-he verifiable presentations that it asks for.",{presentation_identifier:"EmployeeCard"}),password_hashing_alg:nullish2(text(),
-"How passwords are hashed.","argon2"),password_hashing_opts:nullish2(anyObject,"The options of the algorithm.",{m_cost:16}),
-ldap_pool_size:nullish2(int32(),"The number of connections to the directory.",5),ldap_host:nullish2(text(),"The host of \
-the LDAP directory.","ldap.example.com"),ldap_user_rdn_attribute:nullish2(text(),"The attribute that identifies a user i\
-n the directory.","uid"),ldap_base_dn:nullish2(text(),"The base DN of users in the directory.","dc=example,dc=com"),ldap_ou:nullish2(
-text(),"The organizational unit of users.","ou=people"),ldap_master_dn:nullish2(text(),"The DN that the server signs in \
-with.","cn=idp,dc=example,dc=com"),ldap_master_password:nullish2(text(),"The password of ldap_master_dn, always secret. \
-Use a variable.","${LDAP_PASSWORD}"),smtp_from:nullish2(text(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(
-text(),"The mail server.","smtp.example.com"),smtp_username:nullish2(text(),"The user name for the mail server.","idp"),
-smtp_password:nullish2(text(),"The password of smtp_username, always secret. Use a variable.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(
-boolean2(),"Whether to use TLS from the start.",true),smtp_tls:nullish2(boolean2(),"Whether to use STARTTLS.",false),smtp_port:nullish2(
-int32(),"The port of the mail server.",465),features:nullish2(array(text()),"What the backend can do, as the server name\
-s it.",["authenticable"])}));managed=lazy(()=>({metadata:nullish2(anyObject,"Facts about the user. Unmentioned keys stay\
-; null removes a key.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(anyObject,"Facts from anot\
-her server. Unmentioned keys stay; null removes a key.",{department:{value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),
-"Whether the user is blocked from signing in.",false),group:nullish2(text(),"The user's groups, separated by spaces.","s\
-taff"),authorized_scopes:memberSet("scope",scope(),"billing:read").meta({description:"The scopes that the user may get: \
-a list of all, or {add, remove}.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}],{add:["billing:read"]}]}),
+add}=setParts(declared??null);return[whole,add].some(list=>Array.isArray(list)&&list.length>0)}var userSets,scope,membership,
+objects,backend,managed,userSchema,userList,usersSchema,userTraits;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){
+"use strict";init_zod();init_members();init_values();init_words();init_fields();init_schema();userSets=["authorized_scop\
+es","organizations","roles"];scope=lazy(()=>identified({id:optional2(text(),"The id of the scope. Under boruta, the name\
+ can replace it.",UUID),name:optional2(text(),"The name of the scope.","billing:read"),label:optional2(text(),"The displ\
+ay name.","Read billing"),public:optional2(boolean2(),"Whether any client may ask for the scope.",false),until:until()}));
+membership=lazy(()=>identified({id:organizationId,name:optional2(identifier(),"The name of the organization.","acme"),label:nullish2(
+text(),"The label of the organization.","ACME Corporation"),roles:roles.optional().meta({description:"The user's roles i\
+n this organization, as a whole set. Not under boruta.",...uniqueItems,examples:[[{id:UUID,name:"billing-admin"}]]}),until:until()}));
+objects=(about,example)=>nullish2(array(anyObject),about,[example]);backend=lazy(()=>strictObject({id:nullish2(text(),"T\
+he id of the backend.",UUID),name:nullish2(text(),"The name of the backend.","Staff directory"),type:nullish2(text(),"Wh\
+ere the backend stores users, as the server names it.","ldap"),is_default:nullish2(boolean2(),"Whether it is the default\
+ backend.",false),create_default_organization:nullish2(boolean2(),"Whether each new user gets an organization.",true),roles:nullish2(
+array(role),"The roles of the backend, as a whole set.",[{id:UUID,name:"member"}]),metadata_fields:objects("The fields t\
+hat users' metadata may have.",{attribute_name:"department",user_editable:false}),federated_servers:objects("Other serve\
+rs that users can sign in with.",{name:"partner"}),verifiable_credentials:objects("The verifiable credentials that it is\
+sues.",{credential_identifier:"EmployeeCard"}),verifiable_presentations:objects("The verifiable presentations that it as\
+ks for.",{presentation_identifier:"EmployeeCard"}),password_hashing_alg:nullish2(text(),"How passwords are hashed.","arg\
+on2"),password_hashing_opts:nullish2(anyObject,"The options of the algorithm.",{m_cost:16}),ldap_pool_size:nullish2(int32(),
+"The number of connections to the directory.",5),ldap_host:nullish2(text(),"The host of the LDAP directory.","ldap.examp\
+le.com"),ldap_user_rdn_attribute:nullish2(text(),"The attribute that identifies a user in the directory.","uid"),ldap_base_dn:nullish2(
+text(),"The base DN of users in the directory.","dc=example,dc=com"),ldap_ou:nullish2(text(),"The organizational unit of\
+ users.","ou=people"),ldap_master_dn:nullish2(text(),"The DN that the server signs in with.","cn=idp,dc=example,dc=com"),
+ldap_master_password:nullish2(text(),"The password of ldap_master_dn, always secret. Use a variable.","${LDAP_PASSWORD}"),
+smtp_from:nullish2(text(),"The sender of emails.","no-reply@example.com"),smtp_relay:nullish2(text(),"The mail server.",
+"smtp.example.com"),smtp_username:nullish2(text(),"The user name for the mail server.","idp"),smtp_password:nullish2(text(),
+"The password of smtp_username, always secret. Use a variable.","${SMTP_PASSWORD}"),smtp_ssl:nullish2(boolean2(),"Whethe\
+r to use TLS from the start.",true),smtp_tls:nullish2(boolean2(),"Whether to use STARTTLS.",false),smtp_port:nullish2(int32(),
+"The port of the mail server.",465),features:nullish2(array(text()),"What the backend can do, as the server names it.",[
+"authenticable"])}));managed=lazy(()=>({metadata:nullish2(anyObject,"Facts about the user. Unmentioned keys stay; null r\
+emoves a key.",{department:{value:"R&D",status:"valid"}}),federated_metadata:nullish2(anyObject,"Facts from another serv\
+er. Unmentioned keys stay; null removes a key.",{department:{value:"R&D",status:"valid"}}),blocked:nullish2(boolean2(),"\
+Whether the user is blocked from signing in.",false),group:nullish2(text(),"The user's groups, separated by spaces.","st\
+aff"),authorized_scopes:memberSet("scope",scope(),"billing:read").meta({description:"The scopes that the user may get: a\
+ list of all, or {add, remove}.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}],{add:["billing:read"]}]}),
 organizations:memberSet("organization",membership(),"acme").meta({description:"The user's organizations: a list of all, \
 or {add, remove}.",examples:[["acme",{id:UUID,roles:[{id:UUID,name:"billing-admin"}]}],{add:["acme"]}]}),roles:memberSet(
 "role",ownRole,"auditor").meta({description:"The user's own roles: a list of all, or {add, remove}. Only under boruta.",
@@ -7818,30 +7822,29 @@ h","userinfo_path"],...["authorize_path","token_path","scope","federated_attribu
 {...Object.fromEntries([...["name","type","is_default","create_default_organization",...hashFields],...["smtp_ssl","smtp\
 _tls","smtp_port","ldap_pool_size",...backendTexts,"metadata_fields"],...["verifiable_credentials","verifiable_presentat\
 ions"]].map(name3=>[name3,valueType(name3)])),roles:set(),federated_servers:listBy("name",{...Object.fromEntries(serverFields.
-map(name3=>[name3,value])),client_secret:secret})};backendShape=lazy(()=>{const{shape:known}=backend();const own3=Object.
-fromEntries(Object.entries(known).filter(([name3])=>backendTexts.includes(name3)));const path=(what,example)=>optional2(
-text(),`The path of ${what}; by default discovered.`,example);const server=strictObject({name:string2().regex(/^\S+$/,"m\
-ust have no space").meta({description:"Its name, unique in the backend.",examples:["partner"]}),client_id:optional2(text(),
-"The backend's client id there.","boruta"),client_secret:optional2(text(),"The secret of client_id, always secret. Use a\
- variable.","${PARTNER_SECRET}"),base_url:optional2(text(),"Its address.","https://login.example.com"),discovery_path:path(
-"its OpenID configuration","/.well-known/openid-configuration"),userinfo_path:path("its userinfo endpoint","/userinfo"),
-authorize_path:path("its authorization endpoint","/authorize"),token_path:path("its token endpoint","/token"),scope:optional2(
-text(),"The scopes to ask for.","openid email"),federated_attributes:optional2(text(),"The attributes to take, separated\
- by spaces.","email"),metadata_endpoints:optional2(array(anyObject),"Where to get metadata from.",[{endpoint:"https://lo\
-gin.example.com/me",claims:"email"}])});const metadataField=strictObject({attribute_name:text().meta({description:"The n\
-ame of the field.",examples:["department"]}),user_editable:optional2(boolean2(),"Whether users may change it.",true),scopes:optional2(
-array(text()),"The scopes that show it to clients.",["profile"]),default_value:optional2(unknown(),"The value of new use\
-rs.","engineering")});const objects3=(member,about,example)=>optional2(array(anyObject),about,[{[member]:example}]);return{
-type:optional2(_enum(["Elixir.BorutaIdentity.Accounts.Internal",LDAP]),"Where the backend stores users: in its own datab\
-ase, or in an LDAP directory.","Elixir.BorutaIdentity.Accounts.Internal"),is_default:optional2(boolean2(),"Whether it is\
- the default backend. Moving the default is destructive.",true),create_default_organization:optional2(boolean2(),"Whethe\
-r each new user gets an organization.",false),roles:optional2(referenceSet("role","member"),"The roles of all users of t\
-he backend: a list of all, or {add, remove}.",["member"]),password_hashing_alg:optional2(_enum(["argon2","bcrypt","pbkdf\
-2"]),"How passwords are hashed.","argon2"),password_hashing_opts:optional2(anyObject,"The options of the algorithm.",{m_cost:16}),
-...own3,smtp_ssl:nullish2(boolean2(),"Whether to use TLS from the start.",true),smtp_tls:nullish2(_enum(["always","never",
-"if_available"]),"When to use STARTTLS.","always"),smtp_port:nullish2(int32(),"The port of the mail server.",465),ldap_pool_size:nullish2(
-int32().min(1).max(50),"The number of connections to the directory.",5),metadata_fields:optional2(array(metadataField),"\
-The fields that users' metadata may have.",[{attribute_name:"department",user_editable:true}]),federated_servers:optional2(
+map(name3=>[name3,value])),client_secret:secret})};backendShape=lazy(()=>{const{shape:known}=backend();const own3=filterValues(
+known,(_,name3)=>backendTexts.includes(name3));const path=(what,example)=>optional2(text(),`The path of ${what}; by defa\
+ult discovered.`,example);const server=strictObject({name:string2().regex(/^\S+$/,"must have no space").meta({description:"\
+Its name, unique in the backend.",examples:["partner"]}),client_id:optional2(text(),"The backend's client id there.","bo\
+ruta"),client_secret:optional2(text(),"The secret of client_id, always secret. Use a variable.","${PARTNER_SECRET}"),base_url:optional2(
+text(),"Its address.","https://login.example.com"),discovery_path:path("its OpenID configuration","/.well-known/openid-c\
+onfiguration"),userinfo_path:path("its userinfo endpoint","/userinfo"),authorize_path:path("its authorization endpoint",
+"/authorize"),token_path:path("its token endpoint","/token"),scope:optional2(text(),"The scopes to ask for.","openid ema\
+il"),federated_attributes:optional2(text(),"The attributes to take, separated by spaces.","email"),metadata_endpoints:optional2(
+array(anyObject),"Where to get metadata from.",[{endpoint:"https://login.example.com/me",claims:"email"}])});const metadataField=strictObject(
+{attribute_name:text().meta({description:"The name of the field.",examples:["department"]}),user_editable:optional2(boolean2(),
+"Whether users may change it.",true),scopes:optional2(array(text()),"The scopes that show it to clients.",["profile"]),default_value:optional2(
+unknown(),"The value of new users.","engineering")});const objects3=(member,about,example)=>optional2(array(anyObject),about,
+[{[member]:example}]);return{type:optional2(_enum(["Elixir.BorutaIdentity.Accounts.Internal",LDAP]),"Where the backend s\
+tores users: in its own database, or in an LDAP directory.","Elixir.BorutaIdentity.Accounts.Internal"),is_default:optional2(
+boolean2(),"Whether it is the default backend. Moving the default is destructive.",true),create_default_organization:optional2(
+boolean2(),"Whether each new user gets an organization.",false),roles:optional2(referenceSet("role","member"),"The roles\
+ of all users of the backend: a list of all, or {add, remove}.",["member"]),password_hashing_alg:optional2(_enum(["argon\
+2","bcrypt","pbkdf2"]),"How passwords are hashed.","argon2"),password_hashing_opts:optional2(anyObject,"The options of t\
+he algorithm.",{m_cost:16}),...own3,smtp_ssl:nullish2(boolean2(),"Whether to use TLS from the start.",true),smtp_tls:nullish2(
+_enum(["always","never","if_available"]),"When to use STARTTLS.","always"),smtp_port:nullish2(int32(),"The port of the m\
+ail server.",465),ldap_pool_size:nullish2(int32().min(1).max(50),"The number of connections to the directory.",5),metadata_fields:optional2(
+array(metadataField),"The fields that users' metadata may have.",[{attribute_name:"department",user_editable:true}]),federated_servers:optional2(
 array(server),"Other servers that users can sign in with.",[{name:"partner",client_id:"boruta",client_secret:"${PARTNER_\
 SECRET}",base_url:"https://login.example.com"}]),verifiable_credentials:objects3("credential_identifier","The verifiable\
  credentials that it issues.","EmployeeCard"),verifiable_presentations:objects3("presentation_identifier","The verifiabl\
@@ -7855,15 +7858,17 @@ inner,`${path}/${elementKey(element)}`).map(one=>({...one,role:role3}))]});retur
 fields4.organizations).flatMap(membership2=>rolesIn(membership2.roles,`organizations/${elementKey(membership2)}`))]}function scopesGiven(fields4,set2,references){
 const given=holdingsOf({authorized_scopes:fields4[set2]??null},references);return given.map(holding=>({...holding,path:set2}))}
 function textIn(value4){const text4=value4===void 0?void 0:reveal(value4);return typeof text4==="string"?text4:void 0}function grantsOf(fields4,references){
-const{organizations=null,authorized_scopes=null,roles:roles3=null}=fields4;const memberships2=asElements(organizations).
-flatMap(element=>{const path=[{field:"organizations",element}];const id=textOrNull(element.id);const name3=(id===null?null:
-textOrNull(references.organizations?.byId(id)?.name))??textOrNull(element.name);const own3={type:"organization",id,name:name3,
-via:null,path};return[own3,...grantsOfHoldings({roles:element.roles??null},references,name3??id,path)]});return[...memberships2,
-...grantsOfHoldings({authorized_scopes,roles:roles3},references,null,[])]}function grantsOfHoldings(fields4,references,via,outer){
+const{organizations=null,authorized_scopes=null,roles:roles3=null,backend:backend4}=fields4;const memberships=asElements(
+organizations).flatMap(element=>{const path2=[{field:"organizations",element}];const id2=textOrNull(element.id);const name4=(id2===
+null?null:textOrNull(references.organizations?.byId(id2)?.name))??textOrNull(element.name);const own4={type:"organizatio\
+n",id:id2,name:name4,via:null,path:path2};return[own4,...grantsOfHoldings({roles:element.roles??null},references,name4??
+id2,path2)]});const own3=grantsOfHoldings({authorized_scopes,roles:roles3},references,null,[]);if(!isMap(backend4))return[
+...memberships,...own3];const{id=null,name:name3=id,roles:shared=null}=backend4;const path=[{field:"backend",element:backend4}];
+return[...memberships,...own3,...grantsOfHoldings({roles:shared},references,textOrNull(name3),path)]}function grantsOfHoldings(fields4,references,via,outer){
 return holdingsOf(fields4,references).map(({type,id=null,name:name3=null,element,role:role3})=>({type,id,name:name3,via:role3===
 void 0?via:role3.name??role3.id??"",path:[...outer,{field:type==="scope"&&role3===void 0?"authorized_scopes":"roles",element:role3?.
 element??element}]}))}function textOrNull(value4){return typeof value4==="string"?value4:null}var init_holdings=__esm({"\
-src/kinds/holdings.ts"(){"use strict";init_values();init_fields()}});function lostElements(lists2,{before,asked,now}){return Object.fromEntries(lists2.flatMap(list=>{const left=now[list];const isEmpty2=left===
+src/kinds/holdings.ts"(){"use strict";init_values();init_fields()}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list=>{const left=now[list];const isEmpty2=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty2||asked[list]===void 0)return[];const wanted=new Set(asElements(asked[list]).
 map(({id})=>id));const lost=asElements(before[list]).filter(({id})=>wanted.has(id));return lost.length===0?[]:[[list,lost]]}))}
 function restoreLost(type,now,lost){if(type.type!=="set")return lost;const there=asElements(now);const ids2=new Set(there.
@@ -7873,24 +7878,23 @@ map(({name:name3,id})=>JSON.stringify(name3??id)):[];return names3.length===0?fi
 join(", ")}function observedLoss(run3,lost,now){return{run:run3,lost,seen:mapValues(lost,(_,field2)=>now[field2]??null)}}
 function stillLost(kind,owed,now){if("before"in owed)return kind.lostFields?.({...owed,now})??{};const asSeen=field2=>!Object.
 hasOwn(owed.seen,field2)||matches(kind.fields[field2],owed.seen[field2]??null,now[field2]);const lost=kind.lostFields?.(
-{before:owed.lost,asked:owed.lost,now})??{};return Object.fromEntries(Object.entries(lost).filter(([field2])=>asSeen(field2)))}
-function missingElements(owed,now){const[before,asked]="before"in owed?[owed.before,owed.asked]:[owed.lost,owed.lost];const missing2=Object.
-entries(before).map(([field2,elements])=>{const wanted=asElements(asked[field2]).map(elementKey);const there=asElements(
-now[field2]).map(elementKey);const isMissing3=key3=>wanted.includes(key3)&&!there.includes(key3);return[field2,asElements(
-elements).filter(element=>isMissing3(elementKey(element)))]});return Object.fromEntries(missing2.filter(([,elements])=>elements.
-length>0))}var init_loss=__esm({"src/kinds/loss.ts"(){"use strict";init_values();init_fields()}});function oneDefault(noun){const moves=`moves the default ${noun}`;return{preconditions:[DEFAULTS],succession:{field:"is_\
+{before:owed.lost,asked:owed.lost,now})??{};return filterValues(lost,(_,field2)=>asSeen(field2))}function missingElements(owed,now){
+const[before,asked]="before"in owed?[owed.before,owed.asked]:[owed.lost,owed.lost];const missing2=mapValues(before,(elements,field2)=>{
+const wanted=asElements(asked[field2]).map(elementKey);const there=asElements(now[field2]).map(elementKey);const isMissing3=key3=>wanted.
+includes(key3)&&!there.includes(key3);return asElements(elements).filter(element=>isMissing3(elementKey(element)))});return filterValues(
+missing2,elements=>elements.length>0)}var init_loss=__esm({"src/kinds/loss.ts"(){"use strict";init_values();init_fields()}});function oneDefault(noun){const moves=`moves the default ${noun}`;return{preconditions:[DEFAULTS],succession:{field:"is_\
 default",holdersField:DEFAULTS,holders:recordedDefaults,describeMove(former){if(former===void 0)return moves;return former.
 length===0?`${moves}: none is the default now`:`${moves} from ${former.join(" and ")}`},withoutSuccessor:`no other ${noun}\
  of this plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new defa\
 ult`,successorFailed:`the new default ${noun} could not be set`},destructions:changes=>changes.some(({path,after})=>path===
 "is_default"&&isTrue(after))?[moves]:[]}}function recordedDefaults({[DEFAULTS]:defaults3}){return Array.isArray(defaults3)?
-defaults3.filter(id=>typeof id==="string"):void 0}function defaultsOf(rows){return[...rows].flatMap(({id,is_default})=>isTrue(
-is_default)&&typeof id==="string"?[id]:[]).sort()}function twoDefaults(declared,noun){const defaults3=declared.filter(({
-fields:fields4})=>isTrue(fields4.is_default));if(defaults3.length<2)return[];const message=`${defaults3.length} ${noun}s\
- have "is_default: true", and a server has one default`;const places=defaults3.map(one=>one.places.of("is_default"));return[
-error("two-defaults",message,places,"keep it on the new default")]}function severalDefaults(present,noun,cure){const defaults3=recordedDefaults(
-present)??[];if(defaults3.length<2)return void 0;return`the server has ${defaults3.length} default ${noun}s (${defaults3.
-join(", ")}) and fails when one is set: take the default away from all but one ${cure}, and plan again`}function falseNotSent(noun){
+defaults3.filter(id=>typeof id==="string"):void 0}function defaultsOf(rows){return idsIn([...rows].filter(({is_default})=>isTrue(
+is_default))).sort()}function twoDefaults(declared,noun){const defaults3=declared.filter(({fields:fields4})=>isTrue(fields4.
+is_default));if(defaults3.length<2)return[];const message=`${defaults3.length} ${noun}s have "is_default: true", and a s\
+erver has one default`;const places=defaults3.map(one=>one.places.of("is_default"));return[error("two-defaults",message,
+places,"keep it on the new default")]}function severalDefaults(present,noun,cure){const defaults3=recordedDefaults(present)??
+[];if(defaults3.length<2)return void 0;return`the server has ${defaults3.length} default ${noun}s (${defaults3.join(", ")}\
+) and fails when one is set: take the default away from all but one ${cure}, and plan again`}function falseNotSent(noun){
 const message=`is_default: false is not sent: the server sets it when the other ${noun} becomes the default`;return{code:"\
 by-server",message}}var DEFAULTS;var init_one_default=__esm({"src/kinds/one-default.ts"(){"use strict";init_problems();init_fields();
 DEFAULTS="defaults"}});function concealSecrets(member,name3=""){if(member!==null&&isSecretMember(name3))return new Sensitive(member);if(Array.isArray(
@@ -7985,15 +7989,15 @@ const{rows,found,total}=await readPass(noun,queue).finally(()=>queue.end());if(t
 sum=`${found} ${noun} were listed, total_entries says ${total}`}const message=`the list of ${noun} does not add up after\
  ${MAX_PASSES} reads: ${sum}`;throw problemError("unstable-list",message,"try again when nobody else is writing")}async function readPass(noun,queue){
 const byId2=new Map;const anonymous=[];let total;let idle=0;for(let number4=1;number4<=MAX_PAGES;number4+=1){const page=await queue.
-take(number4);if(number4===1)queue.last=surePages(page,page.rows.length);const before=byId2.size;for(const row of page.rows){
-if(typeof row.id==="string")byId2.set(row.id,row);else anonymous.push(row)}idle=byId2.size===before?idle+1:0;total=page.
-totalEntries??total;const found=byId2.size+anonymous.length;const pages3=page.totalPages??pagesFrom(total,page.pageSize);
-const done=pages3===void 0?idle>0:number4>=pages3||idle>=MAX_IDLE_PAGES;if(idle>0)queue.last=number4;const complete=total!==
-void 0&&found>=total;if(done||complete)return{rows:[...byId2.values(),...anonymous],found,total};if(found>MAX_ROWS)throw endless(
-noun,`${MAX_ROWS} ${noun}`)}throw endless(noun,`${MAX_PAGES} pages`)}function endless(noun,most){const hint="check that \
-base_url is the address of an identity server of this API";return problemError("unstable-list",`the list of ${noun} goes\
- on after ${most}`,hint)}function surePages(first,rows){const pages3=first.totalPages??pagesFrom(first.totalEntries,first.
-pageSize);return Math.min(pages3??1,pagesFrom(first.totalEntries,rows)??1,MAX_PAGES)}function pagesFrom(total,size3){return total===
+take(number4);if(number4===1)queue.last=surePages(page);const before=byId2.size;for(const row of page.rows){if(typeof row.
+id==="string")byId2.set(row.id,row);else anonymous.push(row)}idle=byId2.size===before?idle+1:0;total=page.totalEntries??
+total;const found=byId2.size+anonymous.length;const pages3=page.totalPages??pagesFrom(total,page.pageSize);const done=pages3===
+void 0?idle>0:number4>=pages3||idle>=MAX_IDLE_PAGES;if(idle>0)queue.last=number4;const complete=total!==void 0&&found>=total;
+if(done||complete)return{rows:[...byId2.values(),...anonymous],found,total};if(found>MAX_ROWS)throw endless(noun,`${MAX_ROWS}\
+ ${noun}`)}throw endless(noun,`${MAX_PAGES} pages`)}function endless(noun,most){const hint="check that base_url is the a\
+ddress of an identity server of this API";return problemError("unstable-list",`the list of ${noun} goes on after ${most}`,
+hint)}function surePages({rows,totalPages,totalEntries,pageSize}){const pages3=totalPages??pagesFrom(totalEntries,pageSize);
+return Math.min(pages3??1,pagesFrom(totalEntries,rows.length)??1,MAX_PAGES)}function pagesFrom(total,size3){return total===
 void 0||!size3?void 0:Math.ceil(total/size3)}var MAX_PASSES,MAX_IDLE_PAGES,MAX_PAGES,MAX_ROWS,PAGES_AHEAD,PageQueue;var init_listing=__esm(
 {"src/kinds/listing.ts"(){"use strict";init_problems();MAX_PASSES=4;MAX_IDLE_PAGES=3;MAX_PAGES=1e4;MAX_ROWS=1e6;PAGES_AHEAD=
 20;PageQueue=class{#readPage;#asked=new Map;last=1;#wanted=Number.POSITIVE_INFINITY;constructor(readPage){this.#readPage=
@@ -8017,7 +8021,7 @@ values()}rows(){return[...this.#ids].sort(([a2],[b])=>compareText(a2,b)).map(([,
 identifierKey(id))}successor({id,name:name3}){if(typeof id!=="string"||this.byId(id)!==void 0)return void 0;const row=this.
 byId(this.others.recreated?.get(identifierKey(id))??"");return row?.name===name3?row:void 0}byName(name3){return this.#names.
 get(name3)??[]}byNameIgnoringCase(name3){return this.#inAnyCase().get(name3.toLowerCase())??[]}byNameOrLiveName(name3){return[
-...new Set([...this.byName(name3),...this.#among(name3,this.others.live)])]}suggestion(name3){const{nameField="name"}=this.#options;
+...new Set([...this.byName(name3),...this.#rowsNamed(name3,this.others.live)])]}suggestion(name3){const{nameField="name"}=this.#options;
 const shown=[...this.#ids.values()].flatMap(({[nameField]:one})=>typeof one==="string"?[one]:[]);const near=nearest(name3,
 shown);return near===void 0?"":`; did you mean "${near}"?`}afterPlan({changed=new Map,created=new Map,deleted=new Set},others=this.
 others){if(changed.size+created.size+deleted.size===0&&others===this.others)return this;const live=new Map(others.live);
@@ -8032,18 +8036,18 @@ const isHeld2=this.byName(name3).length>0||[...live.values()].includes(name3);re
 name3)===true?"stale":"wrong"}liveName(id){const key3=identifierKey(id);const name3=this.others.live.get(key3)??this.#ids.
 get(key3)?.name;return typeof name3==="string"?name3:void 0}lookUp({id,name:name3}){if(typeof id!=="string")return this.
 findNamed(String(name3));const row=this.byId(id);return row!==void 0||this.isIncomplete?row:this.noSuchId(id)}find(reference3){
-const byId2=this.byId(reference3);return this.#only(reference3,byId2===void 0?[]:[byId2])}findNamed(name3){return this.#only(
-name3,[])}lacksName(name3){return!this.isIncomplete&&this.byNameOrLiveName(name3).length===0&&this.#among(name3,this.#former()).
-length===0}#only(reference3,candidates2){const found=new Set([...candidates2,...this.byNameOrLiveName(reference3)]);const[
+const byId2=this.byId(reference3);return this.#single(reference3,byId2===void 0?[]:[byId2])}findNamed(name3){return this.#single(
+name3,[])}lacksName(name3){return!this.isIncomplete&&this.byNameOrLiveName(name3).length===0&&this.#rowsNamed(name3,this.#former()).
+length===0}#single(reference3,candidates2){const found=new Set([...candidates2,...this.byNameOrLiveName(reference3)]);const[
 only]=found;if(only!==void 0&&found.size===1)return only;if(found.size>1){const ids2=[...found].map(({id})=>id).join(", ");
-return`${found.size} ${this.#noun}s are called "${reference3}" (${ids2}): refer to one by its id`}const[renamed]=this.#among(
+return`${found.size} ${this.#noun}s are called "${reference3}" (${ids2}): refer to one by its id`}const[renamed]=this.#rowsNamed(
 reference3,this.#former());if(renamed!==void 0)return`the ${this.#noun} "${reference3}" is called "${String(renamed.name)}\
 " now: refer to it by that name`;return`${this.noSuchObject(reference3)}${this.suggestion(reference3)}`}noSuchObject(reference3){
-const unsure2=this.isIncomplete?" (its list has rows without an id)":"";return this.#lacks(`"${reference3}"${unsure2}`,isUuid(
-reference3)?"id":"name")}#former(){return[...this.others.former].flatMap(([id,names3])=>names3.map(name3=>[id,name3]))}#among(name3,names3){
+const unsure2=this.isIncomplete?" (its list has rows without an id)":"";return this.#noSuch(`"${reference3}"${unsure2}`,
+isUuid(reference3)?"id":"name")}#former(){return[...this.others.former].flatMap(([id,names3])=>names3.map(name3=>[id,name3]))}#rowsNamed(name3,names3){
 return[...names3].flatMap(([id,one])=>{const row=this.#ids.get(id);return one===name3&&row!==void 0?[row]:[]})}noSuchId(id){
-const now=this.others.recreated?.get(identifierKey(id));return now===void 0?this.#lacks(`with the id ${id}`,"id"):`the ${this.#noun}\
- with the id ${id} was deleted and created again with the id ${now}: use that one`}#lacks(which,what){return noSuchObjectMessage(
+const now=this.others.recreated?.get(identifierKey(id));return now===void 0?this.#noSuch(`with the id ${id}`,"id"):`the ${this.#noun}\
+ with the id ${id} was deleted and created again with the id ${now}: use that one`}#noSuch(which,what){return noSuchObjectMessage(
 this.#noun,which,what,this.#options.creatable===true)}}}});function nounOf(name3){return types[name3].noun}function listOfNoun(noun){return listNames.find(name3=>nounOf(name3)===noun)}
 function listRead(name3,profile){return reads[profile.name][name3]}function unlisted({name:name3},what,place2){const message=`\
 a server of the profile ${name3} has no list to find ${what} in by name`;const hint='use the id; if the server is a Boru\
@@ -8106,15 +8110,15 @@ end "${String(backend4.name??backend4.id)}"`}var userByName;var init_by_name=__e
 init_values();init_fields();init_references();userByName={id:"id",names:["username","backend"],lists:({backend:backend4})=>backend4===
 void 0?["users"]:["users","backends"],find({username="",backend:backend4},references){const{users:users2}=references;if(users2==
 null)return`the server offers no list of users to find "${username}" in: use the id`;const owner=backendOf(backend4,references);
-if(typeof owner==="string")return owner;const found=users2.byName(username).filter(isIn(owner));const ids2=found.flatMap(
-({id:id2})=>typeof id2==="string"?[id2]:[]);const[id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){
-const candidates2=found.map(row=>`${String(row.id)}${inBackend(row)}`).join(", ");return`${ids2.length} users are called\
- "${username}" (${candidates2}): add "backend", or use the id`}const within=owner===void 0?"":` in the backend "${backend4}\
-"`;const other=users2.byNameIgnoringCase(username).find(isIn(owner));if(other!==void 0)return`the server has the user "${String(
-other.username)}"${within}, and doesn't tell "${username}" apart from it: write it so`;return`${noSuchUser(username,within)}${users2.
-suggestion(username)}`},missing({username="",backend:backend4},references){const{users:users2}=references;const owner=backendOf(
-backend4,references);if(users2==null||users2.isIncomplete||typeof owner==="string")return void 0;if(users2.byNameIgnoringCase(
-username).some(isIn(owner)))return void 0;return{username,...owner===void 0?{}:{backend:owner.id}}}}}});import{setImmediate as setImmediate2}from"node:timers/promises";async function allSettled(promises3){const settled=await Promise.
+if(typeof owner==="string")return owner;const found=users2.byName(username).filter(isIn(owner));const ids2=idsIn(found);
+const[id]=ids2;if(id!==void 0&&ids2.length===1)return{id};if(ids2.length>1){const candidates2=found.map(row=>`${String(row.
+id)}${inBackend(row)}`).join(", ");return`${ids2.length} users are called "${username}" (${candidates2}): add "backend",\
+ or use the id`}const within=owner===void 0?"":` in the backend "${backend4}"`;const other=users2.byNameIgnoringCase(username).
+find(isIn(owner));if(other!==void 0)return`the server has the user "${String(other.username)}"${within}, and doesn't tel\
+l "${username}" apart from it: write it so`;return`${noSuchUser(username,within)}${users2.suggestion(username)}`},missing({
+id,username="",backend:backend4},references){const{users:users2}=references;const owner=backendOf(backend4,references);if(id!==
+void 0||users2==null||users2.isIncomplete||typeof owner==="string")return void 0;if(users2.byNameIgnoringCase(username).
+some(isIn(owner)))return void 0;return{username,...owner===void 0?{}:{backend:owner.id}}}}}});import{setImmediate as setImmediate2}from"node:timers/promises";async function allSettled(promises3){const settled=await Promise.
 allSettled(promises3);const failures2=settled.flatMap(it=>it.status==="rejected"?failuresIn(it.reason):[]);if(failures2.
 length>0)throw new AggregateError(new Set(failures2),"several errors");return settled.flatMap(it=>it.status==="fulfilled"?
 [it.value]:[])}async function allSettledEach(items,work){const results=[];const failures2=[];const queue=items.entries();
@@ -8151,56 +8155,53 @@ noun)}`;return[onlyBoruta(message,declared.places.of(field2))]}function absentPr
 absent:absent2,fields:fields4}=declared;const others=Object.keys(fields4).filter(field2=>!identifying.includes(field2));
 if(!absent2||others.length===0)return[];const message=`a ${noun} with "state: absent" has no other fields`;const places=others.
 map(field2=>declared.places.of(field2));const hint=`remove the fields to delete the ${noun}, or the state to keep it`;return[
-error("absent-with-fields",message,places,hint)]}function usesOf(usedBy,id,references,isDeleted){return usedBy.flatMap(({
-list,field:field2})=>{const rows=[...references[list]?.all()??[]].filter(row=>idOf(row[field2])===id&&!isDeleted(list,String(
-row.id)));const names3=rows.map(row=>firstNonBlank(row.username,row.name)??String(row.id));return names3.length===0?[]:[
-`${nounOf(list)}s use it: ${firstFew(names3)}`]})}function deletionRefusal(reasons2){return reasons2.length===0?void 0:`\
-the server refuses to delete it, since ${reasons2.join("; ")}`}var init_lifecycle=__esm({"src/kinds/lifecycle.ts"(){"use\
- strict";init_problems();init_words();init_by_name();init_fields();init_references()}});function contradictions(field2,noun,parts,at2){const{remove=[],...others}=parts;const removed=new Map(remove.map((element,index)=>[
-elementKey(element),index]));const first=new Map;const twice=[];const both=[];for(const[part,elements]of Object.entries(
-others)){for(const[index,element]of elements.entries()){const key3=elementKey(element);const called=`the ${noun} "${String(
-element.name??element.id)}"`;const place2=at2(field2,part,index);const other=removed.get(key3);if(other!==void 0)both.push(
-`${called} is declared at ${place2} and removed at ${at2(field2,"remove",other)}: remove one of the two`);if(part==="sta\
-y")continue;const until2=instantOf(element.until);const before=first.get(key3);if(before===void 0)first.set(key3,{until:until2,
-place:place2});else if(before.until!==until2)twice.push(`${called} ends differently at ${before.place} and ${place2}: de\
-clare one end`)}}return[...twice,...both]}function nameConflict(noun,{id,name:name3},row,catalog){const called=textOf(row.
-name);if(typeof name3!=="string"||called===""||name3===called)return void 0;const isListed2=catalog.byId(String(row.id))!==
-void 0;if(isListed2&&catalog.checkName(String(row.id),name3)==="right")return void 0;return wrongNameMessage(noun,String(
-id),catalog.liveName(String(row.id))??String(row.name),name3)}function asOnServer(element,row,own3){const{scopes:_,...declared}=element;
-const isNew=!own3.some(({id})=>id===row.id);return{...declared,...declared.public!==void 0&&row.public!==void 0?{public:row.
-public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...sendableFields(row,["id"]),...typeof row.name==="stri\
-ng"?{name:row.name}:{}}}var SetResolver;var init_resolve_sets=__esm({"src/kinds/resolve-sets.ts"(){"use strict";init_values();
-init_by_name();init_fields();init_references();SetResolver=class{#context;#live;#resolved;#reasons=[];#confirmed=[];#warnings=[];constructor(fields4,context3,live){
-this.#context=context3;this.#live=live;this.#resolved={...fields4}}get result(){return{fields:this.#resolved,reasons:[...new Set(
-this.#reasons)],confirmed:this.#confirmed,warnings:this.#warnings}}warn(field2,message){this.#warnings.push({code:"stale\
--name",message,field:field2})}resolve(field2,noun,lookUp2){const{[field2]:declared}=this.#resolved;const found=listsOf(declared).
-map(({path,list})=>({path,...lookUp2(list,isMap(declared))}));if(found.length===0)return;this.#reasons.push(...found.flatMap(
-one=>one.reasons));if(found.every(({confirmed})=>confirmed))this.#confirmed.push(field2);const[only]=found;if(Array.isArray(
-declared))this.#resolved[field2]=only?.elements??[];else{const parts={};for(const{path,elements}of found)parts[path[0]??
-""]=elements;this.#reasons.push(...contradictions(field2,noun,parts,this.#context.locationOf));const once2=all=>[...new Map(
-all.map(one=>[elementKey(one),one])).values()];this.#resolved[field2]=mapValues(parts,once2)}}resolveFromList(field2,name3){
-const{present,isDeclared,references}=this.#context;const own3=asElements(present[field2]);const search={catalog:references[name3],
-noun:nounOf(name3),own:own3,strict:isDeclared(field2)};this.resolve(field2,search.noun,(list,joined)=>this.#findAll(list.
-map(asReference),joined,search))}#findAll(list,byMember,{catalog,noun,own:own3,strict}){if(catalog==null){return{elements:[
-...list],reasons:[],confirmed:this.#live&&catalog===void 0&&list.length===0}}const isShared=name3=>catalog.byName(name3).
-length>1;const reasons2=[];let confirmed=byMember||own3.every(({name:name3})=>typeof name3!=="string"||!isShared(name3));
-const elements=list.map(element=>{const successor=strict?void 0:catalog.successor(element);const row=successor??(typeof element.
-id==="string"?byId2(element.id):byName2(String(element.name)));if(typeof row==="string"){reasons2.push(row);return element}
-if(typeof row?.name!=="string"||isShared(row.name))confirmed=false;if(row===void 0)return element;const misnamed=strict?
-nameConflict(noun,element,row,catalog):void 0;if(misnamed!==void 0)reasons2.push(misnamed);return asOnServer(element,row,
-own3)});return{elements,reasons:reasons2,confirmed};function byId2(id){const row=catalog?.byId(id)??own3.find(one=>one.id===
-id);if(row!==void 0||catalog?.isIncomplete===true)return row;if(!strict)return`the server has no ${noun} with the id ${id}\
- any more, so it can't be restored`;return`${catalog?.noSuchId(id)}`}function byName2(name3){const listed=catalog?.byNameOrLiveName(
-name3)??[];const found=listed.length>0?listed:own3.filter(one=>one.name===name3);const ids2=[...new Set(found.flatMap(({
-id})=>typeof id==="string"?[id]:[]))];const[row]=found;if(row!==void 0&&ids2.length===1)return row;if(ids2.length>1)return`${ids2.
-length} ${noun}s are called "${name3}" (${ids2.join(", ")}): refer to one by its id`;const unsure2=catalog?.isIncomplete===
-true?" (its list has rows without an id)":"";if(!strict)return`the server has no ${noun} "${name3}"${unsure2} any more, \
-so it can't be restored`;return String(catalog?.findNamed(name3))}}}}});function desired(type,declared,present,whole){if(type.type==="set")return desiredSet(declared,present);if(type.type==="l\
+error("absent-with-fields",message,places,hint)]}function usesOf(usedBy,id,references,isDeleted2){return usedBy.flatMap(
+({list,field:field2})=>{const rows=[...references[list]?.all()??[]].filter(row=>idOf(row[field2])===id&&!isDeleted2(list,
+String(row.id)));const names3=rows.map(row=>firstNonBlank(row.username,row.name)??String(row.id));return names3.length===
+0?[]:[`${nounOf(list)}s use it: ${firstFew(names3)}`]})}function deletionRefusal(reasons2){return reasons2.length===0?void 0:
+`the server refuses to delete it, since ${reasons2.join("; ")}`}var init_lifecycle=__esm({"src/kinds/lifecycle.ts"(){"us\
+e strict";init_problems();init_words();init_by_name();init_fields();init_references()}});function resolveSets(fields4,lookups,{locationOf}){const resolved={...fields4};const reasons2=[];const confirmed=[];const warnings=[];
+for(const[field2,{noun,lookUp:lookUp2}]of Object.entries(lookups)){const{[field2]:declared}=fields4;const found=listsOf(
+declared).map(({path,list})=>({path,...lookUp2(list,isMap(declared))}));const[only]=found;if(only===void 0)continue;reasons2.
+push(...found.flatMap(one=>one.reasons));for(const message of found.flatMap(one=>one.warnings??[]))warnings.push({code:"\
+stale-name",message,field:field2});if(found.every(one=>one.confirmed))confirmed.push(field2);if(Array.isArray(declared))
+resolved[field2]=[...only.elements];else{const parts=Object.fromEntries(found.map(({path,elements})=>[path[0]??"",elements]));
+reasons2.push(...contradictions(field2,noun,parts,locationOf));resolved[field2]=mapValues(parts,all=>[...new Map(all.map(
+one=>[elementKey(one),one])).values()])}}return{fields:resolved,reasons:[...new Set(reasons2)],confirmed,warnings}}function inList(field2,name3,{
+present,isDeclared,references},live=true){const noun=nounOf(name3);const{[name3]:catalog}=references;if(catalog==null){const isEmpty2=list=>live&&
+catalog===void 0&&list.length===0;return{noun,lookUp:list=>({elements:list.map(asReference),reasons:[],confirmed:isEmpty2(
+list)})}}const own3=asElements(present[field2]);const strict=isDeclared(field2);const isShared=name4=>catalog.byName(name4).
+length>1;const byId2=id=>{const row=catalog.byId(id)??own3.find(one=>one.id===id);if(row!==void 0||catalog.isIncomplete)
+return row;if(!strict)return`the server has no ${noun} with the id ${id} any more, so it can't be restored`;return catalog.
+noSuchId(id)};const byName2=name4=>{const listed=catalog.byNameOrLiveName(name4);const found=listed.length>0?listed:own3.
+filter(one=>one.name===name4);const ids2=[...new Set(found.flatMap(({id})=>typeof id==="string"?[id]:[]))];const[row]=found;
+if(row!==void 0&&ids2.length===1)return row;if(ids2.length>1)return`${ids2.length} ${noun}s are called "${name4}" (${ids2.
+join(", ")}): refer to one by its id`;const unsure2=catalog.isIncomplete?" (its list has rows without an id)":"";if(!strict)
+return`the server has no ${noun} "${name4}"${unsure2} any more, so it can't be restored`;return String(catalog.findNamed(
+name4))};return{noun,lookUp(list,joined){const reasons2=[];let confirmed=joined||own3.every(({name:name4})=>typeof name4!==
+"string"||!isShared(name4));const elements=list.map(asReference).map(element=>{const successor=strict?void 0:catalog.successor(
+element);const row=successor??(typeof element.id==="string"?byId2(element.id):byName2(String(element.name)));if(typeof row===
+"string"){reasons2.push(row);return element}if(typeof row?.name!=="string"||isShared(row.name))confirmed=false;if(row===
+void 0)return element;const misnamed=strict?nameConflict(noun,element,row,catalog):void 0;if(misnamed!==void 0)reasons2.
+push(misnamed);return asOnServer(element,row,own3)});return{elements,reasons:reasons2,confirmed}}}}function contradictions(field2,noun,parts,at2){
+const{remove=[],...others}=parts;const removed=new Map(remove.map((element,index)=>[elementKey(element),index]));const first=new Map;
+const twice=[];const both=[];for(const[part,elements]of Object.entries(others)){for(const[index,element]of elements.entries()){
+const key3=elementKey(element);const called=`the ${noun} "${String(element.name??element.id)}"`;const place2=at2(field2,
+part,index);const other=removed.get(key3);if(other!==void 0)both.push(`${called} is declared at ${place2} and removed at\
+ ${at2(field2,"remove",other)}: remove one of the two`);if(part==="stay")continue;const until2=instantOf(element.until);
+const before=first.get(key3);if(before===void 0)first.set(key3,{until:until2,place:place2});else if(before.until!==until2)
+twice.push(`${called} ends differently at ${before.place} and ${place2}: declare one end`)}}return[...twice,...both]}function nameConflict(noun,{
+id,name:name3},row,catalog){const called=textOf(row.name);if(typeof name3!=="string"||called===""||name3===called)return void 0;
+const isListed2=catalog.byId(String(row.id))!==void 0;if(isListed2&&catalog.checkName(String(row.id),name3)==="right")return void 0;
+return wrongNameMessage(noun,String(id),catalog.liveName(String(row.id))??String(row.name),name3)}function asOnServer(element,row,own3){
+const{scopes:_,...declared}=element;const isNew=!own3.some(({id})=>id===row.id);return{...declared,...declared.public!==
+void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...sendableFields(
+row,["id"]),...typeof row.name==="string"?{name:row.name}:{}}}var init_resolve_sets=__esm({"src/kinds/resolve-sets.ts"(){
+"use strict";init_values();init_by_name();init_fields();init_references()}});function desired(type,declared,present,whole){if(type.type==="set")return desiredSet(declared,present);if(type.type==="l\
 ist"&&Array.isArray(declared)){const merged=(element,live)=>isMap(element)&&isMap(live)?{...live,...element}:element;return mapWithCounterparts(
-type.by,declared,present,merged)}if(type.type!=="map"||!isMap(declared))return declared;const kept=Object.entries(declared).
-filter(([,member])=>member!==null);if(whole)return Object.fromEntries(kept);if(present===void 0||present!==null&&!isMap(
-present))return void 0;const untouched=Object.entries(present??{}).filter(([key3])=>!Object.hasOwn(declared,key3));if(untouched.
-some(([,member])=>holdsHashed(member)))return void 0;return Object.fromEntries([...untouched,...kept])}function expectedValue({
+type.by,declared,present,merged)}if(type.type!=="map"||!isMap(declared))return declared;const kept=filterValues(declared,
+member=>member!==null);if(whole)return kept;if(present===void 0||present!==null&&!isMap(present))return void 0;const untouched=filterValues(
+present??{},(_,key3)=>!Object.hasOwn(declared,key3));return holdsHashed(untouched)?void 0:{...untouched,...kept}}function expectedValue({
 type,wanted,got}){if(type.type!=="set"||!Array.isArray(wanted)||!Array.isArray(got))return wanted;const{nested}=type;const there=new Map(
 matchSets(asElements(wanted),asElements(got)).pairs.map(pair=>[pair.wanted,pair.got]));return asElements(wanted).map(element=>{
 const known=there.get(element);if(known===void 0)return element;const sets=Object.entries(element).flatMap(([key3,member])=>{
@@ -8266,28 +8267,27 @@ entries(fields4)){if(ignored.includes(field2))continue;const{[field2]:instead}=n
 isBlank(value4))setMember(taken2,field2,null);else setMember(taken2,field2,value4===null&&instead!==void 0&&!isMap(instead)?
 instead:value4)}return taken2}function answerFields({fields:fields4,traits:traits5},answer,{name:name3}){const shown=markSecrets(
 fields4,answer);const left=(traits5[name3].ignored??[]).filter(field2=>fields4[field2]?.type==="members");if(left.length===
-0)return{fields:shown};const isBeside=([field2])=>left.includes(field2);const all=Object.entries(shown);return{fields:Object.
-fromEntries(all.filter(one=>!isBeside(one))),readOnly:Object.fromEntries(all.filter(isBeside))}}function ignoredFields(fields4,{
-ignored}){return ignored===void 0?[]:Object.keys(fields4).filter(field2=>ignored.includes(field2))}function unacceptedFields({
-fields:fields4,ignored},traits5){return ignoredFields(fields4,traits5).filter(field2=>!ignored.includes(field2))}function ignoredFieldsReason(kind,declared,live,{
-name:name3}){const shown={...live?.readOnly,...live?.fields};const{[name3]:traits5}=kind.traits;const off=unacceptedFields(
-declared,traits5).filter(field2=>{const type=kind.fields[field2]??value;const wanted=desired(type,declared.fields[field2]??
-null,shown[field2],declared.whole.includes(field2));return wanted===void 0||!matches(type,wanted,shown[field2])});if(off.
-length===0)return void 0;const names3=off.map(field2=>`"${field2}"`).join(", ");const[instead="change it by other means"]=off.
-flatMap(field2=>traits5.alternatives?.[field2]??[]);const cure=`${instead}, or accept its live value with "ignored: [${off.
-join(", ")}]"`;return`the server ignores ${names3}, and doesn't show the declared value: ${cure}`}function fieldsToSend(desired2,present,{
-resetUnlessSent=[],nullBecomes={}}){const fields4={};for(const name3 of resetUnlessSent){const value4=Object.hasOwn(desired2,
-name3)?desired2[name3]:present[name3];if(value4!==void 0)fields4[name3]=value4??nullBecomes[name3]??null}return fields4}
-function unknownFieldsReason(noun,whole,sent2){const unknown2=whole.filter(field2=>sent2[field2]===void 0);if(unknown2.length===
-0)return void 0;const[names3,them]=[unknown2.join(" and "),unknown2.length===1?"it":"them"];return`the server's answer d\
-oes not show ${names3} of this ${noun}, and an update that does not send ${them} would reset ${them}: declare ${names3} \
-too`}function profileProblems(declared,profile,traits5){const{limits:limits2}=profile;if(limits2===null)return[];return declared.
-flatMap(object3=>limitProblems(object3,profile,limits2,traits5[profile.name]))}function ignoredProblems(declared,{traits:all},{
-name:name3}){const{[name3]:traits5}=all;return unacceptedFields(declared,traits5).map(field2=>{const message=`a server o\
-f the profile ${name3} ignores "${field2}", so it can't be changed`;const instead=traits5.alternatives?.[field2]??"remov\
-e it";const hint=`${instead}, or accept its live value with "ignored: [${field2}]"`;return error("ignored-field",message,
-[declared.places.of(field2)],hint)})}var init_rules=__esm({"src/kinds/rules.ts"(){"use strict";init_problems();init_values();
-init_desired();init_fields();init_limits()}});function resource2(given,own3={}){const{name:name3,noun,list,fields:fields4,sets={},references={},usedBy=[],param}=given;
+0)return{fields:shown};return{fields:filterValues(shown,(_,field2)=>!left.includes(field2)),readOnly:filterValues(shown,
+(_,field2)=>left.includes(field2))}}function ignoredFields(fields4,{ignored}){return ignored===void 0?[]:Object.keys(fields4).
+filter(field2=>ignored.includes(field2))}function unacceptedFields({fields:fields4,ignored},traits5){return ignoredFields(
+fields4,traits5).filter(field2=>!ignored.includes(field2))}function ignoredFieldsReason(kind,declared,live,{name:name3}){
+const shown={...live?.readOnly,...live?.fields};const{[name3]:traits5}=kind.traits;const off=unacceptedFields(declared,traits5).
+filter(field2=>{const type=kind.fields[field2]??value;const wanted=desired(type,declared.fields[field2]??null,shown[field2],
+declared.whole.includes(field2));return wanted===void 0||!matches(type,wanted,shown[field2])});if(off.length===0)return void 0;
+const names3=off.map(field2=>`"${field2}"`).join(", ");const[instead="change it by other means"]=off.flatMap(field2=>traits5.
+alternatives?.[field2]??[]);const cure=`${instead}, or accept its live value with "ignored: [${off.join(", ")}]"`;return`\
+the server ignores ${names3}, and doesn't show the declared value: ${cure}`}function fieldsToSend(desired2,present,{resetUnlessSent=[],
+nullBecomes={}}){const fields4={};for(const name3 of resetUnlessSent){const value4=Object.hasOwn(desired2,name3)?desired2[name3]:
+present[name3];if(value4!==void 0)fields4[name3]=value4??nullBecomes[name3]??null}return fields4}function unknownFieldsReason(noun,whole,sent2){
+const unknown2=whole.filter(field2=>sent2[field2]===void 0);if(unknown2.length===0)return void 0;const[names3,them]=[unknown2.
+join(" and "),unknown2.length===1?"it":"them"];return`the server's answer does not show ${names3} of this ${noun}, and a\
+n update that does not send ${them} would reset ${them}: declare ${names3} too`}function profileProblems(declared,profile,traits5){
+const{limits:limits2}=profile;if(limits2===null)return[];return declared.flatMap(object3=>limitProblems(object3,profile,
+limits2,traits5[profile.name]))}function ignoredProblems(declared,{traits:all},{name:name3}){const{[name3]:traits5}=all;
+return unacceptedFields(declared,traits5).map(field2=>{const message=`a server of the profile ${name3} ignores "${field2}\
+", so it can't be changed`;const instead=traits5.alternatives?.[field2]??"remove it";const hint=`${instead}, or accept i\
+ts live value with "ignored: [${field2}]"`;return error("ignored-field",message,[declared.places.of(field2)],hint)})}var init_rules=__esm(
+{"src/kinds/rules.ts"(){"use strict";init_problems();init_values();init_desired();init_fields();init_limits()}});function resource2(given,own3={}){const{name:name3,noun,list,fields:fields4,sets={},references={},usedBy=[],param}=given;
 const{body:bodyOf2=all=>all,listValues=()=>({})}=given;const traits5={documented:{},boruta:given.traits};const{scope:scope3}=given;
 const one={title:`show ${withArticle(noun)}`,path:`${given.path}/:${param}`,scope:scope3};const parse11=given.answer??answers.
 object;const operation=verb=>`${verb}${name3}`;const wholeSets=Object.keys(sets);const pulledFields=Object.keys(fields4).
@@ -8310,13 +8310,13 @@ return await observeEach(objects3,async identity=>{const live=lookUp(identity,in
 const row=await readOne(context3,one,{[param]:id},parse11);if(row===null)return missing(live.identity,noun,context3.profile);
 return{...live,fields:shown(row)}})},referenceLists:({fields:wanted,absent:absent2})=>absent2?usedBy.map(one2=>one2.list):
 Object.entries({...sets,...references}).flatMap(([field2,other])=>wanted[field2]===void 0&&wanted[`${field2}_id`]===void 0?
-[]:[other]),resolve(wanted,context3){const resolver=new SetResolver(wanted,context3,true);for(const[field2,other]of Object.
-entries(sets))resolver.resolveFromList(field2,other);const{result}=resolver;const reasons2=[...result.reasons];const confirmed=[
-...result.confirmed];const found={...result.fields};for(const[field2,other]of Object.entries(references)){const{[field2]:reference3,
-[`${field2}_id`]:id}=wanted;const{[other]:rows}=context3.references;if(rows!=null&&typeof rows.lookUp({id:textOf(id)})===
-"string"&&textOf(id)!=="")reasons2.push(rows.noSuchId(String(id)));if(reference3===void 0||reference3===null)continue;const row=findReference(
-nounOf(other),reference3,context3.references);if(typeof row==="string")reasons2.push(row);else found[field2]=namedReference(
-rows,row.id);if(areNamesUnique(rows,[found[field2],context3.present[field2]]))confirmed.push(field2)}for(const[field2,other]of Object.
+[]:[other]),resolve(wanted,context3){const lookups=mapValues(sets,(other,field2)=>inList(field2,other,context3));const result=resolveSets(
+wanted,lookups,context3);const reasons2=[...result.reasons];const confirmed=[...result.confirmed];const found={...result.
+fields};for(const[field2,other]of Object.entries(references)){const{[field2]:reference3,[`${field2}_id`]:id}=wanted;const{
+[other]:rows}=context3.references;if(rows!=null&&typeof rows.lookUp({id:textOf(id)})==="string"&&textOf(id)!=="")reasons2.
+push(rows.noSuchId(String(id)));if(reference3===void 0||reference3===null)continue;const row=findReference(nounOf(other),
+reference3,context3.references);if(typeof row==="string")reasons2.push(row);else found[field2]=namedReference(rows,row.id);
+if(areNamesUnique(rows,[found[field2],context3.present[field2]]))confirmed.push(field2)}for(const[field2,other]of Object.
 entries(sets)){const ids2=asElements(found[field2]).map(elementKey);if(new Set(ids2).size<ids2.length)reasons2.push(`${field2}\
  has a ${nounOf(other)} twice: remove one`)}return{...result,fields:found,reasons:reasons2,confirmed}},decide({declared,
 present,references:references2}){if(!declared.absent||present.exists===false)return void 0;const{id=""}=present.identity;
@@ -8349,30 +8349,29 @@ init_problems();init_values();init_words();init_answers();init_by_name();init_di
 init_references();init_resolve_sets();init_rules();init_schema()}});function listsForUser({fields:fields4},profile){const isAlways=userTraits[profile.name].resetUnlessSent?.includes("organ\
 izations")===true;return Object.entries(listOfField).flatMap(([field2,list])=>{const isFilled=membersOf(fields4[field2]).
 length>0;const isNeeded=isFilled||isAlways&&field2==="organizations";return isNeeded&&listScope(list,profile)!==void 0?[
-list]:[]})}function resolveUser(fields4,context3){const{references,present,profile,isDeclared}=context3;const sets=new SetResolver(
-fields4,context3,userTraits[profile.name].read!==void 0);sets.resolveFromList("authorized_scopes","scopes");sets.resolveFromList(
-"roles","roles");const{organizations}=references;if(organizations!=null){const own3=asElements(present.organizations);const areOwnNamesUnique=own3.
-every(({name:name3})=>typeof name3!=="string"||organizations.byName(name3).length<=1);sets.resolve("organizations","orga\
-nization",(list,joined)=>{const warn=message=>sets.warn("organizations",message);const members3=memberships(list,organizations,
-isDeclared("organizations"),joined,warn);return{...members3,confirmed:userTraits[profile.name].hasRoles&&members3.confirmed&&
-(joined||areOwnNamesUnique)}})}return sets.result}function onlyExisting(lists2,references){const kept=Object.entries(lists2).
-map(([field2,list])=>{const{[listOfField[field2]??"organizations"]:catalog}=references;if(!Array.isArray(list)||catalog==
-null||catalog.isIncomplete)return[field2,list];const isIn2=({id})=>typeof id==="string"&&catalog.byId(id)!==void 0;return[
-field2,asElements(list).filter(isIn2)]});return Object.fromEntries(kept.filter(([,list])=>!Array.isArray(list)||list.length>
-0))}function memberships(references,index,strict,joined,warn){const reasons2=[];const seen=new Set;let confirmed=true;const elements=references.
-flatMap(reference3=>{const element=isMap(reference3)?reference3:{};const row=isMap(reference3)?(strict?void 0:index.successor(
-reference3))??index.lookUp(reference3)??{id:reference3.id??null}:index.find(String(reference3));if(typeof row==="string"){
-reasons2.push(row);return[]}const id=String(row.id);if(seen.has(id)&&!joined){reasons2.push(`the organization ${id} is t\
-wice in organizations: remove one of the two`);return[]}seen.add(id);if(typeof row.name!=="string"||index.byName(row.name).
-length>1)confirmed=false;const{name:name3}=element;const standing=strict&&typeof name3==="string"?index.checkName(id,name3):
-"right";const present=index.liveName(id);if(standing==="wrong")reasons2.push(wrongNameMessage("organization",id,present??
-"",String(name3)));if(strict&&element.id===void 0&&idOrName(reference3)===present&&present!==row.name){warn(`this plan r\
-enames the organization "${present}" to "${String(row.name)}": write "${String(row.name)}" here too, or the next plan is\
- blocked`)}if(standing==="stale"){warn(`the organization with the id ${id} is called "${String(row.name)}" now, and "${String(
-name3)}" is a former name: write "${String(row.name)}"`)}return[{...row,...element,id,...typeof row.name==="string"?{name:row.
-name}:{}}]});return{elements,reasons:reasons2,confirmed}}var listOfField;var init_user_references=__esm({"src/kinds/user\
--references.ts"(){"use strict";init_values();init_by_name();init_fields();init_references();init_resolve_sets();init_user_schema();
-listOfField={organizations:"organizations",authorized_scopes:"scopes",roles:"roles"}}});function moveDefault(id,{is_default=null,roles:roles3=[]}){if(!isTrue(is_default))return[];const body2={is_default,roles:roles3};
+list]:[]})}function resolveUser(fields4,context3){const{organizations}=context3.references;const isLive=userTraits[context3.
+profile.name].read!==void 0;const lookups={authorized_scopes:inList("authorized_scopes","scopes",context3,isLive),roles:inList(
+"roles","roles",context3,isLive),...organizations==null?{}:{organizations:inOrganizations(organizations,context3)}};return resolveSets(
+fields4,lookups,context3)}function inOrganizations(index,{present,profile,isDeclared}){const strict=isDeclared("organiza\
+tions");const isShared=({name:name3})=>typeof name3==="string"&&index.byName(name3).length>1;const ownIsShared=asElements(
+present.organizations).some(isShared);return{noun:"organization",lookUp(list,joined){const reasons2=[];const warnings=[];
+const seen=new Set;let confirmed=userTraits[profile.name].hasRoles&&(joined||!ownIsShared);const elements=list.flatMap(reference3=>{
+const element=isMap(reference3)?reference3:{};const row=isMap(reference3)?(strict?void 0:index.successor(reference3))??index.
+lookUp(reference3)??{id:reference3.id??null}:index.find(String(reference3));if(typeof row==="string"){reasons2.push(row);
+return[]}const id=String(row.id);if(seen.has(id)&&!joined){reasons2.push(`the organization ${id} is twice in organizatio\
+ns: remove one of the two`);return[]}seen.add(id);if(typeof row.name!=="string"||isShared(row))confirmed=false;const{name:name3}=element;
+const standing=strict&&typeof name3==="string"?index.checkName(id,name3):"right";const live=index.liveName(id);if(standing===
+"wrong")reasons2.push(wrongNameMessage("organization",id,live??"",String(name3)));if(strict&&element.id===void 0&&idOrName(
+reference3)===live&&live!==row.name){warnings.push(`this plan renames the organization "${live}" to "${String(row.name)}\
+": write "${String(row.name)}" here too, or the next plan is blocked`)}if(standing==="stale"){warnings.push(`the organiz\
+ation with the id ${id} is called "${String(row.name)}" now, and "${String(name3)}" is a former name: write "${String(row.
+name)}"`)}return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements,reasons:reasons2,
+confirmed,warnings}}}}function onlyExisting(lists,references){const kept=mapValues(lists,(list,field2)=>{const{[listOfField[field2]??
+"organizations"]:catalog}=references;if(!Array.isArray(list)||catalog==null||catalog.isIncomplete)return list;const isIn2=({
+id})=>typeof id==="string"&&catalog.byId(id)!==void 0;return asElements(list).filter(isIn2)});return filterValues(kept,list=>!Array.
+isArray(list)||list.length>0)}var listOfField;var init_user_references=__esm({"src/kinds/user-references.ts"(){"use stri\
+ct";init_values();init_by_name();init_fields();init_references();init_resolve_sets();init_user_schema();listOfField={organizations:"\
+organizations",authorized_scopes:"scopes",roles:"roles"}}});function moveDefault(id,{is_default=null,roles:roles3=[]}){if(!isTrue(is_default))return[];const body2={is_default,roles:roles3};
 const request4={operation:"updateBackend",params:{backend_id:id},body:body2};return[request4,request4]}function update({
 present,desired:desired2,changed}){const{id=""}=present.identity;const isHash=hashFields.some(field2=>changed.has(field2));
 const expected={...sendableFields(present.fields,["roles",...isHash?hashFields:[]]),...desired2};const reason=updateRefusal(
@@ -8383,11 +8382,11 @@ body:body2}]:[];if(!changed.has("is_default"))return{requests:first,expected};if
 fields:now},changed){const unknown2=unknownFieldsReason("backend",["roles"],body2);if(unknown2!==void 0)return unknown2;
 const severalNow=changed.has("is_default")&&severalDefaults(now,"backend","in its database");if(severalNow)return severalNow;
 const[alg,options]=hashFields;if(changed.has(alg)&&!changed.has(options)&&!isNullOrEmpty(now[options]??null))return`its ${options}\
- are those of ${String(now[alg])}, and the server checks them against ${alg}: declare ${options} too`;return refusal(Object.
-fromEntries(Object.entries(body2).filter(([name3])=>changed.has(name3))),now)}function refusal(given,now){const next={...now,
-...given};const lacks=directory.filter(name3=>isNullOrEmpty(next[name3]??null));if(textOf(next.type)===LDAP&&lacks.length>
-0&&["type",...directory].some(name3=>name3 in given))return`an LDAP backend needs ${lacks.join(" and ")}: declare ${lacks.
-length===1?"it":"them"}`;const{password_hashing_alg:alg="argon2",password_hashing_opts:options=null}=next;const known=hashOptions[textOf(
+ are those of ${String(now[alg])}, and the server checks them against ${alg}: declare ${options} too`;const given=filterValues(
+body2,(_,name3)=>changed.has(name3));return refusal(given,now)}function refusal(given,now){const next={...now,...given};
+const lacks=directory.filter(name3=>isNullOrEmpty(next[name3]??null));if(textOf(next.type)===LDAP&&lacks.length>0&&["typ\
+e",...directory].some(name3=>name3 in given))return`an LDAP backend needs ${lacks.join(" and ")}: declare ${lacks.length===
+1?"it":"them"}`;const{password_hashing_alg:alg="argon2",password_hashing_opts:options=null}=next;const known=hashOptions[textOf(
 alg)]??[];const unknown2=isMap(options)?Object.keys(options).filter(name3=>!known.includes(name3)):[];if(unknown2.length>
 0&&hashFields.some(name3=>name3 in given))return`${String(alg)} has no option ${unknown2.join(" and ")} in password_hash\
 ing_opts: it has ${known.join(", ")}`;const there=new Set(asElements(now.federated_servers).map(({name:name3})=>name3));
@@ -8427,15 +8426,15 @@ t":"unchanged"}}if(moved!==void 0)return blocked3(moved);if(changed.size>0){retu
  ${recorded}, apply, and raise it then`)}return{...regenerate(regeneration2,present.identity,present,input.references),fields:fields4}}
 function regenerate({request:request4,destruction},{id=""},{fields:fields4,live},references){return{action:"regenerate",
 requests:[request4(id)],destructions:[destruction(fields4,live,references)]}}function movedValue(present,address3,regeneration2){
-const{fields:fields4,record:record2}=present;const{field:field2,noun,owner,shorten:shorten6=value4=>value4}=regeneration2;
+const{fields:fields4,record:record2}=present;const{field:field2,noun,owner,shorten:shorten5=value4=>value4}=regeneration2;
 const{[field2]:now}=fields4;const{[field2]:then}=record2?.fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then)||
-then===now)return void 0;const named=value4=>value4===null?"none":shorten6(value4);return`the ${owner}'s ${noun} was ${named(
+then===now)return void 0;const named=value4=>value4===null?"none":shorten5(value4);return`the ${owner}'s ${noun} was ${named(
 then)} when run ${record2.run} recorded it at ${record2.at}, and is ${named(now)} now: it was regenerated by hand, or by\
  a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated automatically: look at it, and if\
  it is right, forget the record with idops state rm ${address3}: the next apply sends nothing and records the declared n\
-umber`}function isKnown(value4){return typeof value4==="string"||value4===null}function presentValue({field:field2,shorten:shorten6=value5=>value5},{
-[field2]:value4},shown){if(typeof value4!=="string")return"";return shown[field2]===void 0?`, which was ${shorten6(value4)}\
- when it was recorded`:`, which is ${shorten6(value4)} now`}function counter(what){return optional2(int().min(0,"must be\
+umber`}function isKnown(value4){return typeof value4==="string"||value4===null}function presentValue({field:field2,shorten:shorten5=value5=>value5},{
+[field2]:value4},shown){if(typeof value4!=="string")return"";return shown[field2]===void 0?`, which was ${shorten5(value4)}\
+ when it was recorded`:`, which is ${shorten5(value4)} now`}function counter(what){return optional2(int().min(0,"must be\
  0 or more"),`Raise it to ${what} once. The first number is only recorded.`,1)}var init_regeneration=__esm({"src/kinds/r\
 egeneration.ts"(){"use strict";init_zod();init_members()}});function lifetime(most){const message=`must be 1 to ${most} seconds`;const number4=int().min(1,message).max(most,message);
 const expected="expected seconds, or a number with a unit: s, m, h or d";const form=/^\d+[smhd]?$/;const withUnit=string2().
@@ -8504,11 +8503,11 @@ ture_alg, such as ES256":void 0}function shownClient({id:_,...shown}){const{iden
 provider)&&provider.id===null?{...shown,identity_provider:null}:shown}function resolve(wanted,context3){const{identity_provider:provider,
 ...rest}=wanted;const{identityProviders,keyPairs}=context3.references;const{key_pair_id:pair}=wanted;const isLost=textOf(
 pair)!==""&&keyPairs?.byId(textOf(pair))===void 0;const lost=isLost&&keyPairs!=null?[keyPairs.noSuchId(String(pair))]:[];
-const given=provider===void 0||provider===null?rest:{...rest,identity_provider:[provider]};const resolver=new SetResolver(
-given,context3,true);resolver.resolveFromList("authorized_scopes","scopes");resolver.resolveFromList("identity_provider",
-"identityProviders");const{fields:resolved,reasons:reasons2,confirmed,...result}=resolver.result;const[found]=asElements(
-resolved.identity_provider);const id=typeof found?.id==="string"?found.id:void 0;const named=id===void 0?void 0:namedReference(
-identityProviders,id);const references=[resolved.authorized_scopes,resolved.identity_provider].flatMap(membersOf);const nameless=asElements(
+const given=provider===void 0||provider===null?rest:{...rest,identity_provider:[provider]};const lookups={authorized_scopes:inList(
+"authorized_scopes","scopes",context3),identity_provider:inList("identity_provider","identityProviders",context3)};const{
+fields:resolved,reasons:reasons2,confirmed,...result}=resolveSets(given,lookups,context3);const[found]=asElements(resolved.
+identity_provider);const id=typeof found?.id==="string"?found.id:void 0;const named=id===void 0?void 0:namedReference(identityProviders,
+id);const references=[resolved.authorized_scopes,resolved.identity_provider].flatMap(membersOf);const nameless=asElements(
 references).filter(({id:id2})=>typeof id2!=="string");const unlisted3=nameless.map(({name:name3})=>`no list of the serve\
 r has "${String(name3)}": declare the id`);return{...result,reasons:[...reasons2.length>0?reasons2:unlisted3,...lost],confirmed:areNamesUnique(
 identityProviders,[named,context3.present.identity_provider])?[...confirmed,"identity_provider"]:confirmed,fields:{...resolved,
@@ -8523,34 +8522,34 @@ e ${MOST_UPDATED} or fewer`:unsupportedAlgorithm(sendableFields(desired2,[...cha
 return{requests:[{operation:"updateClient",params,body:sent(expected)}],expected,...changed.has("key_pair_type")?{warnings:[
 {code:"keeps-key",message}]}:{},reason:unknownFieldsReason("client",["authorized_scopes"],expected)??unsupported}}async function find(context3){
 const{filters:filters2,profile,reader}=context3;const all=listRead("clients",profile);const rows=all===void 0?null:await readRows(
-"clients",all,pages.client,reader);if(rows!==null)return discoverInList(new Catalog(rows),"clients",asFinding);const{read:read2}=traits[profile.
+"clients",all,pages.client,reader);if(rows!==null)return discoverInList(new Catalog(rows),"clients",foundClient);const{read:read2}=traits[profile.
 name];if(read2===void 0)return{found:[],notes:[]};const ids2=idsOf("Client","client",context3);const shown=await allSettled(
 ids2.map(async id=>{const client3=await readOne(context3,read2,{client_id:id},answers.wholeClient);return client3===null?
-[]:[asFinding({...client3,id})]}));const unnamed2="the server offers no list of clients, so only those are found that a \
-manifest, the state or --client ID names";return{found:shown.flat(),notes:(filters2.client??[]).length>0?[]:[unnamed2]}}
-function asFinding(client3){const{secret:_,...fields4}=shownClient(client3);return foundObject(client3.id,client3.name,fields4)}
-var traits,plainFields,fields,refers,didRegeneration,client2,MODULUS,MOST_UPDATED;var init_client=__esm({"src/kinds/clie\
-nt.ts"(){"use strict";init_concurrency();init_problems();init_values();init_answers();init_by_name();init_catalog();init_client_schema();
-init_discovery();init_fields();init_holdings();init_lifecycle();init_references();init_regeneration();init_resolve_sets();
-init_rules();traits={documented:{},boruta:{read:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:man\
-age:all"},emptyIsNull:["name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],notAtomic:true,protectsObjects:"\
-one",limits:{ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,secret:255,logo_uri:255,jwks_uri:255},
-nonBlank:{secret:"leave it out to keep the present one; the server would leave the client without one"}},unsafe:true}};plainFields=
-[...["name","redirect_uris","supported_grant_types","authorize_scope"],...["access_token_ttl","id_token_ttl","refresh_to\
-ken_ttl"],...["authorization_code_ttl","authorization_request_ttl"],...["confidential","pkce","enforce_dpop","enforce_tx\
-_code","public_refresh_token","public_revoke"],...["public_client_id","check_public_client_id"],...["token_endpoint_auth\
-_methods","token_endpoint_jwt_auth_alg","jwt_public_key"],...["key_pair_type","id_token_signature_alg","userinfo_signed_\
-response_alg"],...["response_mode","trusted_authorities","trusted_hosts"],...["agent_token_ttl","authorized_resources","\
-jwks_uri","logo_uri","metadata"]];fields={...Object.fromEntries(plainFields.map(field2=>[field2,value])),secret,identity_provider:reference,
-key_pair_id:value,authorized_scopes:set()};refers={authorized_scopes:"scopes",identity_provider:"identityProviders",key_pair_id:"\
-keyPairs"};didRegeneration={counter:"did_generation",owner:"client",field:"did",name:"name",noun:"DID",movedCode:"did-mo\
-ved",request:id=>({operation:"regenerateDid",params:{client_id:id}}),destruction:(present,shown)=>`regenerates the DID${presentValue(
-{field:"did"},present,shown)}`,unchangedMessage:did=>`the DID is the same as before (${did}): the server derives it from\
- the client's key, which did not change`};client2={name:"Client",noun:"client",schema:clientSchema,identity:["id"],fields,
-preconditions:["did"],scope:"clients:manage:all",traits,check:(declared,profile)=>[...declared.flatMap(one=>[...undocumentedFields(
-one,profile),...absentProblems(one,"client"),...unsupportedLifecycle(one,"client",profile),...unsupportedAlgorithms(one)]),
-...profileProblems(declared,profile,traits)],addressPart:({id})=>id??"",displayName:({name:name3})=>firstNonBlank(name3),
-readable:({name:name3})=>traits[name3].read!==void 0,async observe(objects3,context3){const{read:read2}=traits[context3.
+[]:[foundClient({...client3,id})]}));const unnamed2="the server offers no list of clients, so only those are found that \
+a manifest, the state or --client ID names";return{found:shown.flat(),notes:(filters2.client??[]).length>0?[]:[unnamed2]}}
+function foundClient(client3){const{secret:_,...fields4}=shownClient(client3);return foundObject(client3.id,client3.name,
+fields4)}var traits,plainFields,fields,refers,didRegeneration,client2,MODULUS,MOST_UPDATED;var init_client=__esm({"src/k\
+inds/client.ts"(){"use strict";init_concurrency();init_problems();init_values();init_answers();init_by_name();init_catalog();
+init_client_schema();init_discovery();init_fields();init_holdings();init_lifecycle();init_references();init_regeneration();
+init_resolve_sets();init_rules();traits={documented:{},boruta:{read:{title:"show a client",path:"/api/clients/:client_id",
+scope:"clients:manage:all"},emptyIsNull:["name","public_client_id","logo_uri","jwks_uri","jwt_public_key"],notAtomic:true,
+protectsObjects:"one",limits:{ids:{authorized_scopes:null},characters:{name:255,public_client_id:255,secret:255,logo_uri:255,
+jwks_uri:255},nonBlank:{secret:"leave it out to keep the present one; the server would leave the client without one"}},unsafe:true}};
+plainFields=[...["name","redirect_uris","supported_grant_types","authorize_scope"],...["access_token_ttl","id_token_ttl",
+"refresh_token_ttl"],...["authorization_code_ttl","authorization_request_ttl"],...["confidential","pkce","enforce_dpop",
+"enforce_tx_code","public_refresh_token","public_revoke"],...["public_client_id","check_public_client_id"],...["token_en\
+dpoint_auth_methods","token_endpoint_jwt_auth_alg","jwt_public_key"],...["key_pair_type","id_token_signature_alg","useri\
+nfo_signed_response_alg"],...["response_mode","trusted_authorities","trusted_hosts"],...["agent_token_ttl","authorized_r\
+esources","jwks_uri","logo_uri","metadata"]];fields={...Object.fromEntries(plainFields.map(field2=>[field2,value])),secret,
+identity_provider:reference,key_pair_id:value,authorized_scopes:set()};refers={authorized_scopes:"scopes",identity_provider:"\
+identityProviders",key_pair_id:"keyPairs"};didRegeneration={counter:"did_generation",owner:"client",field:"did",name:"na\
+me",noun:"DID",movedCode:"did-moved",request:id=>({operation:"regenerateDid",params:{client_id:id}}),destruction:(present,shown)=>`\
+regenerates the DID${presentValue({field:"did"},present,shown)}`,unchangedMessage:did=>`the DID is the same as before (${did}\
+): the server derives it from the client's key, which did not change`};client2={name:"Client",noun:"client",schema:clientSchema,
+identity:["id"],fields,preconditions:["did"],scope:"clients:manage:all",traits,check:(declared,profile)=>[...declared.flatMap(
+one=>[...undocumentedFields(one,profile),...absentProblems(one,"client"),...unsupportedLifecycle(one,"client",profile),...unsupportedAlgorithms(
+one)]),...profileProblems(declared,profile,traits)],addressPart:({id})=>id??"",displayName:({name:name3})=>firstNonBlank(
+name3),readable:({name:name3})=>traits[name3].read!==void 0,async observe(objects3,context3){const{read:read2}=traits[context3.
 profile.name];if(read2===void 0)return new Map;return await observeEach(objects3,async identity=>{const shown=await readOne(
 context3,read2,{client_id:identity.id??""},answers.wholeClient);return shown===null?missing(identity,"client",context3.profile):
 {exists:true,identity,fields:shownClient(shown)}})},referenceLists:({fields:wanted})=>Object.entries(refers).flatMap(([field2,
@@ -8589,69 +8588,68 @@ profile,"a backend",template2.places.of("backend"))]}function notThere({backend_
 nswers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ${type}, ${next}`}function rewrite({
 present,desired:desired2,profile}){const{backend_id="",type=""}=present.identity;const params=paramsOf(present.identity);
 const fields4=fieldsToSend(desired2,present.fields,traits2[profile.name]);const reason=unknownFieldsReason("email templa\
-te",halves,fields4);if(reason!==void 0)return{requests:[],expected:fields4,reason};const kept=Object.keys(fields4).some(
-half=>same(fields4[half]??null,present.fields[half]??null));const deletes=typeof present.fields.id==="string"&&kept;const from=deletes?
-{id:null}:sendableFields(present.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,
-body:{...fields4,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
-expected:fields4}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const bodies2=Object.
-fromEntries(halves.flatMap(half=>typeof before[half]==="string"||before[half]instanceof Sensitive?[[half,before[half]]]:
-[]));if(now.id===null)return{id:before.id,...bodies2};if(now.id!==void 0&&now.id!==before.id)return{};const wished=Object.
-entries(asked).filter(([field2,sent2])=>!same(sent2,before[field2]??null));if(wished.length>0&&!wished.some(([field2,sent2])=>same(
-sent2,now[field2]??null)))return{};const fallen=Object.fromEntries(Object.entries(bodies2).filter(([half,was=null])=>{const sent2=asked[half];
-return sent2!==void 0&&same(sent2,was)&&now[half]!==void 0&&!same(now[half]??null,was)}));return Object.keys(fallen).length===
-0?{}:{id:before.id,...fallen}}async function showTemplate(identity,{reader,limit:limit2}){const{backend_id,type=""}=identity;
-const isOwned=backend_id!==void 0;return shownTemplate(identity,isOwned?await limit2(()=>reader.showTemplate(backend_id,
-type)):null)}async function find2(context3){const{filters:filters2,known}=context3;const{backend:wanted=[],type:types3=[]}=filters2;
-const named=known.filter(({kind})=>kind==="EmailTemplate").map(({identity})=>identity);const backends=wanted.length>0?wanted:
-await backendsOf(context3,named);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own3=named.flatMap(
-one=>one.backend_id===backend_id?[one.type??""]:[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own3])].sort(
-compareText).map(type=>({backend_id,type}))});const show=identity=>showTemplate(identity,context3);const unnamed2="no ba\
-ckend is known, so no email template can be found: name backends with --backend ID";if(backends.length>0)return{found:await findTemplates(
-identities,show,"the built-in text"),notes:[]};return{found:[],notes:[unnamed2],skipped:"no backend is known, so no temp\
-late was read"}}async function backendsOf({list,profile},named){const known=named.flatMap(({backend_id})=>backend_id??[]);
-if(listRead("backends",profile)===void 0)return known;const own3=await list("backends");const shown=own3??await list("us\
-ers");const ids2=[...shown?.all()??[]].map(row=>own3===null?idOf(row.backend):row.id);return[...known,...ids2.flatMap(id=>typeof id===
-"string"?[id]:[])]}function bodyProblem(template2,half){const text4=textOf(template2.fields[half]);if(text4===""||!isBlank(
-text4))return void 0;const message=`"${half}" is only white space, which can't be the body of an email`;const hint='writ\
-e the text, or declare "state: absent" to delete the template';return error("body-blank",message,[template2.places.of(half)],
-hint)}function withUsableBodies(template2){const fields4=Object.entries(template2.fields).filter(([field2])=>bodyProblem(
-template2,field2)===void 0);return{...template2,fields:Object.fromEntries(fields4)}}var knownTypes,BUILT_IN,traits2,halves,
-schema,owned,paramsOf,deletion,emailTemplate,NOTHING_TO_DELETE,NOT_CREATED,NOT_THERE;var init_email_template=__esm({"src\
-/kinds/email-template.ts"(){"use strict";init_members();init_problems();init_values();init_by_name();init_discovery();init_fields();
-init_lifecycle();init_owned();init_references();init_rules();init_schema();init_template();knownTypes=["confirmation_ins\
-tructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in text, declare "state: absent"';
-traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,resetUnlessSent:[
-"txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has no emai\
-l template of this type"}},nonBlank:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};
-halves=["txt_content","html_content"];schema=lazy(()=>document("EmailTemplate","An email template of a backend, in Musta\
-che.",{backend_id:optional2(identifier(),"The id of the backend whose template it is.",UUID),backend:optional2(identifier(),
-"The name or id of the backend, instead of backend_id, if the profile lists backends.","Staff directory"),type:identifier().
-meta({description:"The type of the email, as the server names it.",examples:knownTypes}),id:optional2(text(),"The id of \
-the template. The backend and the type identify it.",UUID),txt_content:nullish2(text(),"The body in plain text.",{file:"\
-emails/reset_password.txt"}),html_content:nullish2(text(),"The body in HTML.",{file:"emails/reset_password.html"}),state:state(
-"absent deletes the template, so the server uses its built-in text."),ignored:ignorable(traits2)},{...noFieldsIfAbsent([
-"id",...halves]),oneOf:[{required:["backend_id"]},{required:["backend"]}]}));owned=ownedBy("backends");paramsOf=({backend_id="",
-type=""})=>({backend_id,template_type:type});deletion={...templateDeletion({noun:"template",bodies:halves,request:identity=>({
-operation:"deleteTemplate",params:paramsOf(identity)}),becomes:({name:name3})=>traits2[name3].allBuiltIn?"built-in":"gon\
-e"}),prunedByDefault:true};emailTemplate={name:"EmailTemplate",noun:"email template",schema,identity:["backend_id","back\
-end","type"],...owned.kind,fields:{id:value,txt_content:body,html_content:body},scope:"identity-providers:manage:all",traits:traits2,
-check:(declared,profile)=>[...declared.flatMap(template2=>ownerOrProfileProblems(template2,profile)),...declared.flatMap(
-template2=>absentProblems(template2,"template")),...declared.flatMap(template2=>halves.flatMap(half=>bodyProblem(template2,
-half)??[])),...profileProblems(declared.map(withUsableBodies),profile,traits2)],readable:()=>true,email:{txt:"txt_conten\
-t",html:"html_content",type:"type"},deletion,observe:(objects3,context3)=>observeEach(objects3,identity=>showTemplate(identity,
-context3)),decide(input){const verdict=decideTemplate(input,deletion);const{exists,identity}=input.present;const isUnknown=exists===
-false&&identity.backend_id!==void 0&&traits2[input.profile.name].allBuiltIn;return verdict&&isUnknown?{...verdict,warnings:[
-{code:"not-there",message:notThere(identity,NOTHING_TO_DELETE)}]}:verdict},update(input){if(input.present.exists===false&&
-traits2[input.profile.name].allBuiltIn)return{requests:[],expected:{},reason:notThere(input.present.identity,NOT_CREATED)};
-if(traits2[input.profile.name].halvesFallBack)return rewrite(input);const{present,desired:desired2}=input;const{backend_id="",
-type=""}=present.identity;const known=sendableFields(present.live,["id","txt_content","html_content"]);const there=Object.
-fromEntries(Object.entries(known).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[
-{operation:"updateTemplate",params:paramsOf(present.identity),body:{...template2,type,backend_id}}],expected:template2,...present.
-exists===false?{warnings:[NOT_THERE]}:{}}},lostFields:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},
-find:find2,byName:owned.named,fields:["txt_content","html_content"],files:{folder:"emails",extensions:{txt_content:"txt",
-html_content:"html"}}}};NOTHING_TO_DELETE="so there is nothing to delete; is backend_id right, and type?";NOT_CREATED="a\
-nd no operation creates one; correct backend_id or type, or create the backend there";NOT_THERE={code:"not-there",message:"\
-the server has no such email template; the update is sent anyway"}}});var flags,fields2,identityProvider;var init_identity_provider=__esm({"src/kinds/identity-provider.ts"(){"use strict";init_zod();
+te",bodyFields,fields4);if(reason!==void 0)return{requests:[],expected:fields4,reason};const kept=Object.keys(fields4).some(
+field2=>same(fields4[field2]??null,present.fields[field2]??null));const deletes=typeof present.fields.id==="string"&&kept;
+const from=deletes?{id:null}:sendableFields(present.fields,["id","txt_content","html_content"]);const patch={operation:"\
+updateTemplate",params,body:{...fields4,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemp\
+late",params},patch]:[patch],expected:fields4}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")
+return{};const bodies2=deletion.fieldsToRestore(before);if(now.id===null)return{id:before.id,...bodies2};if(now.id!==void 0&&
+now.id!==before.id)return{};const wished=Object.entries(asked).filter(([field2,sent2])=>!same(sent2,before[field2]??null));
+if(wished.length>0&&!wished.some(([field2,sent2])=>same(sent2,now[field2]??null)))return{};const fallen=filterValues(bodies2,
+(was,field2)=>{const{[field2]:sent2}=asked;const{[field2]:shown}=now;return sent2!==void 0&&same(sent2,was)&&shown!==void 0&&
+!same(shown,was)});return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}async function showTemplate(identity,{
+reader,limit:limit2}){const{backend_id,type=""}=identity;const isOwned=backend_id!==void 0;return shownTemplate(identity,
+isOwned?await limit2(()=>reader.showTemplate(backend_id,type)):null)}async function find2(context3){const{filters:filters2,
+known}=context3;const{backend:wanted=[],type:types3=[]}=filters2;const named=known.filter(({kind})=>kind==="EmailTemplat\
+e").map(({identity})=>identity);const backends=wanted.length>0?wanted:await backendsOf(context3,named);const identities=[
+...new Set(backends)].sort().flatMap(backend_id=>{const own3=named.flatMap(one=>one.backend_id===backend_id?[one.type??""]:
+[]);return[...new Set(types3.length>0?types3:[...knownTypes,...own3])].sort(compareText).map(type=>({backend_id,type}))});
+const show=identity=>showTemplate(identity,context3);const unnamed2="no backend is known, so no email template can be fo\
+und: name backends with --backend ID";if(backends.length>0)return{found:await findTemplates(identities,show,"the built-i\
+n text"),notes:[]};return{found:[],notes:[unnamed2],skipped:"no backend is known, so no template was read"}}async function backendsOf({
+list,profile},named){const known=named.flatMap(({backend_id})=>backend_id??[]);if(listRead("backends",profile)===void 0)
+return known;const own3=await list("backends");const shown=own3??await list("users");const ids2=[...shown?.all()??[]].map(
+row=>own3===null?idOf(row.backend):row.id);return[...known,...ids2.flatMap(id=>typeof id==="string"?[id]:[])]}function bodyProblem(template2,field2){
+const text4=textOf(template2.fields[field2]);if(text4===""||!isBlank(text4))return void 0;const message=`"${field2}" is \
+only white space, which can't be the body of an email`;const hint='write the text, or declare "state: absent" to delete \
+the template';return error("body-blank",message,[template2.places.of(field2)],hint)}function withUsableBodies(template2){
+const fields4=filterValues(template2.fields,(_,field2)=>bodyProblem(template2,field2)===void 0);return{...template2,fields:fields4}}
+var knownTypes,BUILT_IN,traits2,bodyFields,schema,owned,paramsOf,deletion,emailTemplate,NOTHING_TO_DELETE,NOT_CREATED,NOT_THERE;
+var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_members();init_problems();init_values();
+init_by_name();init_discovery();init_fields();init_lifecycle();init_owned();init_references();init_rules();init_schema();
+init_template();knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to\
+ the built-in text, declare "state: absent"';traits2={documented:{resetsBodies:false,allBuiltIn:false},boruta:{resetsBodies:true,
+allBuiltIn:true,resetUnlessSent:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"\
+this server has no email template of this type"}},nonBlank:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["i\
+d"],resets:true},unsafe:true}};bodyFields=["txt_content","html_content"];schema=lazy(()=>document("EmailTemplate","An em\
+ail template of a backend, in Mustache.",{backend_id:optional2(identifier(),"The id of the backend whose template it is.",
+UUID),backend:optional2(identifier(),"The name or id of the backend, instead of backend_id, if the profile lists backend\
+s.","Staff directory"),type:identifier().meta({description:"The type of the email, as the server names it.",examples:knownTypes}),
+id:optional2(text(),"The id of the template. The backend and the type identify it.",UUID),txt_content:nullish2(text(),"T\
+he body in plain text.",{file:"emails/reset_password.txt"}),html_content:nullish2(text(),"The body in HTML.",{file:"emai\
+ls/reset_password.html"}),state:state("absent deletes the template, so the server uses its built-in text."),ignored:ignorable(
+traits2)},{...noFieldsIfAbsent(["id",...bodyFields]),oneOf:[{required:["backend_id"]},{required:["backend"]}]}));owned=ownedBy(
+"backends");paramsOf=({backend_id="",type=""})=>({backend_id,template_type:type});deletion={...templateDeletion({noun:"t\
+emplate",bodies:bodyFields,request:identity=>({operation:"deleteTemplate",params:paramsOf(identity)}),becomes:({name:name3})=>traits2[name3].
+allBuiltIn?"built-in":"gone"}),prunedByDefault:true};emailTemplate={name:"EmailTemplate",noun:"email template",schema,identity:[
+"backend_id","backend","type"],...owned.kind,fields:{id:value,txt_content:body,html_content:body},scope:"identity-provid\
+ers:manage:all",traits:traits2,check:(declared,profile)=>[...declared.flatMap(template2=>ownerOrProfileProblems(template2,
+profile)),...declared.flatMap(template2=>absentProblems(template2,"template")),...declared.flatMap(template2=>bodyFields.
+flatMap(field2=>bodyProblem(template2,field2)??[])),...profileProblems(declared.map(withUsableBodies),profile,traits2)],
+readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"type"},deletion,observe:(objects3,context3)=>observeEach(
+objects3,identity=>showTemplate(identity,context3)),decide(input){const verdict=decideTemplate(input,deletion);const{exists,
+identity}=input.present;const isUnknown=exists===false&&identity.backend_id!==void 0&&traits2[input.profile.name].allBuiltIn;
+return verdict&&isUnknown?{...verdict,warnings:[{code:"not-there",message:notThere(identity,NOTHING_TO_DELETE)}]}:verdict},
+update(input){if(input.present.exists===false&&traits2[input.profile.name].allBuiltIn)return{requests:[],expected:{},reason:notThere(
+input.present.identity,NOT_CREATED)};if(traits2[input.profile.name].resetsBodies)return rewrite(input);const{present,desired:desired2}=input;
+const{backend_id="",type=""}=present.identity;const known=sendableFields(present.live,["id","txt_content","html_content"]);
+const there=filterValues(known,text4=>text4!==null);const template2={...there,...desired2};return{requests:[{operation:"\
+updateTemplate",params:paramsOf(present.identity),body:{...template2,type,backend_id}}],expected:template2,...present.exists===
+false?{warnings:[NOT_THERE]}:{}}},lostFields:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},find:find2,
+byName:owned.named,fields:["txt_content","html_content"],files:{folder:"emails",extensions:{txt_content:"txt",html_content:"\
+html"}}}};NOTHING_TO_DELETE="so there is nothing to delete; is backend_id right, and type?";NOT_CREATED="and no operatio\
+n creates one; correct backend_id or type, or create the backend there";NOT_THERE={code:"not-there",message:"the server \
+has no such email template; the update is sent anyway"}}});var flags,fields2,identityProvider;var init_identity_provider=__esm({"src/kinds/identity-provider.ts"(){"use strict";init_zod();
 init_members();init_problems();init_by_name();init_fields();init_resource();init_schema();flags={check_password:"Whether\
  users sign in with their password. Default on the server: true.",choose_session:"Whether users choose among their sessi\
 ons. Default on the server: true.",totpable:"Whether users can set up one-time passwords.",enforce_totp:"Whether users m\
@@ -8704,10 +8702,10 @@ list);return await observeEach(objects3,async identity=>{const shown=byId2.get(i
 context3,read2,{key_pair_id:identity.id??""},answers.keyPair));if(shown===null)return missing(identity,"key pair");return{
 exists:true,identity,fields:shownPair(shown,defaults3)}})},referenceLists:({generation})=>generation===void 0?[]:["clien\
 ts"],decide:input=>decideRegeneration(input,regeneration),regeneration,update(input){if(traits3[input.profile.name].movesDefault)
-return move(input);const{present,desired:desired2,changed}=input;const body2=Object.fromEntries(Object.entries(desired2).
-filter(([field2,asked])=>field2!=="is_default"||isTrue(asked)||changed.has(field2)));return{requests:[request(present.identity,
-body2)],expected:body2}},discovery:{options:{},find:find3}};EXTRA_PAIR={code:"extra-key-pair",message:"no key pair is th\
-e default now, and the server creates one more when the first is set"}}});function update3({present,desired:desired2,profile}){const id=present.identity.id??"";const body2={id,...sendableFields(
+return move(input);const{present,desired:desired2,changed}=input;const isSent=(asked,field2)=>field2!=="is_default"||isTrue(
+asked)||changed.has(field2);const body2=filterValues(desired2,isSent);return{requests:[request(present.identity,body2)],
+expected:body2}},discovery:{options:{},find:find3}};EXTRA_PAIR={code:"extra-key-pair",message:"no key pair is the defaul\
+t now, and the server creates one more when the first is set"}}});function update3({present,desired:desired2,profile}){const id=present.identity.id??"";const body2={id,...sendableFields(
 present.live,["name","label"]),...desired2};const{resetUnlessSent=[]}=organization2.traits[profile.name];return{requests:[
 {operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,reason:unknownFieldsReason("orga\
 nization",resetUnlessSent,body2)}}var traits4,organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"\
@@ -8793,27 +8791,26 @@ backend===void 0?{}:{backends:await list("backends")};const references={users:aw
 exists:false,identity,fields:{}};if(isOwnerGone(identity,references)||userByName.missing?.(identity,references)!==void 0)
 return{...nothing2,missing:true,reason:noSuchUser(identity.username??"")};const found=userByName.find(identity,references);
 if(typeof found==="string")return{...nothing2,reason:found};return{exists:true,identity:assign(identity,found),fields:{}}}
-var lists,userCreation,userDeletion;var init_user_creation=__esm({"src/kinds/user-creation.ts"(){"use strict";init_problems();
-init_values();init_backend_schema();init_by_name();init_fields();init_holdings();init_lifecycle();lists=["authorized_sco\
-pes","organizations","roles"];userCreation={acceptsId:false,required:["username","backend","password"],idRefusal:"the se\
-rver chooses the id of a new user: declare the username and the backend, and leave out the id",createOnly:["password"],prepare:({
-backend:backend4=""},fields4,{backends})=>{const row=backends?.byId(backend4);const twice=lists.find(list=>{const ids2=asElements(
-fields4[list]).map(({id})=>id);return new Set(ids2).size<ids2.length});if(textOf(row?.type)===LDAP)return{fields:fields4,
-reason:`an LDAP backend takes no new users: add the user to its directory`};if(twice!==void 0)return{fields:fields4,reason:`\
-an element of ${twice} is there twice: remove one`};const{create_default_organization:hasDefault,metadata_fields:known}=row??
-{};const sent2={...fields4};const warnings=[];const leave=(what,why)=>{const message=`${why}, so ${what} can't be sent w\
-ith the new user: plan and apply again to set it`;warnings.push({code:"follows",message})};if(isTrue(hasDefault)&&fields4.
-organizations!==void 0){delete sent2.organizations;leave("organizations","the backend gives each new user an organizatio\
-n of their own")}const{metadata}=fields4;if(Array.isArray(known)&&isMap(metadata)){const names3=new Set(asElements(known).
-map(({attribute_name})=>attribute_name));sent2.metadata=Object.fromEntries(Object.entries(metadata).filter(([key3])=>names3.
-has(key3)));const others=Object.keys(metadata).filter(key3=>!names3.has(key3));const which=`metadata.${others.join(", me\
-tadata.")}`;if(others.length>0)leave(which,"the metadata_fields of the backend have no such field")}return{fields:sent2,
-warnings}},grants({backend:backend4=""},references){const{backends}=references;const row=backends?.byId(backend4);if(row===
-void 0)return[];const giver=`the backend${displayElement(row,areNamesUnique(backends,[row]))}`;return holdingsOf({"backe\
-nd.roles":row.roles??null},references).map(one=>({...one,giver}))},request:({username="",backend:backend4=""},fields4)=>({
-operation:"createUser",params:{},beside:{backend_id:backend4},body:{username,...mapValues(fields4,(field2,name3)=>lists.
-includes(name3)?asElements(field2).map(({id=null})=>({id})):field2)}})};userDeletion=deletionOf("deleteUser","user_id","\
-deletes the user; an organization that the server made for them stays")}});function userProblems(user4,profile){const{scopeNeedsLabel,hasRoles,doubles}=userTraits[profile.name];return[...unidentified(
+var userCreation,userDeletion;var init_user_creation=__esm({"src/kinds/user-creation.ts"(){"use strict";init_problems();
+init_values();init_backend_schema();init_by_name();init_fields();init_holdings();init_lifecycle();init_user_schema();userCreation=
+{acceptsId:false,required:["username","backend","password"],idRefusal:"the server chooses the id of a new user: declare \
+the username and the backend, and leave out the id",createOnly:["password"],prepare:({backend:backend4=""},fields4,{backends})=>{
+const row=backends?.byId(backend4);const twice=userSets.find(list=>{const ids2=asElements(fields4[list]).map(({id})=>id);
+return new Set(ids2).size<ids2.length});if(textOf(row?.type)===LDAP)return{fields:fields4,reason:`an LDAP backend takes \
+no new users: add the user to its directory`};if(twice!==void 0)return{fields:fields4,reason:`an element of ${twice} is \
+there twice: remove one`};const{create_default_organization:hasDefault,metadata_fields:known}=row??{};const sent2={...fields4};
+const warnings=[];const leave=(what,why)=>{const message=`${why}, so ${what} can't be sent with the new user: plan and a\
+pply again to set it`;warnings.push({code:"follows",message})};if(isTrue(hasDefault)&&fields4.organizations!==void 0){delete sent2.
+organizations;leave("organizations","the backend gives each new user an organization of their own")}const{metadata}=fields4;
+if(Array.isArray(known)&&isMap(metadata)){const names3=new Set(asElements(known).map(({attribute_name})=>attribute_name));
+sent2.metadata=filterValues(metadata,(_,key3)=>names3.has(key3));const others=Object.keys(metadata).filter(key3=>!names3.
+has(key3));const which=`metadata.${others.join(", metadata.")}`;if(others.length>0)leave(which,"the metadata_fields of t\
+he backend have no such field")}return{fields:sent2,warnings}},grants({backend:backend4=""},references){const{backends}=references;
+const row=backends?.byId(backend4);if(row===void 0)return[];const giver=`the backend${displayElement(row,areNamesUnique(
+backends,[row]))}`;return holdingsOf({"backend.roles":row.roles??null},references).map(one=>({...one,giver}))},request:({
+username="",backend:backend4=""},fields4)=>({operation:"createUser",params:{},beside:{backend_id:backend4},body:{username,
+...mapValues(fields4,(field2,name3)=>userSets.includes(name3)?asElements(field2).map(({id=null})=>({id})):field2)}})};userDeletion=
+deletionOf("deleteUser","user_id","deletes the user; an organization that the server made for them stays")}});function userProblems(user4,profile){const{scopeNeedsLabel,hasRoles,doubles}=userTraits[profile.name];return[...unidentified(
 user4,profile),...lifecycleProblems(user4,profile),...contradictions2(user4),...scopeNeedsLabel?unlabelledScopes(user4):
 [],...hasRoles?membershipRoles(user4):unknownRoles(user4),...doubles?respelledNumbers(user4):[],...Object.entries(user4.
 fields).flatMap(([field2,value4])=>repeatedElements(user4,field2,value4))]}function unidentified(user4,profile){const{identity,
@@ -8824,61 +8821,60 @@ end"))]:[];if(identity.username!==void 0)return notFound("a user","username");co
  has on the server, or the id";return lacks('a User needs an "id" or a "username"',hint)}const{named,match,except}=selector;
 return[...named.length===0&&match===void 0?lacks('a Users document needs "users" or "match"',"name the users, or say whi\
 ch match"):[],...except!==void 0&&match===void 0?lacks('"except" needs "match"',"remove it, or say which users match","e\
-xcept"):[],...named.flatMap(({username},index)=>username===void 0?[]:notFound("a user","users",index)),...match===void 0?
-[]:notFound("matching users","match")]}function wrongBackend(place2){const hint="the name of a backend helps to find a u\
-ser by username; an id needs no help";return error("wrong-type",'beside an id, "backend" must be a map',[place2],hint)}function contradictions2(user4){
-return Object.entries(user4.fields).flatMap(([field2,declared])=>{if(!isMap(declared))return[];const{add,remove}=setParts(
-declared);const removed=new Map(remove.map((element,index)=>[idOrName(element),index]));return add.flatMap((element,index)=>{
-const key3=idOrName(element);const other=removed.get(key3);if(key3===void 0||other===void 0)return[];const places=[user4.
-places.of(field2,"add",index),user4.places.of(field2,"remove",other)];return[duplicate(`"${key3}" is both added to and r\
-emoved from ${field2}`,places)]})})}function duplicate(message,places){return error("duplicate-element",message,places,"\
-remove one of the two")}function unknownRoles(user4){if(user4.fields.roles===void 0)return[];const message='the document\
-ed API has no "roles" of a user; only those of its organizations';return[onlyBoruta(message,user4.places.of("roles"))]}function membershipRoles(user4){
-const message="Boruta ignores the roles inside a membership: roles belong to the user";const hint='move them to the "rol\
-es" of the user, beside "organizations"';return membersWithPaths("organizations",user4.fields.organizations).flatMap(({member,
-at:at2})=>{if(!isMap(member)||member.roles===void 0)return[];return[error("profile-field",message,[user4.places.of(...at2,
-"roles")],hint)]})}function unlabelledScopes(user4){const needed2=["name","label"];const hint="the API requires name and\
- label in each element of authorized_scopes";return membersWithPaths("authorized_scopes",user4.fields.authorized_scopes).
-flatMap(({member,at:at2})=>{const missing2=needed2.filter(name3=>!isMap(member)||member[name3]===void 0);if(missing2.length===
-0||at2.includes("remove"))return[];const message=`a scope of a user needs a ${missing2.map(name3=>`"${name3}"`).join(" a\
-nd a ")}`;return[error("missing-field",message,[user4.places.of(...at2)],hint)]})}function repeatedElements(user4,field2,value4,within=[]){
-if(!["organizations","authorized_scopes","roles"].includes(field2))return[];return listsOf(value4).flatMap(({path,list})=>repeatedIn(
-user4,list,[...within,field2,...path]))}function repeatedIn(user4,list,at2){const first=new Map;return list.flatMap((element,index)=>{
-const inner=isMap(element)?repeatedElements(user4,"roles",element.roles??null,[...at2,index]):[];const key3=idOrName(element);
-const before=key3===void 0?void 0:first.get(identifierKey(key3));if(key3!==void 0&&before===void 0)first.set(identifierKey(
-key3),index);if(before===void 0)return inner;const places=[user4.places.of(...at2,index),user4.places.of(...at2,before)];
-return[...inner,duplicate(`"${key3}" is twice in ${at2.join(".")}`,places)]})}function respelledNumbers(user4){const respelled=numbersIn(
-user4.fields.metadata??null).flatMap(text4=>{const kept=serverSpelling(text4);return kept===text4?[]:[`${text4} as ${kept}`]});
-if(respelled.length===0)return[];const message=`this server keeps ${[...new Set(respelled)].join(", ")}`;const hint="the\
- two compare as equal; a text, in quotation marks, keeps its spelling";return[warning2("number-spelling",message,[user4.
-places.of("metadata")],hint)]}function numbersIn(value4){if(typeof value4==="number"||value4 instanceof ExactNumber)return[
-String(value4)];if(Array.isArray(value4))return value4.flatMap(numbersIn);return isMap(value4)?Object.values(value4).flatMap(
-numbersIn):[]}var init_user_checks=__esm({"src/kinds/user-checks.ts"(){"use strict";init_identifiers();init_problems();init_values();
-init_fields();init_lifecycle();init_references();init_user_creation();init_user_schema()}});function replaceUser({present,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const fields4=fieldsToSend(
+xcept"):[],...named.flatMap(({username,backend:backend4},index)=>username===void 0&&backend4===void 0?[]:notFound("a use\
+r","users",index)),...match===void 0?[]:notFound("matching users","match")]}function wrongBackend(place2){const hint="th\
+e name of a backend helps to find a user by username; an id needs no help";return error("wrong-type",'beside an id, "bac\
+kend" must be a map',[place2],hint)}function contradictions2(user4){return Object.entries(user4.fields).flatMap(([field2,
+declared])=>{if(!isMap(declared))return[];const{add,remove}=setParts(declared);const removed=new Map(remove.map((element,index)=>[
+memberKey(element),index]));return add.flatMap((element,index)=>{const key3=memberKey(element);const other=removed.get(key3);
+if(key3===void 0||other===void 0)return[];const places=[user4.places.of(field2,"add",index),user4.places.of(field2,"remo\
+ve",other)];return[duplicate(`"${idOrName(element)}" is both added to and removed from ${field2}`,places)]})})}function duplicate(message,places){
+return error("duplicate-element",message,places,"remove one of the two")}function unknownRoles(user4){if(user4.fields.roles===
+void 0)return[];const message='the documented API has no "roles" of a user; only those of its organizations';return[onlyBoruta(
+message,user4.places.of("roles"))]}function membershipRoles(user4){const message="Boruta ignores the roles inside a memb\
+ership: roles belong to the user";const hint='move them to the "roles" of the user, beside "organizations"';return membersWithPaths(
+"organizations",user4.fields.organizations).flatMap(({member,at:at2})=>{if(!isMap(member)||member.roles===void 0)return[];
+return[error("profile-field",message,[user4.places.of(...at2,"roles")],hint)]})}function unlabelledScopes(user4){const needed2=[
+"name","label"];const hint="the API requires name and label in each element of authorized_scopes";return membersWithPaths(
+"authorized_scopes",user4.fields.authorized_scopes).flatMap(({member,at:at2})=>{const missing2=needed2.filter(name3=>!isMap(
+member)||member[name3]===void 0);if(missing2.length===0||at2.includes("remove"))return[];const message=`a scope of a use\
+r needs a ${missing2.map(name3=>`"${name3}"`).join(" and a ")}`;return[error("missing-field",message,[user4.places.of(...at2)],
+hint)]})}function repeatedElements(user4,field2,value4,within=[]){if(!userSets.includes(field2))return[];return listsOf(
+value4).flatMap(({path,list})=>repeatedIn(user4,list,[...within,field2,...path]))}function repeatedIn(user4,list,at2){const first=new Map;
+return list.flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user4,"roles",element.roles??null,[...at2,
+index]):[];const key3=memberKey(element);const before=key3===void 0?void 0:first.get(key3);if(key3!==void 0&&before===void 0)
+first.set(key3,index);if(before===void 0)return inner;const places=[user4.places.of(...at2,index),user4.places.of(...at2,
+before)];return[...inner,duplicate(`"${idOrName(element)}" is twice in ${at2.join(".")}`,places)]})}function respelledNumbers(user4){
+const respelled=numbersIn(user4.fields.metadata??null).flatMap(text4=>{const kept=serverSpelling(text4);return kept===text4?
+[]:[`${text4} as ${kept}`]});if(respelled.length===0)return[];const message=`this server keeps ${[...new Set(respelled)].
+join(", ")}`;const hint="the two compare as equal; a text, in quotation marks, keeps its spelling";return[warning2("numb\
+er-spelling",message,[user4.places.of("metadata")],hint)]}function numbersIn(value4){if(typeof value4==="number"||value4 instanceof
+ExactNumber)return[String(value4)];if(Array.isArray(value4))return value4.flatMap(numbersIn);return isMap(value4)?Object.
+values(value4).flatMap(numbersIn):[]}var init_user_checks=__esm({"src/kinds/user-checks.ts"(){"use strict";init_problems();
+init_values();init_fields();init_lifecycle();init_references();init_user_creation();init_user_schema()}});function replaceUser({present,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const fields4=fieldsToSend(
 desired2,present.fields,traits5);const unknown2=unknownFieldsReason("user",traits5.resetUnlessSent??[],fields4);if(unknown2!==
 void 0)return blocked(unknown2,fields4);const reasons2=[];const body2=withIds(fields4,present.fields,references,reasons2);
 reasons2.push(...unknownMemberships(body2,references.organizations));if(reasons2.length>0)return blocked([...new Set(reasons2)].
 join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present.identity.id??""},body:body2}],expected:body2,
 warnings:unlisted2(body2,references)}}function blocked(reason,expected){return{requests:[],expected,reason}}function withIds(fields4,present,references,reasons2){
 const scopes=asElements(present.authorized_scopes);const roles3=asElements(present.roles);const identified3=(list,known,noun)=>{
-const elements=asElements(list).map(element=>identify2(element,known,noun,reasons2));const ids2=elements.flatMap(({id})=>typeof id===
-"string"?[id]:[]);for(const id of ids2.filter((id2,index)=>ids2.indexOf(id2)!==index))reasons2.push(`the ${noun} ${id} i\
-s twice: remove one of the two`);return elements};return mapValues(fields4,(list,name3)=>{if(name3==="roles")return identified3(
-list,roles3,"role");if(name3!=="authorized_scopes")return list;return identified3(list,scopes,"scope").map(scope3=>labelled(
-scope3,references.scopes))})}function identify2(element,known,noun,reasons2){if(typeof element.id==="string")return element;
-const ids2=new Set(known.flatMap(({id:id2,name:name3})=>name3===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids2;
-if(id!==void 0&&ids2.size===1)return{...element,id};const why=ids2.size===0?"the user does not have it yet":"several of \
-the user have this name";reasons2.push(`the ${noun} "${String(element.name)}" needs its id: ${why}, and this server offe\
-rs no list to find it in`);return element}function labelled(scope3,catalog){if(scope3.label!==void 0||scope3.name===void 0)
-return scope3;const listed=typeof scope3.id==="string"?catalog?.byId(scope3.id)?.label:void 0;return{...scope3,label:typeof listed===
-"string"&&listed!==""?listed:scope3.name}}function unlisted2(body2,{scopes,roles:roles3}){const unlistedAmong=(elements,catalog,noun)=>elements.
+const elements=asElements(list).map(element=>identify2(element,known,noun,reasons2));const ids2=idsIn(elements);for(const id of ids2.
+filter((id2,index)=>ids2.indexOf(id2)!==index))reasons2.push(`the ${noun} ${id} is twice: remove one of the two`);return elements};
+return mapValues(fields4,(list,name3)=>{if(name3==="roles")return identified3(list,roles3,"role");if(name3!=="authorized\
+_scopes")return list;return identified3(list,scopes,"scope").map(scope3=>labelled(scope3,references.scopes))})}function identify2(element,known,noun,reasons2){
+if(typeof element.id==="string")return element;const ids2=new Set(idsIn(known.filter(({name:name3})=>name3===element.name)));
+const[id]=ids2;if(id!==void 0&&ids2.size===1)return{...element,id};const why=ids2.size===0?"the user does not have it ye\
+t":"several of the user have this name";reasons2.push(`the ${noun} "${String(element.name)}" needs its id: ${why}, and t\
+his server offers no list to find it in`);return element}function labelled(scope3,catalog){if(scope3.label!==void 0||scope3.
+name===void 0)return scope3;const listed=typeof scope3.id==="string"?catalog?.byId(scope3.id)?.label:void 0;return{...scope3,
+label:typeof listed==="string"&&listed!==""?listed:scope3.name}}function unlisted2(body2,{scopes,roles:roles3}){const unlistedAmong=(elements,catalog,noun)=>elements.
 flatMap(({id,name:name3})=>{if(catalog==null||catalog.isIncomplete||typeof id!=="string"||catalog.byId(id)!==void 0)return[];
 const called=typeof name3==="string"?`"${name3}" (id ${id})`:id;const message=`the user has the ${noun} ${called}, which\
  the server's list of ${noun}s doesn't show; it is sent unchanged. If the server runs on several nodes that aren't clust\
 ered, each may know other ${noun}s`;return[{code:"not-in-list",message}]});const found=[...unlistedAmong(asElements(body2.
 authorized_scopes),scopes,"scope"),...unlistedAmong(asElements(body2.roles),roles3,"role")];return[...new Map(found.map(
-warning4=>[warning4.message,warning4])).values()]}function unknownMemberships({organizations=null},index){const memberships2=asElements(
-organizations);if(memberships2.length===0)return[];if(index==null)return["the list of organizations was not read"];return memberships2.
+warning4=>[warning4.message,warning4])).values()]}function unknownMemberships({organizations=null},index){const memberships=asElements(
+organizations);if(memberships.length===0)return[];if(index==null)return["the list of organizations was not read"];return memberships.
 flatMap(element=>{if(typeof element.id==="string"&&index.byId(element.id)!==void 0)return[];const name3=typeof element.name===
 "string"?` ("${element.name}")`:"";return[`the user is to be a member of the organization ${String(element.id)}${name3},\
  which the list of organizations does not have, and the server would remove all memberships because of it: declare organ\
@@ -8893,76 +8889,79 @@ he server offers no list of users, so none can match");const condition=Object.en
 id];reasons2.push(found);return[key3,""]});return{condition:Object.fromEntries(condition),reasons:reasons2}}function matches2(condition,fields4){
 return Object.entries(condition).every(([key3,wanted])=>{const field2=fields4[fieldOf[key3]??key3]??null;if(key3==="grou\
 p")return textOf(field2).split(" ").includes(textOf(wanted));if(key3==="backend")return idOf(field2)===wanted;return asElements(
-field2).some(({id})=>id===wanted)})}var timed,users,fieldOf;var init_users=__esm({"src/kinds/users.ts"(){"use strict";init_identifiers();
-init_values();init_by_name();init_fields();init_references();init_user_schema();timed=["organizations","authorized_scope\
-s","roles"];users={name:"Users",schema:usersSchema,selector({users:named,match,except,at_least:atLeast}){return{named:Array.
-isArray(named)?named.map(identityOf):[],...isObject3(match)?{match:mapValues(match,one=>isObject3(one)?textsOf(one):String(
-one))}:{},...Array.isArray(except)?{except:except.map(identityOf)}:{},...typeof atLeast==="number"?{atLeast}:{}}},fields(fields4,{
-until:until2}){if(typeof until2!=="string")return fields4;const dated=list=>Array.isArray(list)?list.map(element=>({until:until2,
-...asReference(element)})):list;return mapValues(fields4,(declared,field2)=>{if(!timed.includes(field2))return declared;
-if(!isMap(declared))return dated(declared);return declared.add===void 0?declared:{...declared,add:dated(declared.add)}})},
-lists({named,match,except=[]}){const byName2=[...named,...except].filter(({username})=>username!==void 0);return[...byName2.
-flatMap(identity=>userByName.lists(identity)),...match===void 0?[]:["users",...Object.keys(match).flatMap(key3=>listOfNoun(
-key3)??[])]]},find(selector,references){const found=new Map;const notFound=[];const{condition,reasons:reasons2}=resolveCondition(
-selector,references);if(condition!==void 0&&reasons2.length===0){for(const row of references.users?.all()??[]){if(typeof row.
-id!=="string")continue;const unknown2=Object.keys(condition).map(key3=>fieldOf[key3]??key3).find(field2=>row[field2]===void 0);
-if(unknown2!==void 0){reasons2.push(`the list of users doesn't show "${unknown2}" of ${row.id}, so the match can't be ch\
-ecked`);break}if(matches2(condition,row))found.set(row.id,condition)}}const withId2=identity=>{const{id,username}=identity;
-if(id===void 0)return userByName.find(identity,references);const{users:users2}=references;const row=users2?.byId(id);if(row===
-void 0)return users2==null||users2.isIncomplete?{id}:`the server has no user with the id ${id}: correct it`;return username===
+field2).some(({id})=>id===wanted)})}var users,fieldOf;var init_users=__esm({"src/kinds/users.ts"(){"use strict";init_identifiers();
+init_values();init_by_name();init_fields();init_references();init_user_schema();users={name:"Users",schema:usersSchema,selector({
+users:named,match,except,at_least:atLeast}){return{named:Array.isArray(named)?named.map(identityOf):[],...isObject3(match)?
+{match:mapValues(match,one=>isObject3(one)?textsOf(one):String(one))}:{},...Array.isArray(except)?{except:except.map(identityOf)}:
+{},...typeof atLeast==="number"?{atLeast}:{}}},fields(fields4,{until:until2}){if(typeof until2!=="string")return fields4;
+const dated=list=>Array.isArray(list)?list.map(element=>({until:until2,...asReference(element)})):list;return mapValues(
+fields4,(declared,field2)=>{if(!userSets.includes(field2))return declared;if(!isMap(declared))return dated(declared);return declared.
+add===void 0?declared:{...declared,add:dated(declared.add)}})},lists({named,match,except=[]}){const byName2=[...named,...except].
+filter(({username,backend:backend4})=>username!==void 0||backend4!==void 0);return[...byName2.flatMap(identity=>userByName.
+lists(identity)),...match===void 0?[]:["users",...Object.keys(match).flatMap(key3=>listOfNoun(key3)??[])]]},find(selector,references){
+const found=new Map;const notFound=[];const{condition,reasons:reasons2}=resolveCondition(selector,references);if(condition!==
+void 0&&reasons2.length===0){for(const row of references.users?.all()??[]){if(typeof row.id!=="string")continue;const unknown2=Object.
+keys(condition).map(key3=>fieldOf[key3]??key3).find(field2=>row[field2]===void 0);if(unknown2!==void 0){reasons2.push(`t\
+he list of users doesn't show "${unknown2}" of ${row.id}, so the match can't be checked`);break}if(matches2(condition,row))
+found.set(row.id,condition)}}const withId2=identity=>{const{id,username,backend:backend4}=identity;if(id===void 0)return userByName.
+find(identity,references);const{users:users2}=references;const owner=backend4===void 0?void 0:findReference("backend",backend4,
+references);if(typeof owner==="string")return owner;const row=users2?.byId(id);if(row===void 0)return users2==null||users2.
+isIncomplete?{id}:`the server has no user with the id ${id}: correct it`;if(owner!==void 0&&idOf(row.backend)!==owner.id)
+return`the user with the id ${id} is not in the backend "${backend4}": correct the id or the backend`;return username===
 void 0||row.username===username?{id}:wrongNameMessage("user",id,String(row.username),username)};for(const identity of selector.
 except??[]){const known=withId2(identity);if(typeof known==="string")reasons2.push(known);else found.delete(known.id??"")}
 for(const identity of selector.named){const known=withId2(identity);if(typeof known==="string")notFound.push({identity,why:known});else
 found.set(known.id??"",void 0)}return{found,notFound,reasons:reasons2}},matches:matches2};fieldOf={organization:"organiz\
 ations",role:"roles",scope:"authorized_scopes"}}});function lostLists(traces){const{before,asked,now}=traces;const is=(field2,there)=>there!==void 0&&matches(fields3()[field2],
 there,now[field2]);const untouched=WRITTEN_FIRST.some(field2=>asked[field2]!==void 0&&is(field2,before[field2])&&!is(field2,
-asked[field2]));return untouched?{}:lostElements(["authorized_scopes","organizations","roles"],traces)}function backendName({
-backend:backend4}){if(!isMap(backend4))return{};const{id,name:name3}=backend4;return typeof id==="string"&&typeof name3===
-"string"?{[id]:name3}:{}}function shownUser(shown){return mapValues({...shown},(field2,name3)=>normalForm(fields3()[name3]??
-value,field2))}async function readMany(wanted,{reader,oneByOne,profile,hasList,list}){const all=listRead("users",profile);
-if(oneByOne||all===void 0)return null;if(!hasList("users")){if(wanted<=MAX_SINGLE_READS)return null;const first=await reader.
-listExtra({...all,pageSize:1},1,pages.user);if(first?.totalEntries===void 0||wanted<first.totalEntries*LIST_COST)return null}
-return await list("users").catch(failure2=>{if(failure2 instanceof ProblemsError)return null;throw failure2})}function isComplete(row,whole){
-return row!==void 0&&whole.every(field2=>row[field2]!==void 0)}function listsOfNames(found){const names3=new Set(found.map(
-({live})=>live.fields.username));return names3.size===found.length?["users"]:["users","backends"]}function namesOf({identity,
-live},references){const{username,backend:backend4}={...live.readOnly,...live.fields};if(typeof username!=="string")return void 0;
-const home=isMap(backend4)?backend4.name:void 0;const candidates2=[{username},...typeof home==="string"?[{username,backend:home}]:
-[]];return uniqueNames(userByName,identity.id,candidates2,references)}async function find4(context3){const{profile,filters:filters2,
-list}=context3;const{resetUnlessSent=[],read:read2}=userTraits[profile.name];const all=listRead("users",profile);const wanted=filters2.
-user??[];const users2=wanted.length>0||all===void 0?null:await list("users");if(users2===null&&wanted.length===0){const note="\
-the server offers no list of users: name users with --user ID";return{found:[],notes:[note]}}const isElsewhere=({backend:backend4})=>(filters2.
-backend??[]).length>0&&!filters2.backend?.some(id=>id===idOf(backend4));const listed=users2?.rows()??[...new Set(wanted)].
-sort().map(id=>({id}));const found=await allSettled(listed.map(async row=>{const{id}=row;if(typeof id!=="string"||row.backend!==
-void 0&&isElsewhere(row))return[];const shown=isComplete(row,resetUnlessSent)||read2===void 0?row:await readOne(context3,
-read2,{user_id:id},answers.user);if(shown===null)return[];return[foundObject(id,firstNonBlank(shown.username,shown.uid),
-shownUser(shown))]}));return{found:found.flat(),notes:noteOnMissingIds(users2?.rowsWithoutId??0,"users")}}function rolesLost(wanted,got){
-if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
-function naming({id,username="",backend:backend4},{users:users2}){if(id===void 0)return{address:{username},key:{username:backend4===
-void 0?username:`${backend4}/${username}`},all:[{username}]};const called=users2?.byId(id)?.username;const all=typeof called===
-"string"?[{id},{username:called}]:[{id}];return{address:{id},key:{id},all}}var elementNouns,backendFields2,fields3,WRITTEN_FIRST,
-userAccess,user2,MAX_SINGLE_READS,LIST_COST;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_concurrency();init_problems();
-init_values();init_answers();init_by_name();init_discovery();init_fields();init_holdings();init_loss();init_references();
-init_rules();init_user_checks();init_user_creation();init_user_references();init_user_schema();init_user_update();init_users();
-elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};backendFields2=()=>({...Object.fromEntries(
-Object.keys(backend().shape).map(name3=>[name3,valueType(name3)])),roles:set()});fields3=lazy(()=>({uid:value,username:value,
-totp_registered_at:instant,metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set(
-{roles:set({scopes:set()})}),roles:set(),backend:members2(backendFields2()),password:secret}));WRITTEN_FIRST=["metadata",
-"group"];userAccess={listed:profile=>listRead("users",profile)!==void 0,fields:({name:name3})=>["organizations","authori\
-zed_scopes",...userTraits[name3].hasRoles?["roles"]:[]],lists:["organizations","scopes","roles"],grants:grantsOf,blocked({
-blocked:blocked3=null}){const known=revealReadable(blocked3);return typeof known==="boolean"?known:null}};user2={name:"U\
-ser",noun:"user",schema:userSchema,identity:["id","username","backend"],byName:userByName,bulk:users,identifyingParts:has=>has(
-"id")?["id"]:["username","backend"],preconditions:["username"],get fields(){return fields3()},scope:"users:manage:all",traits:userTraits,
-check:(declared,profile)=>[...declared.flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],
-addressPart:({id,username})=>id??username??"",naming,displayName:({username,uid})=>firstNonBlank(username,uid),referencedNames:backendName,
-readable:({name:name3})=>userTraits[name3].read!==void 0,async observe(objects3,context3){const{resetUnlessSent=[],read:read2}=userTraits[context3.
-profile.name];if(read2===void 0)return new Map;const listed=await readMany(objects3.filter(({identity})=>identity.id!==void 0).
-length,context3);return await observeEach(objects3,async given=>{const found=await findUser(given,context3);const{identity}=found;
-if(identity.id===void 0)return found;const row=listed?.byId(identity.id);const shown=isComplete(row,resetUnlessSent)?await context3.
-limit(async()=>row):await readOne(context3,read2,{user_id:identity.id},answers.user);if(shown===null)return missing(identity,
-"user",context3.profile);return{exists:true,identity,fields:shownUser(shown),names:backendName(shown)}})},referenceLists:listsForUser,
-setLists:listOfField,resolve:resolveUser,decide:decideDeletion,creation:userCreation,deletion:userDeletion,update(input){
-if(userTraits[input.profile.name].resetUnlessSent!==void 0)return replaceUser(input);const{present,desired:desired2}=input;
-return{requests:[{operation:"updateUser",params:{user_id:present.identity.id??""},body:desired2}],expected:desired2}},lostFields:lostLists,
+asked[field2]));return untouched?{}:lostElements(userSets,traces)}function backendName({backend:backend4}){if(!isMap(backend4))
+return{};const{id,name:name3}=backend4;return typeof id==="string"&&typeof name3==="string"?{[id]:name3}:{}}function shownUser(shown){
+return mapValues({...shown},(field2,name3)=>normalForm(fields3()[name3]??value,field2))}async function readMany(wanted,{
+reader,oneByOne,profile,hasList,list}){const all=listRead("users",profile);if(oneByOne||all===void 0)return null;if(!hasList(
+"users")){if(wanted<=MAX_SINGLE_READS)return null;const first=await reader.listExtra({...all,pageSize:1},1,pages.user);if(first?.
+totalEntries===void 0||wanted<first.totalEntries*LIST_COST)return null}return await list("users").catch(failure2=>{if(failure2 instanceof
+ProblemsError)return null;throw failure2})}function isComplete(row,whole){return row!==void 0&&whole.every(field2=>row[field2]!==
+void 0)}function listsOfNames(found){const names3=new Set(found.map(({live})=>textOf(live.fields.username).toLowerCase()));
+return names3.size===found.length?["users"]:["users","backends"]}function namesOf({identity,live},references){const{username,
+backend:backend4}={...live.readOnly,...live.fields};if(typeof username!=="string")return void 0;const home=isMap(backend4)?
+backend4.name:void 0;const isAlone=(references.users?.byNameIgnoringCase(username).length??0)<2;const candidates2=[...isAlone?
+[{username}]:[],...typeof home==="string"?[{username,backend:home}]:[]];return uniqueNames(userByName,identity.id,candidates2,
+references)}async function find4(context3){const{profile,filters:filters2,list}=context3;const{resetUnlessSent=[],read:read2}=userTraits[profile.
+name];const all=listRead("users",profile);const wanted=filters2.user??[];const users2=wanted.length>0||all===void 0?null:
+await list("users");if(users2===null&&wanted.length===0){const note="the server offers no list of users: name users with\
+ --user ID";return{found:[],notes:[note]}}const isElsewhere=({backend:backend4})=>(filters2.backend??[]).length>0&&!filters2.
+backend?.some(id=>id===idOf(backend4));const listed=users2?.rows()??[...new Set(wanted)].sort().map(id=>({id}));const found=await allSettled(
+listed.map(async row=>{const{id}=row;if(typeof id!=="string"||row.backend!==void 0&&isElsewhere(row))return[];const shown=isComplete(
+row,resetUnlessSent)||read2===void 0?row:await readOne(context3,read2,{user_id:id},answers.user);if(shown===null)return[];
+return[foundObject(id,firstNonBlank(shown.username,shown.uid),shownUser(shown))]}));return{found:found.flat(),notes:noteOnMissingIds(
+users2?.rowsWithoutId??0,"users")}}function rolesLost(wanted,got){if(wanted.roles===void 0||got.roles===void 0)return[];
+return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}function naming({id,username="",backend:backend4},{
+users:users2}){if(id===void 0)return{address:{username},key:{username:backend4===void 0?username:`${backend4}/${username}`},
+all:[{username}]};const called=users2?.byId(id)?.username;const all=typeof called==="string"?[{id},{username:called}]:[{
+id}];return{address:{id},key:{id},all}}var elementNouns,backendFields2,fields3,WRITTEN_FIRST,userAccess,user2,MAX_SINGLE_READS,
+LIST_COST;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_concurrency();init_problems();init_values();init_answers();
+init_by_name();init_discovery();init_fields();init_holdings();init_loss();init_references();init_rules();init_user_checks();
+init_user_creation();init_user_references();init_user_schema();init_user_update();init_users();elementNouns={organizations:"\
+membership",authorized_scopes:"scope",roles:"role"};backendFields2=()=>({...Object.fromEntries(Object.keys(backend().shape).
+map(name3=>[name3,valueType(name3)])),roles:set()});fields3=lazy(()=>({uid:value,username:value,totp_registered_at:instant,
+metadata:map,federated_metadata:map,blocked:value,group:value,authorized_scopes:set(),organizations:set({roles:set({scopes:set()})}),
+roles:set(),backend:members2(backendFields2()),password:secret}));WRITTEN_FIRST=["metadata","group"];userAccess={listed:profile=>listRead(
+"users",profile)!==void 0,fields:({name:name3})=>["organizations","authorized_scopes",...userTraits[name3].hasRoles?["ro\
+les"]:[]],lists:["organizations","scopes","roles"],grants:grantsOf,blocked({blocked:blocked3=null}){const known=revealReadable(
+blocked3);return typeof known==="boolean"?known:null}};user2={name:"User",noun:"user",schema:userSchema,identity:["id","\
+username","backend"],byName:userByName,bulk:users,identifyingParts:has=>has("id")?["id"]:["username","backend"],preconditions:[
+"username"],get fields(){return fields3()},scope:"users:manage:all",traits:userTraits,check:(declared,profile)=>[...declared.
+flatMap(user4=>userProblems(user4,profile)),...profileProblems(declared,profile,userTraits)],addressPart:({id,username})=>id??
+username??"",naming,displayName:({username,uid})=>firstNonBlank(username,uid),referencedNames:backendName,readable:({name:name3})=>userTraits[name3].
+read!==void 0,async observe(objects3,context3){const{resetUnlessSent=[],read:read2}=userTraits[context3.profile.name];if(read2===
+void 0)return new Map;const listed=await readMany(objects3.filter(({identity})=>identity.id!==void 0).length,context3);return await observeEach(
+objects3,async given=>{const found=await findUser(given,context3);const{identity}=found;if(identity.id===void 0)return found;
+const row=listed?.byId(identity.id);const shown=isComplete(row,resetUnlessSent)?await context3.limit(async()=>row):await readOne(
+context3,read2,{user_id:identity.id},answers.user);if(shown===null)return missing(identity,"user",context3.profile);return{
+exists:true,identity,fields:shownUser(shown),names:backendName(shown)}})},referenceLists:listsForUser,setLists:listOfField,
+resolve:resolveUser,decide:decideDeletion,creation:userCreation,deletion:userDeletion,update(input){if(userTraits[input.
+profile.name].resetUnlessSent!==void 0)return replaceUser(input);const{present,desired:desired2}=input;return{requests:[
+{operation:"updateUser",params:{user_id:present.identity.id??""},body:desired2}],expected:desired2}},lostFields:lostLists,
 restorable:onlyExisting,grants:holdingsOf,access:userAccess,discovery:{options:{user:"id"},parentFilter:{option:"backend",
 idOf:({backend:backend4})=>idOf(backend4)},find:find4,byName:{lists:listsOfNames,identity:namesOf}},destructions:fields4=>fields4.
 flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return isTrue(after)?["blocks the user"]:[];const loses=elementNouns[path];
@@ -9284,7 +9283,7 @@ const quoted2=rangesWithin(findRanges([known.lists.answer],text4,true),quotation
 text4,true)),holds:text4=>known.short.has(text4.trim())||masked("keys",text4,false)!==text4,reset:()=>{known=new KnownSecrets(
 initial)}}}function quotations(text4){return[...text4.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,
 to:index+quoted2.length}))}function rangesWithin(ranges,others){return ranges.filter(({from,to})=>others.some(other=>other.
-from<=from&&to<=other.to))}function findRanges(lists2,text4,short){const sought=lists2.filter(list=>list.has(short));if(text4.
+from<=from&&to<=other.to))}function findRanges(lists,text4,short){const sought=lists.filter(list=>list.has(short));if(text4.
 length<minSecretLength||sought.length===0)return[];const ranges=[];for(const decoding of decodingsOf(text4)){const compactText=compact(
 decoding.text);for(const list of sought){list.find(decoding.text,compactText,short,(from,to)=>{ranges.push({from:decoding.
 from?.[from]??from,to:decoding.to?.[to-1]??to})})}}return ranges}function isRandom(text4){const mixed=[/\d/,new RegExp("\
@@ -10492,9 +10491,9 @@ function isSection([type]){return type==="#"||type==="^"}function inside([,,,,to
 let depth=0;let level3=tokens.filter(isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.
 flatMap(token2=>inside(token2).filter(isSection))}return depth}function partsOf2(tokens,original){return tokens.flatMap(
 token2=>{const[type,name3,start,end]=token2;const at2=()=>({start:original(start),end:original(end)});switch(type){case"\
-text":return[{kind:"text",text:name3}];case"name":case"&":return[{kind:"variable",name:name3,at:at2()}];case">":return[{
-kind:"partial",name:name3,at:at2()}];case"#":case"^":{const parts=partsOf2(inside(token2),original);return[{kind:"sectio\
-n",name:name3,at:at2(),inverted:type==="^",parts}]}default:return[]}})}function invalidName(parts){for(const part of parts){
+text":return[{kind:"text",text:name3,at:at2()}];case"name":case"&":return[{kind:"variable",name:name3,at:at2()}];case">":
+return[{kind:"partial",name:name3,at:at2()}];case"#":case"^":{const parts=partsOf2(inside(token2),original);return[{kind:"\
+section",name:name3,at:at2(),inverted:type==="^",parts}]}default:return[]}})}function invalidName(parts){for(const part of parts){
 if(part.kind==="text")continue;const{at:at2}=part;if(part.name==="")return{syntax:"a tag has no name: {{}}",at:at2};const start=`\
 "${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.nameCharacters){const syntax=`the name ${start} has more th\
 an ${formatNumber(limits.nameCharacters)} characters`;return{syntax,exceedsLimit:true,at:at2}}if(part.name.split(".").length>
@@ -12033,50 +12032,54 @@ return attrs.find(one=>one.name===name3)?.value}function placeOf({sourceCodeLoca
 null)return void 0;const{startOffset,endOffset}=(name3===void 0?void 0:whole.attrs?.[name3])??whole.startTag??whole;return{
 start:startOffset,end:endOffset}}var addressAttributes,LimitExceeded;var init_tree=__esm({"src/mail/tree.ts"(){"use stri\
 ct";init_dist2();init_words();init_limits2();addressAttributes=new Set(splitWords("href src action formaction data backg\
-round poster"));LimitExceeded=class extends Error{}}});function changedLinks(before,after){const old={txt:targetsOf("txt",before.txt),html:targetsOf("html",before.html)};const serverAddresses=[
-...old.txt??[],...old.html??[]].filter(({text:text4})=>onePlaceholder.test(text4));return["txt","html"].flatMap(body2=>{
-const targets=targetsOf(body2,after[body2]);if(targets===void 0||before[body2]===after[body2])return[];const oldTargets=old[body2];
-const hosts=new Set(oldTargets?.map(({text:text4})=>hostOf(text4)));const removed=subtract(oldTargets??[],targets);const added=subtract(
-targets,oldTargets??[]);const links=Array.from({length:Math.max(removed.length,added.length)},(_,index)=>{const[from,to]=[
-removed[index],added[index]];const containsServerAddress=serverAddresses.some(({text:text4})=>to!==void 0&&to.text!==text4&&
-to.text.includes(text4));const host2=to===void 0?void 0:hostOf(to.text);const isOtherHost=oldTargets!==void 0&&host2!==void 0&&
-(from===void 0?!hosts.has(host2):host2!==hostOf(from.text));return{body:body2,from:from===void 0?null:displayAddress(from.
-text),to:to===void 0?null:displayAddress(to.text),isSuspicious:containsServerAddress||isOtherHost,at:to?.at}});return oldTargets===
-void 0?links.filter(({isSuspicious})=>isSuspicious):links})}function subtract(one,other){const counts2=new Map;for(const{
-text:text4}of other)counts2.set(text4,(counts2.get(text4)??0)+1);return one.filter(({text:text4})=>{const count4=counts2.
-get(text4)??0;counts2.set(text4,count4-1);return count4<=0})}function targetsOf(name3,body2){if(typeof body2!=="string")
-return void 0;const text4=withPlaceholders(body2);return name3==="txt"?textTargets(text4):htmlTargets(text4)}function withPlaceholders(body2){
-const template2=parseMustache(body2);const pieces2=[];let end=0;const add=parts=>{for(const part of parts){if(part.kind===
-"section")add(part.parts);if(part.kind!=="variable")continue;const name3=part.name.replace(/[^\p{L}\p{N}_.-]/gu,"_");const tag=`${OPEN}${name3}${CLOSE}`;
-pieces2.push(replacePrivateUse(body2.slice(end,part.at.start)),tag.padEnd(part.at.end-part.at.start,FILL));end=part.at.end}};
-if("parts"in template2)add(template2.parts);return[...pieces2,replacePrivateUse(body2.slice(end))].join("")}function replacePrivateUse(text4){
-return text4.replace(/[\ue000-\ue002]/g,"?")}function htmlTargets(body2){const tree=parseBody(body2.replace(conditionalComments,
-mark=>" ".repeat(mark.length)),{located:true});if("rejection"in tree)return void 0;return tree.elements.flatMap(element=>{
-const{attrs,tagName}=element;const refreshes=attrs.some(({name:name3,value:value4})=>name3==="http-equiv"&&/^refresh$/i.
-test(value4.trim()));const inAttributes=attrs.flatMap(({name:name3,value:value4})=>addressesOf(refreshes&&name3==="conte\
-nt"?"refresh":name3,value4).map(text4=>({text:text4,at:placeOf(element,name3)})));const words4=element.childNodes.flatMap(
-node2=>"value"in node2?node2.value:[]).join("\n");const inStyles=tagName==="style"?addressesIn(words4).map(text4=>({text:text4,
-at:void 0})):[];const inText=skippedElements.has(tagName)?[]:textTargets(words4).map(({text:text4})=>({text:text4,at:void 0}));
+round poster"));LimitExceeded=class extends Error{}}});function changedLinks(before,after,ownLink){const old={txt:targetsOf("txt",before.txt,ownLink),html:targetsOf("html",before.
+html,ownLink)};const serverAddresses=[...old.txt??[],...old.html??[]].filter(({text:text4})=>onePlaceholder.test(text4));
+return["txt","html"].flatMap(body2=>{const targets=targetsOf(body2,after[body2],ownLink);if(targets===void 0||before[body2]===
+after[body2])return[];const oldTargets=old[body2];const hosts=new Set(oldTargets?.map(({text:text4})=>hostOf(text4)));const removed=subtract(
+oldTargets??[],targets);const added=subtract(targets,oldTargets??[]);const links=Array.from({length:Math.max(removed.length,
+added.length)},(_,index)=>{const[from,to]=[removed[index],added[index]];const containsServerAddress=serverAddresses.some(
+({text:text4})=>to!==void 0&&to.text!==text4&&to.text.includes(text4));const host2=to===void 0?void 0:hostOf(to.text);const isOtherHost=oldTargets!==
+void 0&&host2!==void 0&&(from===void 0?!hosts.has(host2):host2!==hostOf(from.text));return{body:body2,from:from===void 0?
+null:displayAddress(from.text),to:to===void 0?null:displayAddress(to.text),isSuspicious:containsServerAddress||isOtherHost,
+at:to?.at}});return oldTargets===void 0?links.filter(({isSuspicious})=>isSuspicious):links})}function subtract(one,other){
+const counts2=new Map;for(const{text:text4}of other)counts2.set(text4,(counts2.get(text4)??0)+1);return one.filter(({text:text4})=>{
+const count4=counts2.get(text4)??0;counts2.set(text4,count4-1);return count4<=0})}function targetsOf(name3,body2,ownLink){
+if(typeof body2!=="string")return void 0;const text4=withPlaceholders(body2);return name3==="txt"?textTargets(text4,ownLink):
+htmlTargets(text4,ownLink)}function withPlaceholders(body2){const template2=parseMustache(body2);const pieces2=[];let end=0;
+const add=(at2,text4)=>{pieces2.push(FILL.repeat(at2.start-end),text4.padEnd(at2.end-at2.start,FILL));end=at2.end};const addAll=parts=>{
+for(const part of parts){if(part.kind==="section")addAll(part.parts);else if(part.kind==="text")add(part.at,replacePrivateUse(
+body2.slice(part.at.start,part.at.end)));else if(part.kind==="variable")add(part.at,`${OPEN}${part.name.replace(/[^\p{L}\p{N}_.-]/gu,
+"_")}${CLOSE}`)}};if(!("parts"in template2))return replacePrivateUse(body2);addAll(template2.parts);return[...pieces2,FILL.
+repeat(body2.length-end)].join("")}function replacePrivateUse(text4){return text4.replace(/[\ue000-\ue002]/g,"?")}function htmlTargets(body2,ownLink){
+const tree=parseBody(body2.replace(conditionalComments,mark=>" ".repeat(mark.length)),{located:true});if("rejection"in tree)
+return void 0;return tree.elements.flatMap(element=>{const{attrs,tagName}=element;const refreshes=attrs.some(({name:name3,
+value:value4})=>name3==="http-equiv"&&/^refresh$/i.test(value4.trim()));const inAttributes=attrs.flatMap(({name:name3,value:value4})=>addressesOf(
+refreshes&&name3==="content"?"refresh":name3.replaceAll(FILL,""),value4).flatMap(text4=>text4.split(tagBeforeAddress)).map(
+text4=>({text:text4,at:placeOf(element,name3)})));const words4=element.childNodes.flatMap(node2=>"value"in node2?node2.value:
+[]).join("\n");const inStyles=tagName==="style"?addressesIn(words4.replaceAll(FILL,"")).map(text4=>({text:text4,at:void 0})):
+[];const inText=skippedElements.has(tagName)?[]:textTargets(words4,ownLink).map(({text:text4})=>({text:text4,at:void 0}));
 return[...inAttributes,...inStyles,...inText].flatMap(({text:text4,at:at2})=>{const address3=text4.replace(/[\u0000-\u0020\ue000]/g,
 "");return address3===""||embeddedPicture.test(address3)?[]:[{text:address3,at:at2}]})})}function addressesOf(name3,value4){
 if(addressAttributes.has(name3))return[value4];switch(name3){case"srcset":return value4.split(",").map(one=>one.trim().split(
 /\s/)[0]??"");case"ping":return value4.trim().split(/\s+/);case"refresh":return[/url\s*=\s*(.*)/is.exec(value4)?.[1]??""];case"\
-style":return addressesIn(value4);default:return[]}}function textTargets(body2){return[...body2.matchAll(/[^\s<>"]+/g)].
-flatMap(({0:word2,index})=>{const first=/(?:https?|ftp):\/\/|(?<![\p{L}\p{N}.@/-])www\./iu.exec(word2)?.index;const isLink=first!==
-void 0||[...word2.matchAll(placeholder)].some(([,name3=""])=>suggestsAddress(name3));if(!isLink)return[];const start=first??
-/^(?:[\p{L}\p{N}_-]*[:([{'])*(?=\ue001)/u.exec(word2)?.[0].length??0;const text4=word2.slice(start).replaceAll(FILL,"").
-replace(/[.,;:!?)\]}']+$/,"");return[{text:text4,at:{start:index+start,end:index+word2.length}}]})}function suggestsAddress(name3){
-return/(?:^|[._])(?:url|uri|link|href)$/i.test(name3.replace(/([a-z])([A-Z])/g,"$1_$2"))}function hostOf(address3){if(address3.
-startsWith(OPEN))return/^[^/\\?#]*/.exec(address3)?.[0]??"";const placeholders=[];const whole=/^www\./i.test(address3)?`\
-https://${address3}`:address3;const known=whole.replace(placeholder,tag=>`idops${placeholders.push(tag)-1}placeholder`);
-const nowhere="https://nowhere.invalid";const url=parseUrl(known,nowhere);if(url===void 0)return address3;const{host:host2,
-origin:origin2,protocol,pathname}=url;if(origin2===nowhere)return"";const other=protocol==="mailto:"?pathname.slice(pathname.
-lastIndexOf("@")+1):protocol;return(host2||other).replace(/idops(\d+)placeholder/g,(_,index)=>placeholders[Number(index)]??
-"")}function displayAddress(address3){const written=text4=>text4.replace(placeholder,"{{ $1 }}");const start=shorten(written(
-address3));const host2=hostOf(address3);return start.toLowerCase().includes(written(host2))?start:`${start} (at ${shorten(
-written(host2))})`}var OPEN,CLOSE,FILL,placeholder,onePlaceholder,conditionalComments,skippedElements;var init_links=__esm(
-{"src/mail/links.ts"(){"use strict";init_parse_url();init_words();init_allowed();init_styles();init_template2();init_tree();
-OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";placeholder=/\ue001([^\ue001\ue002]*)\ue002/g;onePlaceholder=/^\ue001[^\ue001\ue002]*\ue002$/;
+style":return addressesIn(value4.replaceAll(FILL,""));default:return[]}}function textTargets(body2,ownLink){const apart=body2.
+replace(tagBeforeAddress,tags=>" ".repeat(tags.length));return[...apart.matchAll(/[^\s<>"]+/g)].flatMap(({0:filled,index})=>{
+const word2=filled.replaceAll(FILL,"");const first=/(?:https?|ftp):\/\/|(?<![\p{L}\p{N}.@/-])www\./iu.exec(word2)?.index;
+const isLink=first!==void 0||[...word2.matchAll(placeholder)].some(([,name4=""])=>suggestsAddress(name4));if(!isLink)return[];
+const[before="",last="",name3]=/^(?:[\p{L}\p{N}_-]*[:([{'])*([\p{L}\p{N}_-]*)(?=\ue001([^\ue002]*))/u.exec(word2)??[];const start=first??
+before.length-(name3===ownLink?0:last.length);const text4=word2.slice(start).replace(/[.,;:!?)\]}']+$/,"");return[{text:text4,
+at:{start:index,end:index+filled.length}}]})}function suggestsAddress(name3){return/(?:^|[._])(?:url|uri|link|href)$/i.test(
+name3.replace(/([a-z])([A-Z])/g,"$1_$2"))}function hostOf(address3){if(address3.startsWith(OPEN))return/^[^/\\?#]*/.exec(
+address3)?.[0]??"";const placeholders=[];const whole=/^www\./i.test(address3)?`https://${address3}`:address3;const known=whole.
+replace(placeholder,tag=>`idops${placeholders.push(tag)-1}placeholder`);const nowhere="https://nowhere.invalid";const url=parseUrl(
+known,nowhere);if(url===void 0)return address3;const{host:host2,origin:origin2,protocol,pathname}=url;if(origin2===nowhere)
+return"";const other=protocol==="mailto:"?pathname.slice(pathname.lastIndexOf("@")+1):protocol;return(host2||other).replace(
+/idops(\d+)placeholder/g,(_,index)=>placeholders[Number(index)]??"")}function displayAddress(address3){const written=text4=>text4.
+replace(placeholder,"{{ $1 }}");const start=shorten(written(address3));const host2=hostOf(address3);return start.toLowerCase().
+includes(written(host2))?start:`${start} (at ${shorten(written(host2))})`}var OPEN,CLOSE,FILL,tagBeforeAddress,placeholder,
+onePlaceholder,conditionalComments,skippedElements;var init_links=__esm({"src/mail/links.ts"(){"use strict";init_parse_url();
+init_words();init_allowed();init_styles();init_template2();init_tree();OPEN="\uE001";CLOSE="\uE002";FILL="\uE000";tagBeforeAddress=
+/(?<!\ue000)\ue000+(?=(?:https?|ftp):\/\/)/gi;placeholder=/\ue001([^\ue001\ue002]*)\ue002/g;onePlaceholder=/^\ue001[^\ue001\ue002]*\ue002$/;
 conditionalComments=/<!--\[if[^\]]*\]>|(?:<!--)?<!\[endif\]-->/gi;skippedElements=new Set(["a","style","script","title"])}});function borutaPage(type){if(/^[45]\d\d$/.test(type))return{data:{reason:{message:"Not found."},boruta_logo_path:"/image\
 s/logo.png"}};if(!Object.hasOwn(own2,type))return void 0;const data2={...common,...own2[type]};return type===layout.type?
 {data:data2,partials:{[layout.partial]:"[the page]"}}:{data:data2}}var paths,common,currentUser,webauthn,own2,layout;var init_pages=__esm(
@@ -12102,21 +12105,22 @@ presentation_deeplink:"openid4vp://example.com","presentation_qr_code_error?":fa
 er_content"}}});function placeholdersOf(parts){const found=new Map;collect(parts,[],found);return[...found.values()]}function collect(parts,sections2,found){
 for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const meanings=[part.name,
 ...qualifiedNames(sections2,part.name)];const section=part.kind==="section";const known=found.get(part.name);const at2=known?.
-at??[];at2.push(part.at);found.set(part.name,{name:part.name,section:section&&(known?.section??true),possibleNames:[...new Set(
-[...known?.possibleNames??[],...meanings])].slice(0,64),at:at2});if(part.kind!=="section")continue;collect(part.parts,part.
-inverted?sections2:sectionPrefixes(sections2,part.name),found)}}function sectionPrefixes(sections2,name3){return[...new Set(
-[name3,...qualifiedNames(sections2,name3),...sections2])].slice(0,8)}function qualifiedNames(sections2,name3){return sections2.
-flatMap(section=>section.length+name3.length<limits.nameCharacters?[`${section}.${name3}`]:[])}function missingFrom(usedPlaceholders,placeholders){
+at??[];at2.push(part.at);found.set(part.name,{name:part.name,section:section&&(known?.section??true),inverted:known?.inverted??
+(section&&part.inverted),possibleNames:[...new Set([...known?.possibleNames??[],...meanings])].slice(0,64),at:at2});if(part.
+kind!=="section")continue;collect(part.parts,part.inverted?sections2:sectionPrefixes(sections2,part.name),found)}}function sectionPrefixes(sections2,name3){
+return[...new Set([name3,...qualifiedNames(sections2,name3),...sections2])].slice(0,8)}function qualifiedNames(sections2,name3){
+return sections2.flatMap(section=>section.length+name3.length<limits.nameCharacters?[`${section}.${name3}`]:[])}function missingFrom(usedPlaceholders,placeholders){
 const used=new Set(usedPlaceholders.flatMap(({possibleNames})=>possibleNames));return placeholders.filter(({possibleNames})=>!possibleNames.
-some(name3=>used.has(name3)))}function placeholderText({name:name3,section}){return section?`{{# ${name3} }}`:`{{ ${name3}\
- }}`}function exampleValue(name3){const last=name3.split(".").at(-1)??name3;const key3=last.replace(/([a-z])([A-Z])/g,"$\
-1_$2").toLowerCase();const known=examples.find(([pattern])=>pattern.test(key3))?.[1];if(known===void 0)return`[${last.replaceAll(
-"_"," ")}]`;if(known!=="")return known;const path=key3.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");return`\
-https://example.com/${path}`}var examples;var init_placeholders=__esm({"src/mail/placeholders.ts"(){"use strict";init_limits2();
-examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,
-"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"3\
-1 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
-"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});function serverMail(profile,type){if(profile!=="boruta")return void 0;if(Object.hasOwn(borutaMails,type))return borutaMails[type];
+some(name3=>used.has(name3)))}function placeholderText({name:name3,section,inverted=false}){const space=section&&name3.includes(
+".")?"":" ";return section?`{{${inverted?"^":"#"}${space}${name3}${/^\s/.test(name3)?" ":space}}}`:`{{ ${name3} }}`}function exampleValue(name3){
+const last=name3.split(".").at(-1)??name3;const key3=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known=examples.
+find(([pattern])=>pattern.test(key3))?.[1];if(known===void 0)return`[${last.replaceAll("_"," ")}]`;if(known!=="")return known;
+const path=key3.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var examples;
+var init_placeholders=__esm({"src/mail/placeholders.ts"(){"use strict";init_limits2();examples=[[/e-?mail/,"jane.doe@exa\
+mple.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,
+"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 \
+January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,
+"ACME"]]}});function serverMail(profile,type){if(profile!=="boruta")return void 0;if(Object.hasOwn(borutaMails,type))return borutaMails[type];
 return borutaPage(type)}function isPage(mail){return mail!==void 0&&mail.link===void 0}function withMinimalUser(data2){return{
 ...data2,user:{...user3,group:null,confirmed_at:null,last_login_at:null}}}function withUsedMetadata(data2,parts){const found={
 metadata:{},federated_metadata:{}};for(const{name:name3}of placeholdersOf(parts)){const[,field2="",key3=""]=/(?:^|\.)(metadata|federated_metadata)\.([^.]+)/.
@@ -12188,38 +12192,38 @@ data2,{absent:absent2,partials,isExamining:false}).text(nodes),examine(data2,par
 data2,{absent:new Set,partials,isExamining:true});try{const text4=rendering.text(nodes);return{findings:rendering.findings,
 text:text4}}catch(failure2){if(failure2 instanceof TooLongError)return{tooLong:failure2.message};throw failure2}}}}function tokenize3(body2){
 const tokens=[];for(let from=0;;){const start=body2.indexOf("{{",from);if(start<0){tokens.push({kind:"text",text:body2.slice(
-from)});return tokens}tokens.push({kind:"text",text:body2.slice(from,start)});const isUnescaped=body2.startsWith("{{{",start);
-const[open6,close]=isUnescaped?["{{{","}}}"]:["{{","}}"];const end=body2.indexOf(close,start+open6.length);const at2={start,
-end:end+close.length};if(end<0)return{syntax:"a tag is never closed",at:{start,end:start+open6.length}};const inside2=body2.
-slice(start+open6.length,end);if(inside2.length>limits.nameCharacters)return{syntax:`a tag has more than ${formatNumber(
-limits.nameCharacters)} characters`,exceedsLimit:true,at:at2};const token2=isUnescaped?variable(inside2,false,at2):tagOf(
-inside2.replace(/^ +| +$/g,""),at2);if(token2!==null)tokens.push(token2);from=at2.end}}function tagOf(tag,at2){const rest=tag.
-slice(1);switch(tag.charAt(0)){case"!":case"=":return null;case"#":return{kind:"start",name:nameOf2(rest),inverted:false,
-at:at2};case"^":return{kind:"start",name:nameOf2(rest),inverted:true,at:at2};case"/":return{kind:"end",name:nameOf2(rest),
-at:at2};case">":return{kind:"partial",name:nameOf2(rest),at:at2};case"&":return variable(rest,false,at2);case".":return{
-kind:"variable",name:".",escaped:true,at:at2};default:return variable(tag,true,at2)}}function variable(text4,escaped2,at2){
+from),at:{start:from,end:body2.length}});return tokens}tokens.push({kind:"text",text:body2.slice(from,start),at:{start:from,
+end:start}});const isUnescaped=body2.startsWith("{{{",start);const[open6,close]=isUnescaped?["{{{","}}}"]:["{{","}}"];const end=body2.
+indexOf(close,start+open6.length);const at2={start,end:end+close.length};if(end<0)return{syntax:"a tag is never closed",
+at:{start,end:start+open6.length}};const inside2=body2.slice(start+open6.length,end);if(inside2.length>limits.nameCharacters)
+return{syntax:`a tag has more than ${formatNumber(limits.nameCharacters)} characters`,exceedsLimit:true,at:at2};const token2=isUnescaped?
+variable(inside2,false,at2):tagOf(inside2.replace(/^ +| +$/g,""),at2);if(token2!==null)tokens.push(token2);from=at2.end}}
+function tagOf(tag,at2){const rest=tag.slice(1);switch(tag.charAt(0)){case"!":case"=":return null;case"#":return{kind:"s\
+tart",name:nameOf2(rest),inverted:false,at:at2};case"^":return{kind:"start",name:nameOf2(rest),inverted:true,at:at2};case"\
+/":return{kind:"end",name:nameOf2(rest),at:at2};case">":return{kind:"partial",name:nameOf2(rest),at:at2};case"&":return variable(
+rest,false,at2);case".":return{kind:"variable",name:".",escaped:true,at:at2};default:return variable(tag,true,at2)}}function variable(text4,escaped2,at2){
 return{kind:"variable",name:nameOf2(text4),escaped:escaped2,at:at2}}function nameOf2(text4){return text4.includes(".")?text4.
 split(".").filter(step=>step!==""):text4.replace(/^ +| +$/g,"")}function nameText(name3){return typeof name3==="string"?
 name3:name3.join(".")}function buildNodes(tokens){const ends=groupBy(tokens.flatMap((token2,index)=>token2.kind==="end"?
 [{name:token2.name,index}]:[]),({name:name3})=>JSON.stringify(name3));let isTooDeep=false;const build2=(from,until2,depth)=>{
 const nodes2=[];if(depth>limits.sectionDepth)isTooDeep=true;for(let index=from;index<until2&&!isTooDeep;index+=1){const token2=tokens[index];
-if(token2===void 0)break;if(token2.kind==="end"){nodes2.push({kind:"text",text:`{:end_section, ${atomOf(token2.name)}}`,
-unmatchedEnd:token2})}else if(token2.kind==="start"){const{name:name3,inverted,at:at2}=token2;const end=ends.get(JSON.stringify(
-name3))?.find(candidate=>candidate.index>index)?.index;if(end===void 0||end>=until2){const why=`the section "${nameText(
-name3)}" is not closed: its end has to have the same name and the same spaces`;nodes2.push({kind:"error",why,at:at2});continue}
-nodes2.push({kind:"section",name:name3,inverted,at:at2,inner:build2(index+1,end,depth+1)});index=end}else{nodes2.push(token2)}}
-return nodes2};const nodes=build2(0,tokens.length,0);return isTooDeep?null:nodes}function atomOf(name3){if(typeof name3!==
-"string")return`[${name3.map(atomOf).join(", ")}]`;return/^[A-Za-z_][A-Za-z0-9_@]*[?!]?$/.test(name3)?`:${name3}`:`:${JSON.
-stringify(name3)}`}function partsOf3(nodes){return nodes.flatMap(node2=>{switch(node2.kind){case"text":return[node2];case"\
-error":return[];case"section":{const{name:name3,inverted,at:at2,inner}=node2;return[{kind:"section",name:nameText(name3),
-inverted,at:at2,parts:partsOf3(inner)}]}default:return[{kind:node2.kind,name:nameText(node2.name),at:node2.at}]}})}function toText2(value4,name3){
-if(value4===void 0||value4===null)return"";if(value4 instanceof OpaqueTime)return value4.text;if(value4 instanceof Opaque)
-throw new MustachexError(`"${name3}" is ${value4.description}, which can't be printed`);if(Array.isArray(value4))return value4.
-map(one=>toCharlistText(one,name3)).join("");if(isMap(value4))throw new MustachexError(`"${name3}" is a map, which can't\
- be printed: name one of its members`);return String(value4)}function toCharlistText(value4,name3){if(typeof value4==="n\
-umber"&&Number.isInteger(value4)&&value4>=0&&value4<=1114111)return String.fromCodePoint(value4);if(typeof value4==="str\
-ing"||Array.isArray(value4))return toText2(value4,name3);throw new MustachexError(`"${name3}" is a list, which can't be \
-printed`)}function escapeHtml2(text4){return text4.replace(/['&"<>]/g,character=>entities[character]??character)}var MustachexError,
+if(token2===void 0)break;if(token2.kind==="end"){const text4=`{:end_section, ${atomOf(token2.name)}}`;nodes2.push({kind:"\
+text",text:text4,at:token2.at,unmatchedEnd:token2})}else if(token2.kind==="start"){const{name:name3,inverted,at:at2}=token2;
+const end=ends.get(JSON.stringify(name3))?.find(candidate=>candidate.index>index)?.index;if(end===void 0||end>=until2){const why=`\
+the section "${nameText(name3)}" is not closed: its end has to have the same name and the same spaces`;nodes2.push({kind:"\
+error",why,at:at2});continue}nodes2.push({kind:"section",name:name3,inverted,at:at2,inner:build2(index+1,end,depth+1)});
+index=end}else{nodes2.push(token2)}}return nodes2};const nodes=build2(0,tokens.length,0);return isTooDeep?null:nodes}function atomOf(name3){
+if(typeof name3!=="string")return`[${name3.map(atomOf).join(", ")}]`;return/^[A-Za-z_][A-Za-z0-9_@]*[?!]?$/.test(name3)?
+`:${name3}`:`:${JSON.stringify(name3)}`}function partsOf3(nodes){return nodes.flatMap(node2=>{switch(node2.kind){case"te\
+xt":return[node2];case"error":return[];case"section":{const{name:name3,inverted,at:at2,inner}=node2;return[{kind:"sectio\
+n",name:nameText(name3),inverted,at:at2,parts:partsOf3(inner)}]}default:return[{kind:node2.kind,name:nameText(node2.name),
+at:node2.at}]}})}function toText2(value4,name3){if(value4===void 0||value4===null)return"";if(value4 instanceof OpaqueTime)
+return value4.text;if(value4 instanceof Opaque)throw new MustachexError(`"${name3}" is ${value4.description}, which can'\
+t be printed`);if(Array.isArray(value4))return value4.map(one=>toCharlistText(one,name3)).join("");if(isMap(value4))throw new MustachexError(
+`"${name3}" is a map, which can't be printed: name one of its members`);return String(value4)}function toCharlistText(value4,name3){
+if(typeof value4==="number"&&Number.isInteger(value4)&&value4>=0&&value4<=1114111)return String.fromCodePoint(value4);if(typeof value4===
+"string"||Array.isArray(value4))return toText2(value4,name3);throw new MustachexError(`"${name3}" is a list, which can't\
+ be printed`)}function escapeHtml2(text4){return text4.replace(/['&"<>]/g,character=>entities[character]??character)}var MustachexError,
 Rendering,entities;var init_mustachex=__esm({"src/mail/mustachex.ts"(){"use strict";init_values();init_limits2();init_template2();
 MustachexError=class extends Error{};Rendering=class{#root;#options;#findings=new Map;#nonEmpty=new Set;#visits=0;#characters=0;constructor(root,options){
 this.#root=root;this.#options=options}get findings(){return[...this.#findings.values()].filter(({error:error3,prints,at:at2})=>error3!==
@@ -12566,7 +12570,7 @@ address}" value="${value4}"${value4===selected?markup` checked`:null}>${label3}<
 text","as text"):null,tab("source","changes of the source")]}</fieldset>
 <p class="quiet">Rendered with sample data, ${samplesText(ownSamples,mail)}; pictures are blocked.</p>
 ${looksSame?markup`<p class="note">As ${bodies2.page===void 0?"an email":"a page"} it looks the same; the source differs.</p>\n`:
-null}${deleted?null:linkLines(changedLinks(sides[0].bodies,sides[1].bodies),bodies2)}
+null}${deleted?null:linkLines(changedLinks(sides[0].bodies,sides[1].bodies,mail?.link),bodies2)}
 <div class="panel rendered">${rendered}</div>
 ${bodies2.page===void 0?markup`<div class="panel text">${text4}</div>
 `:null}<div class="panel source">${diffs}</div>
@@ -12894,24 +12898,25 @@ en run: ${escapeText(state2.openRun)}, which the next apply settles`],"",...reco
 record2)).map(line=>paint.bold(line)),...remarks(record2).flatMap(remark=>wrap("    ",remark)),...withFields?[...recordedLines(
 record2,options),""]:[]]),...withFields?[]:["",`${plural(records.length,"record")}.`]];return`${lines.join("\n").trimEnd()}\
 
-`}function remarks(record2){const{managed:managed2,uncertain,generation,restoreRun,regenerationRun}=record2;return[`reco\
-rded ${record2.at} ${record2.run===null?"as the server had it":`by run ${quoteIfNeeded(record2.run)}`}`,...record2.deleted?
-["deleted by that run"]:[],...managed2.length===0?[]:[`declared then: ${managed2.map(quoteIfNeeded).join(", ")}`],...generation===
-null?[]:[`${kindOf(record2.kind).regeneration?.counter??""} ${generation}`],...uncertain.length===0?[]:[`outcome unknown\
-: ${uncertain.map(quoteIfNeeded).join(", ")}`],...restoreRun===null?[]:[`run ${quoteIfNeeded(restoreRun)} took something\
- away from it, which apply restores`],...regenerationRun===null?[]:[`the outcome of the regeneration of run ${quoteIfNeeded(
-regenerationRun)} is unknown`]]}function recordedLines({fields:fields4,left},options){return[...fieldLines2(fields4,options),
-...left===null?[]:[left.run===null?"    as the server showed it:":`    as run ${quoteIfNeeded(left.run)} left it:`,...fieldLines2(
-left.fields,options).map(line=>`  ${line}`)]]}function fieldLines2(fields4,{debug}){return Object.entries(fields4).map(([
-name3,value4])=>{const text4=inline(value4);return`    ${quoteIfNeeded(name3)}: ${debug?text4:textOf2(shorten2([plain(text4)]))}`})}
-function stateJson(state2){if(state2===void 0){const none={state:null,server:null,lineage:null,serial:0,last_run:null,open_run:null};
-return{format_version:1,...none,records:[]}}return{format_version:1,state:state2.place,server:state2.server,lineage:state2.
-lineage,serial:state2.serial,last_run:state2.lastRun,open_run:state2.openRun,records:state2.records.map(record2=>({address:record2.
-address,...withoutUndefined({label:record2.label}),kind:record2.kind,recorded_at:record2.at,run:record2.run,managed:[...record2.
-managed],fields:mapValues(record2.fields,jsonOf),left:record2.left===null?null:{run:record2.left.run,fields:mapValues(record2.
-left.fields,jsonOf)},did_generation:record2.generation,uncertain:[...record2.uncertain],owed_by:record2.restoreRun,regenerated_by:record2.
-regenerationRun,deleted:record2.deleted}))}}var init_recorded=__esm({"src/report/recorded.ts"(){"use strict";init_escape();
-init_values();init_kinds();init_json2();init_names2();init_values2();init_words2()}});var pull_exports={};__export(pull_exports,{listJson:()=>listJson,listText:()=>listText,pullJson:()=>pullJson,pullText:()=>pullText});
+`}function remarks(record2){const{managed:managed2,uncertain=[],did_generation:generation,owed,pending_regeneration:open6}=record2;
+return[`recorded ${record2.recorded_at} ${record2.run===null?"as the server had it":`by run ${quoteIfNeeded(record2.run)}`}`,
+...record2.deleted===void 0?[]:["deleted by that run"],...managed2.length===0?[]:[`declared then: ${managed2.map(quoteIfNeeded).
+join(", ")}`],...generation===void 0?[]:[`${kindOf(record2.kind).regeneration?.counter??""} ${generation}`],...uncertain.
+length===0?[]:[`outcome unknown: ${uncertain.map(quoteIfNeeded).join(", ")}`],...owed===void 0?[]:[`run ${quoteIfNeeded(
+owed.run)} took something away from it, which apply restores`],...open6===void 0?[]:[`the outcome of the regeneration of\
+ run ${quoteIfNeeded(open6)} is unknown`]]}function recordedLines({fields:fields4,left},options){return[...fieldLines2(fields4,
+options),...left===void 0?[]:[left.run===null?"    as the server showed it:":`    as run ${quoteIfNeeded(left.run)} left\
+ it:`,...fieldLines2(left.fields,options).map(line=>`  ${line}`)]]}function fieldLines2(fields4,{debug}){return Object.entries(
+fields4).map(([name3,value4])=>{const text4=inline(value4);return`    ${quoteIfNeeded(name3)}: ${debug?text4:textOf2(shorten2(
+[plain(text4)]))}`})}function stateJson(state2){if(state2===void 0){const none={state:null,server:null,lineage:null,serial:0,
+last_run:null,open_run:null};return{format_version:1,...none,records:[]}}return{format_version:1,state:state2.place,server:state2.
+server,lineage:state2.lineage,serial:state2.serial,last_run:state2.lastRun,open_run:state2.openRun,records:state2.records.
+map(record2=>({address:record2.address,...withoutUndefined({label:record2.label}),kind:record2.kind,recorded_at:record2.
+recorded_at,run:record2.run,managed:[...record2.managed],fields:mapValues(record2.fields,jsonOf),left:record2.left?{run:record2.
+left.run,fields:mapValues(record2.left.fields,jsonOf)}:null,did_generation:record2.did_generation??null,uncertain:record2.
+uncertain??[],owed_by:record2.owed?.run??null,regenerated_by:record2.pending_regeneration??null,deleted:record2.deleted!==
+void 0}))}}var init_recorded=__esm({"src/report/recorded.ts"(){"use strict";init_escape();init_values();init_kinds();init_json2();
+init_names2();init_values2();init_words2()}});var pull_exports={};__export(pull_exports,{listJson:()=>listJson,listText:()=>listText,pullJson:()=>pullJson,pullText:()=>pullText});
 function pullText(pull){const verbs=verbsByMode[pull.check?"check":"done"];const files=pull.files.map(({displayPath,action:action2})=>`${verbs[action2]}\
  ${escapeText(displayPath)}`);const summary2=`${plural(pull.added,"object")} added, ${pull.updated} updated, ${pull.unchanged}\
  unchanged.`;const toSet=pull.toSet.length===0?[]:["","Set these process variables; no file contains their values (names\
@@ -13120,69 +13125,69 @@ template2.parts)}function lostPlaceholders(body2,parsedBefore,parsedAfter,mail){
 const after=placeholdersIn(parsedAfter[body2]);if(after===void 0||before===void 0)return[];const missing2=missingFrom(after,
 before);if(missing2.length===0)return[];const message=`the new ${bodyNoun(body2,mail)} lost ${placeholderList(missing2)}\
 , which the present one has`;return[{code:"lost-placeholder",message,body:body2}]}function changedLinkFindings(before,after,mail){
-const links=changedLinks(before,after).filter(({isSuspicious})=>isSuspicious);return bodyNames.flatMap(body2=>{const ownLinks=links.
-filter(link2=>link2.body===body2);if(ownLinks.length===0)return[];const texts3=ownLinks.map(({from,to})=>from===null?`a \
-new link to ${to}`:`${from} \u2192 ${to}`);const message=`the new ${bodyNoun(body2,mail)} leads elsewhere: ${firstFew([...new Set(
-texts3)],5)}`;const at2=ownLinks.flatMap(link2=>link2.at??[]);return[{code:"changed-link",message,body:body2,...placesIn(
-body2,at2)}]})}function syntaxFindings(body2,template2,mail){if(template2===void 0||!("syntax"in template2))return[];const at2=template2.
-at===void 0?[]:[template2.at];if(template2.exceedsLimit)return[tooLarge(body2,template2.syntax,at2,mail)];if(mail!==void 0)
-return[notRendered(body2,template2.syntax,at2,mail)];const message=`the ${bodyNoun(body2,mail)} is not a Mustache templa\
-te: ${template2.syntax}`;return[{code:"template-syntax",message,body:body2,...placesIn(body2,at2)}]}function tooLarge(body2,why,at2,mail){
-const message=`the ${bodyNoun(body2,mail)} can't be checked or rendered: ${why}; shorten it, or look at what is sent you\
-rself`;return{code:"body-too-large",message,body:body2,...placesIn(body2,at2)}}function notRendered(body2,why,at2,mail){
-const message=isPage(mail)?`with this content the server answers 500 in place of the page: ${why}`:`with this ${body2} b\
-ody the server sends no mail: ${why}`;return{code:"template-syntax",message,body:body2,...placesIn(body2,at2),fatal:true}}
-function renderFindings(bodies2,parsed2,mail){const findings=[];const texts3=[];const minimalTexts=[];const unmatchedEnds=[];
-const empty2=new Map;for(const body2 of bodyNames){const template2=parsed2[body2];if(template2===void 0||!("examine"in template2))
-continue;const examined=template2.examine(withUsedMetadata(mail.data,template2.parts),mail.partials);if("tooLong"in examined){
-findings.push(tooLarge(body2,examined.tooLong,[],mail));continue}for(const{name:name3,section,at:at2,error:error3,prints}of examined.
-findings){const tag=shorten(bodies2[body2]?.slice(at2.start,at2.end)??"");if(error3!==void 0)findings.push(notRendered(body2,
-error3,[at2],mail));else if(prints!==void 0){const message=`the ${bodyNoun(body2,mail)} has ${tag}, which ends no sectio\
-n: the server prints ${prints}`;unmatchedEnds.push({code:"template-syntax",message,body:body2,...placesIn(body2,[at2])})}else if(!isPage(
-mail)||!Object.hasOwn(mail.data,name3.trim())){const entry=empty2.get(tag)??{hint:nameHint(name3,section,mail),at:{}};entry.
-at[body2]=[...entry.at[body2]??[],at2];empty2.set(tag,entry)}}const toVisible=body2==="html"?visibleText:text4=>text4;texts3.
-push(toVisible(examined.text));const minimal=template2.examine(withMinimalUser(mail.data),mail.partials);if("text"in minimal)
-minimalTexts.push(toVisible(minimal.text))}const{link:link2}=mail;const areKnown=bodies2.txt!==void 0&&bodies2.html!==void 0&&
-texts3.length>0;const lackLink=rendered=>!rendered.some(text4=>text4.includes(String(mail.data[link2??""])));if(link2!==
-void 0&&areKnown&&findings.length===0&&(lackLink(texts3)||lackLink(minimalTexts))){const who=lackLink(texts3)?"":" to a \
-user without a group or metadata";const message=`no body shows {{ ${link2} }}${who}, so the mail is of no use`;findings.
-push({code:"missing-link",message,body:null,fatal:true})}const isShown=part=>texts3.some(text4=>text4.includes(part));const unused=Object.
-entries(mail.partials??{}).filter(([,part])=>!isShown(part));if(texts3.length>0&&findings.length===0)for(const[name3]of unused){
-const message=`the content doesn't show {{> ${name3} }}, so there is nothing on any page`;findings.push({code:"missing-l\
-ink",message,body:"html",fatal:true})}const emptyNames=[...empty2].map(([tag,{hint,at:at2}])=>unknownName(at2,mail,`${tag}\
-, which is empty on this server${hint}`));return[...findings,...unmatchedEnds,...limitFindings(emptyNames)]}function visibleText(html){
-const tree=parseBody(html,{located:false});if("rejection"in tree)return html;const hidden=new Set(["style","script","tit\
-le","template"]);return tree.elements.filter(({tagName})=>!hidden.has(tagName)).flatMap(({attrs,childNodes})=>[...attrs.
-filter(({name:name3})=>addressAttributes.has(name3)).map(({value:value4})=>value4),...childNodes.flatMap(node2=>"value"in
-node2?node2.value:[])]).join("\n")}function unknownName(at2,mail,what){const body2=at2.txt===void 0?"html":at2.html===void 0?
-"txt":null;const subject=body2===null?"the bodies have":`the ${bodyNoun(body2,mail)} has`;return{code:"unknown-placehold\
-er",message:`${subject} ${what}`,body:body2,at:at2}}function nameHint(name3,section,{data:data2,link:link2}){const known=namesOf2(
-data2);const compact2=name3.replace(/\s/g,"");if(!section&&compact2===link2)return"; an inverted section has nothing to \
-fill in";if(compact2!==name3&&known.includes(compact2))return"; write the name without spaces";const longer=known.find(candidate=>/[._]/.
-test(candidate.at(-compact2.length-1)??"")&&candidate.endsWith(compact2));const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.
-test(compact2)&&link2!==void 0?link2:longer??nearest(compact2,known);return similar===void 0?"":`; did you mean ${shorten(
-placeholderText({section,name:similar}))}?`}function namesOf2(data2){return Object.entries(data2).flatMap(([name3,value4])=>isMap(
-value4)?[name3,...namesOf2(value4).map(inner=>`${name3}.${inner}`)]:[name3])}function limitFindings(findings){const more=findings.
-length-maxUnknownNames;if(more<=0)return[...findings];return findings.slice(0,maxUnknownNames).map((finding,index)=>{if(index<
-maxUnknownNames-1)return finding;const at2=mergePlaces(findings.slice(index).map(one=>one.at??{}));return{...finding,message:`${finding.
-message} (and ${more} more such names)`,at:at2}})}function liveBodyTooLarge(body2,parsedBefore,parsedAfter,mail){const live=parsedBefore[body2];
-if(placeholdersIn(parsedAfter[body2])===void 0||live===void 0||!("syntax"in live)||!live.exceedsLimit)return[];const message=`\
-the present ${bodyNoun(body2,mail)} can't be checked or rendered: ${live.syntax}; check by hand whether the new one lost\
- a placeholder`;return[{code:"body-too-large",message,body:body2,live:true}]}function mismatchFindings({txt,html}){const inTxt=placeholdersIn(
-txt);const inHtml=placeholdersIn(html);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);
-const onlyHtml=missingFrom(inTxt,inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${placeholderList(onlyTxt)}`]:
-[],...onlyHtml.length>0?[`only the html body has ${placeholderList(onlyHtml)}`]:[]];if(parts.length===0)return[];const at2=mergePlaces(
-[{txt:placesOf3(onlyTxt),html:placesOf3(onlyHtml)}]);return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,
-at:at2}]}function insecureText(body2){const found=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found.length===0)return[];
-const addresses3=new Set(found.map(([address3])=>address3));const message=`the txt body leads to ${firstFew([...addresses3].
-map(shorten),5)} without https`;const at2=found.map(({0:address3,index})=>({start:index,end:index+address3.length}));return[
-{code:"insecure-link",message,body:"txt",at:{txt:at2}}]}function placesOf3(placeholders){return placeholders.flatMap(({at:at2})=>at2)}
-function mergePlaces(all){const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);
-return{...placesIn("txt",txt).at,...placesIn("html",html).at}}function placeholderList(placeholders){const names3=placeholders.
-map(placeholder2=>shorten(placeholderText(placeholder2)));return firstFew(names3,5)}var maxUnknownNames,bodyNames;var init_checks3=__esm(
-{"src/mail/checks.ts"(){"use strict";init_nearest();init_values();init_words();init_html_checks();init_limits2();init_links();
-init_mustachex();init_placeholders();init_servers();init_template2();init_tree();maxUnknownNames=10;bodyNames=["txt","ht\
-ml"]}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+const links=changedLinks(before,after,mail?.link).filter(({isSuspicious})=>isSuspicious);return bodyNames.flatMap(body2=>{
+const ownLinks=links.filter(link2=>link2.body===body2);if(ownLinks.length===0)return[];const texts3=ownLinks.map(({from,
+to})=>from===null?`a new link to ${to}`:`${from} \u2192 ${to}`);const message=`the new ${bodyNoun(body2,mail)} leads els\
+ewhere: ${firstFew([...new Set(texts3)],5)}`;const at2=ownLinks.flatMap(link2=>link2.at??[]);return[{code:"changed-link",
+message,body:body2,...placesIn(body2,at2)}]})}function syntaxFindings(body2,template2,mail){if(template2===void 0||!("sy\
+ntax"in template2))return[];const at2=template2.at===void 0?[]:[template2.at];if(template2.exceedsLimit)return[tooLarge(
+body2,template2.syntax,at2,mail)];if(mail!==void 0)return[notRendered(body2,template2.syntax,at2,mail)];const message=`t\
+he ${bodyNoun(body2,mail)} is not a Mustache template: ${template2.syntax}`;return[{code:"template-syntax",message,body:body2,
+...placesIn(body2,at2)}]}function tooLarge(body2,why,at2,mail){const message=`the ${bodyNoun(body2,mail)} can't be check\
+ed or rendered: ${why}; shorten it, or look at what is sent yourself`;return{code:"body-too-large",message,body:body2,...placesIn(
+body2,at2)}}function notRendered(body2,why,at2,mail){const message=isPage(mail)?`with this content the server answers 50\
+0 in place of the page: ${why}`:`with this ${body2} body the server sends no mail: ${why}`;return{code:"template-syntax",
+message,body:body2,...placesIn(body2,at2),fatal:true}}function renderFindings(bodies2,parsed2,mail){const findings=[];const texts3=[];
+const minimalTexts=[];const unmatchedEnds=[];const empty2=new Map;for(const body2 of bodyNames){const template2=parsed2[body2];
+if(template2===void 0||!("examine"in template2))continue;const examined=template2.examine(withUsedMetadata(mail.data,template2.
+parts),mail.partials);if("tooLong"in examined){findings.push(tooLarge(body2,examined.tooLong,[],mail));continue}for(const{
+name:name3,section,at:at2,error:error3,prints}of examined.findings){const tag=shorten(bodies2[body2]?.slice(at2.start,at2.
+end)??"");if(error3!==void 0)findings.push(notRendered(body2,error3,[at2],mail));else if(prints!==void 0){const message=`\
+the ${bodyNoun(body2,mail)} has ${tag}, which ends no section: the server prints ${prints}`;unmatchedEnds.push({code:"te\
+mplate-syntax",message,body:body2,...placesIn(body2,[at2])})}else if(!isPage(mail)||!Object.hasOwn(mail.data,name3.trim())){
+const entry=empty2.get(tag)??{hint:nameHint(name3,section,mail),at:{}};entry.at[body2]=[...entry.at[body2]??[],at2];empty2.
+set(tag,entry)}}const toVisible=body2==="html"?visibleText:text4=>text4;texts3.push(toVisible(examined.text));const minimal=template2.
+examine(withMinimalUser(mail.data),mail.partials);if("text"in minimal)minimalTexts.push(toVisible(minimal.text))}const{link:link2}=mail;
+const areKnown=bodies2.txt!==void 0&&bodies2.html!==void 0&&texts3.length>0;const lackLink=rendered=>!rendered.some(text4=>text4.
+includes(String(mail.data[link2??""])));if(link2!==void 0&&areKnown&&findings.length===0&&(lackLink(texts3)||lackLink(minimalTexts))){
+const who=lackLink(texts3)?"":" to a user without a group or metadata";const message=`no body shows {{ ${link2} }}${who}\
+, so the mail is of no use`;findings.push({code:"missing-link",message,body:null,fatal:true})}const isShown=part=>texts3.
+some(text4=>text4.includes(part));const unused=Object.entries(mail.partials??{}).filter(([,part])=>!isShown(part));if(texts3.
+length>0&&findings.length===0)for(const[name3]of unused){const message=`the content doesn't show {{> ${name3} }}, so the\
+re is nothing on any page`;findings.push({code:"missing-link",message,body:"html",fatal:true})}const emptyNames=[...empty2].
+map(([tag,{hint,at:at2}])=>unknownName(at2,mail,`${tag}, which is empty on this server${hint}`));return[...findings,...unmatchedEnds,
+...limitFindings(emptyNames)]}function visibleText(html){const tree=parseBody(html,{located:false});if("rejection"in tree)
+return html;const hidden=new Set(["style","script","title","template"]);return tree.elements.filter(({tagName})=>!hidden.
+has(tagName)).flatMap(({attrs,childNodes})=>[...attrs.filter(({name:name3})=>addressAttributes.has(name3)).map(({value:value4})=>value4),
+...childNodes.flatMap(node2=>"value"in node2?node2.value:[])]).join("\n")}function unknownName(at2,mail,what){const body2=at2.
+txt===void 0?"html":at2.html===void 0?"txt":null;const subject=body2===null?"the bodies have":`the ${bodyNoun(body2,mail)}\
+ has`;return{code:"unknown-placeholder",message:`${subject} ${what}`,body:body2,at:at2}}function nameHint(name3,section,{
+data:data2,link:link2}){const known=namesOf2(data2);const compact2=name3.replace(/\s/g,"");if(!section&&compact2===link2)
+return"; an inverted section has nothing to fill in";if(compact2!==name3&&known.includes(compact2))return"; write the na\
+me without spaces";const longer=known.find(candidate=>/[._]/.test(candidate.at(-compact2.length-1)??"")&&candidate.endsWith(
+compact2));const similar=/(?:^|[._])(?:url|uri|link|href|code)$/.test(compact2)&&link2!==void 0?link2:longer??nearest(compact2,
+known);return similar===void 0?"":`; did you mean ${shorten(placeholderText({section,name:similar}))}?`}function namesOf2(data2){
+return Object.entries(data2).flatMap(([name3,value4])=>isMap(value4)?[name3,...namesOf2(value4).map(inner=>`${name3}.${inner}`)]:
+[name3])}function limitFindings(findings){const more=findings.length-maxUnknownNames;if(more<=0)return[...findings];return findings.
+slice(0,maxUnknownNames).map((finding,index)=>{if(index<maxUnknownNames-1)return finding;const at2=mergePlaces(findings.
+slice(index).map(one=>one.at??{}));return{...finding,message:`${finding.message} (and ${more} more such names)`,at:at2}})}
+function liveBodyTooLarge(body2,parsedBefore,parsedAfter,mail){const live=parsedBefore[body2];if(placeholdersIn(parsedAfter[body2])===
+void 0||live===void 0||!("syntax"in live)||!live.exceedsLimit)return[];const message=`the present ${bodyNoun(body2,mail)}\
+ can't be checked or rendered: ${live.syntax}; check by hand whether the new one lost a placeholder`;return[{code:"body-\
+too-large",message,body:body2,live:true}]}function mismatchFindings({txt,html}){const inTxt=placeholdersIn(txt);const inHtml=placeholdersIn(
+html);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,
+inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${placeholderList(onlyTxt)}`]:[],...onlyHtml.length>0?[
+`only the html body has ${placeholderList(onlyHtml)}`]:[]];if(parts.length===0)return[];const at2=mergePlaces([{txt:placesOf3(
+onlyTxt),html:placesOf3(onlyHtml)}]);return[{code:"placeholder-mismatch",message:parts.join(", "),body:null,at:at2}]}function insecureText(body2){
+const found=[...body2.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];if(found.length===0)return[];const addresses3=new Set(found.map(
+([address3])=>address3));const message=`the txt body leads to ${firstFew([...addresses3].map(shorten),5)} without https`;
+const at2=found.map(({0:address3,index})=>({start:index,end:index+address3.length}));return[{code:"insecure-link",message,
+body:"txt",at:{txt:at2}}]}function placesOf3(placeholders){return placeholders.flatMap(({at:at2})=>at2)}function mergePlaces(all){
+const txt=all.flatMap(({txt:txt2=[]})=>txt2);const html=all.flatMap(({html:html2=[]})=>html2);return{...placesIn("txt",txt).
+at,...placesIn("html",html).at}}function placeholderList(placeholders){const names3=placeholders.map(placeholder2=>shorten(
+placeholderText(placeholder2)));return firstFew(names3,5)}var maxUnknownNames,bodyNames;var init_checks3=__esm({"src/mai\
+l/checks.ts"(){"use strict";init_nearest();init_values();init_words();init_html_checks();init_limits2();init_links();init_mustachex();
+init_placeholders();init_servers();init_template2();init_tree();maxUnknownNames=10;bodyNames=["txt","html"]}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -14812,11 +14817,11 @@ if(options&&options.debug===true)throw err2;return/$^/}};picomatch3.constants=co
 var utils=require_utils2();function picomatch3(glob2,options,returnState=false){if(options&&(options.windows===null||options.
 windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch3,
 pico);module.exports=picomatch3}});import{existsSync as existsSync2,lstatSync as lstatSync3}from"node:fs";import{readlink as readlink2,realpath as realpath3}from"node:fs/promises";
-import{basename as basename5,dirname as dirname7,join as join5,resolve as resolve10}from"node:path";async function resolveLinks(path,links=MAX_LINKS2){
+import{basename as basename6,dirname as dirname7,join as join5,resolve as resolve10}from"node:path";async function resolveLinks(path,links=MAX_LINKS2){
 const real=await realpath3(path).catch(ignoreMissing);if(real!==void 0)return real;const next=await readlink2(path).catch(
 ()=>void 0);if(next===void 0||links===0)return path;return await resolveLinks(resolve10(await realpath3(dirname7(path)),
 next),links-1)}async function realPath(path){try{const target=await resolveLinks(path);const folder=dirname7(target);return folder===
-target?target:join5(await realPath(folder),basename5(target))}catch{return path}}function ignoreMissing(failure2){if(failure2.
+target?target:join5(await realPath(folder),basename6(target))}catch{return path}}function ignoreMissing(failure2){if(failure2.
 code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}function findWorkTree(folder){if(existsSync2(join5(
 folder,".git")))return folder;const above=dirname7(folder);return above===folder?void 0:findWorkTree(above)}function pathExists(path){
 try{return lstatSync3(path,{throwIfNoEntry:false})!==void 0}catch(failure2){return failure2.code!=="ENOTDIR"}}var MAX_LINKS2;
@@ -17259,7 +17264,7 @@ value4);for(let i3=keys.length-1;i3>=0;i3--){stack.push({parent:value4,key:keys[
 key:key3}=node2;let value4=parent[key3];if(typeof value4==="string"){const isCustomFormatBigInt=customFormat.test(value4);
 if(isCustomFormatBigInt){value4=BigInt(value4.slice(0,-1))}else{const isNoise=noiseValue.test(value4);if(isNoise)value4=
 value4.slice(0,-1)}}const hasUserReviver=typeof userReviver==="function";if(hasUserReviver){value4=userReviver.call(parent,
-key3,value4)}const isDeleted=value4===void 0;if(isDeleted){delete parent[key3]}else{parent[key3]=value4}stack.pop()}}return rootHolder[""]};
+key3,value4)}const isDeleted2=value4===void 0;if(isDeleted2){delete parent[key3]}else{parent[key3]=value4}stack.pop()}}return rootHolder[""]};
 serializeBigInts=text4=>{return text4.replace(stringsOrLargeNumbers,(match,digits,fractional,exponential)=>{const isString=match[0]===
 '"';const isNoise=isString&&noiseValueWithQuotes.test(match);if(isNoise)return match.substring(0,match.length-1)+'n"';const hasFractionalOrExponential=fractional||
 exponential;const isLessThanMaxSafeInt=digits&&(digits.length<MAX_DIGITS||digits.length===MAX_DIGITS&&digits<=MAX_INT);const isStandardValue=isString||
@@ -18478,14 +18483,14 @@ findLast(used=>used.workflow_run!==workflow_run&&from!==null&&Date.parse(used.at
 `another plan was applied since: ${describeUse(laterUse)}`);const newest=newestRunIn(state2);const ofRuns=new Set(ofEnvironment.
 flatMap(({runs})=>runs));const earliest=ownUse?.runs.at(-1)??(from===null?void 0:`${from.toISOString().slice(0,19).replace(
 /[-:]/g,"")}Z`);if(newest!==void 0&&earliest!==void 0&&newest>earliest&&!ofRuns.has(newest))return approvalUsed(`run ${newest}\
- was applied since`);return void 0}function recordUse({approvals=[]},approval,{run:run3,keys,at:at2}){const before=usedApproval(
-{approvals},approval);const used={...approval,at:at2,runs:[...before?.runs??[],run3],left:[...keys]};return[...approvals.
-filter(one=>one!==before),used].slice(-MAX_APPROVALS)}function recordRemaining({approvals=[]},run3,left){return approvals.
-map(used=>used.runs.at(-1)===run3?{...used,left:[...left]}:used)}function remainingKeys({results},keys){return results.flatMap(
-({address:address3,status})=>{const key3=keys.get(address3);return status==="applied"||key3===void 0?[]:[key3]})}function approvalUsed(message){
-return error("approval-used",message)}function describeUse(used){const{pull_request,url}=used;return pull_request===null?
-url:`${requestName(pull_request,used)}, by ${url}`}function requestName(number4,{url}){return url.includes("/-/pipelines\
-/")?`merge request !${number4}`:`pull request #${number4}`}init_result();init_approve();init_plan();function textAndJsonReport(text4,json){return{redact:redactReport,formats:{text:text4,json}}}async function render3(report2,format,shown,options){const output=await report2.formats[format]?.(shown,options);if(output===
+ was applied since`);return void 0}function recordUse({approvals=[]},approval,run3,keys){const before=usedApproval({approvals},
+approval);const at2=new Date().toISOString();const used={...approval,at:at2,runs:[...before?.runs??[],run3],left:[...keys]};
+return[...approvals.filter(one=>one!==before),used].slice(-MAX_APPROVALS)}function recordRemaining({approvals=[]},run3,results,keys){
+const left=results.flatMap(({address:address3,status})=>status==="applied"?[]:keys.get(address3)??[]);return approvals.map(
+used=>used.runs.at(-1)===run3?{...used,left}:used)}function approvalUsed(message){return error("approval-used",message)}
+function describeUse(used){const{pull_request,url}=used;return pull_request===null?url:`${requestName(pull_request,used)}\
+, by ${url}`}function requestName(number4,{url}){return url.includes("/-/pipelines/")?`merge request !${number4}`:`pull \
+request #${number4}`}init_result();init_approve();init_plan();init_values();function textAndJsonReport(text4,json){return{redact:redactReport,formats:{text:text4,json}}}async function render3(report2,format,shown,options){const output=await report2.formats[format]?.(shown,options);if(output===
 void 0)throw new TypeError(`the report has no format ${format}`);return typeof output==="string"?{text:output}:{json:output}}
 async function renderText(report2,format,shown,options){const rendering=await render3(report2,format,shown,options);if("\
 json"in rendering)throw new TypeError(`the format ${format} is not text`);return rendering.text}var planReport={redact:({
@@ -18496,8 +18501,9 @@ options),markdown:async({plan},options)=>(await Promise.resolve().then(()=>(init
 plan,options),html:async({plan,samples:samples2=new Map},options)=>(await Promise.resolve().then(()=>(init_html2(),html_exports2))).
 planHtml(plan,{...options,samples:samples2}),github:async({plan},options)=>(await Promise.resolve().then(()=>(init_github(),github_exports))).
 planGithub(plan,options),gitlab:async({plan})=>(await Promise.resolve().then(()=>(init_json2(),json_exports))).planGitlab(
-plan)}};var resultReport={redact:({result,...shown},redactor)=>({result:redactReport(result,redactor),...planReport.redact(
-shown,redactor)}),formats:{text:async({result},options)=>result.run===null?"":(await Promise.resolve().then(()=>(init_result_text(),result_text_exports))).
+plan)}};var resultReport={redact({result,...shown},redactor){const redacted=lazy(()=>planReport.redact(shown,redactor));
+return{result:redactReport(result,redactor),get plan(){return redacted().plan},get samples(){return redacted().samples??
+new Map}}},formats:{text:async({result},options)=>result.run===null?"":(await Promise.resolve().then(()=>(init_result_text(),result_text_exports))).
 resultText(result,options),json:async({result})=>(await Promise.resolve().then(()=>(init_json2(),json_exports))).resultJson(
 result),markdown:async({result},options)=>(await Promise.resolve().then(()=>(init_result_markdown(),result_markdown_exports))).
 resultMarkdown(result,options),html:async({result,plan,samples:samples2=new Map},options)=>(await Promise.resolve().then(()=>(init_result_page(),result_page_exports))).
@@ -18625,27 +18631,34 @@ null).map(element=>{const goal=goals.get(elementKey(element));const inner=Object
 void 0&&Array.isArray(member)&&(goal===void 0||!same(goal[name3]??null,member)));return[elementKey(element),Object.fromEntries(
 inner)]});return Object.fromEntries(elements)}function shownGains({before,after}){const there=new Set(asElements(before??
 null).map(elementKey));const gains=asElements(after).filter(element=>!there.has(elementKey(element)));return Object.fromEntries(
-gains.map(element=>{const lists2=Object.entries(element).flatMap(([name3,member])=>{const inside2=asElements(member).map(
+gains.map(element=>{const lists=Object.entries(element).flatMap(([name3,member])=>{const inside2=asElements(member).map(
 one=>`${elementKey(one)} ${String(one.name)}`);return Array.isArray(member)?[[name3,inside2.sort()]]:[]});return[elementKey(
-element),{name:element.name??null,...Object.fromEntries(lists2)}]}))}init_failures();init_operations();init_values();init_loss();init_references();init_rules();init_failures();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
-expected).flatMap(([field2,asked])=>compareField(kind.fields[field2]??value,field2,asked,answer[field2]));const different=parts.
-filter(({verdict})=>verdict==="different");return{different:different.map(describeDifference),values:different.map(describeValues),
-unverified:parts.filter(({verdict})=>verdict==="unknown").map(({path})=>path)}}function wrongNames({grants},expected,answer){
-if(grants===void 0)return[];const keyed=fields4=>grants(fields4,{}).map(holding=>[JSON.stringify([holding.path,holding.type,
-holding.id]),holding]);const shown=new Map(keyed(answer));return keyed(expected).flatMap(([key3,{type,id,name:name3,element,
-path}])=>{const shownName=shown.get(key3)?.name;if(id===void 0||name3===void 0||shownName===void 0||shownName===name3)return[];
-if(holdsSensitive(element.name??null))return[];const[field2=""]=path.split("/");return[{field:field2,sentence:`the ${type}\
- with the id ${id} is called "${shownName}", not "${name3}"`}]})}function emptiedFields(fields4,{before,expected},answer){
-return fields4.flatMap(field2=>{const got=answer[field2];if(got===void 0||field2 in expected||field2 in before||!isNullOrEmpty(
-got))return[];return[`${field2} ${stringifyJson(got)}`]})}function describeDifference(part){return`${part.path}: ${describeValues(
-part)}`}function describeValues({wanted,got}){return`asked ${shorten4(wanted,got)}, the server has ${shorten4(got??null,
-wanted)}`}var IDENTIFYING=["id","backend_id","identity_provider_id","type"];function otherObjectError(identity,answer,isNew=false){
-const isNamed=isNew&&identity.id===void 0;const normal=text4=>isNamed?text4.toLowerCase():text4;for(const part of isNamed?
-[...IDENTIFYING,"name","username"]:IDENTIFYING){const asked=identity[part];const got=answer[part];if(asked!==void 0&&typeof got===
-"string"&&!sameIdentifier(normal(got),normal(asked))){return`the answer is about another object: ${part} is ${JSON.stringify(
-got)}`}}return isNamed&&typeof answer.id!=="string"?"the answer shows no id of the new object":void 0}var MAX_LENGTH=60;
-function shorten4(shown,other){if(holdsSensitive(shown)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text4=stringifyJson(
-reveal(shown));return text4.length<=MAX_LENGTH?text4:`${text4.slice(0,MAX_LENGTH)}\u2026 (${text4.length} characters)`}function intentOf({action:action2,apply}){const{before,expected,byMember}=apply;return{action:action2,before,expected,byMember}}
+element),{name:element.name??null,...Object.fromEntries(lists)}]}))}init_failures();init_operations();init_values();init_kinds();init_loss();init_references();init_rules();init_failures();init_fields();init_loss();init_identifiers();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(
+expected).flatMap(([field2,asked])=>compareField(kind.fields[field2]??value,field2,asked,answer[field2]));return verificationOf(
+parts)}function verificationOf(parts){const different=parts.filter(({verdict})=>verdict==="different");return{different:different.
+map(part=>`${part.path}: ${describeValues(part)}`),values:different.map(describeValues),unverified:parts.filter(({verdict})=>verdict===
+"unknown").map(({path})=>path)}}function wrongNames({grants},expected,answer){if(grants===void 0)return[];const keyed=fields4=>grants(
+fields4,{}).map(holding=>[JSON.stringify([holding.path,holding.type,holding.id]),holding]);const shown=new Map(keyed(answer));
+return keyed(expected).flatMap(([key3,{type,id,name:name3,element,path}])=>{const shownName=shown.get(key3)?.name;if(id===
+void 0||name3===void 0||shownName===void 0||shownName===name3)return[];if(holdsSensitive(element.name??null))return[];const[
+field2=""]=path.split("/");return[{field:field2,sentence:`the ${type} with the id ${id} is called "${shownName}", not "${name3}\
+"`}]})}function emptiedFields(fields4,{before,expected},answer){return fields4.flatMap(field2=>{const got=answer[field2];
+if(got===void 0||field2 in expected||field2 in before||!isNullOrEmpty(got))return[];return[`${field2} ${stringifyJson(got)}`]})}
+function describeValues({type,wanted,got=null}){if(holdsSensitive(wanted)||holdsSensitive(got))return"asked (sensitive),\
+ the server has (sensitive)";const{asked,has,equal}=differingElements(type,wanted,got);const texts3=[asked,has].map(one2=>stringifyJson(
+reveal(one2)));const[one="",other=""]=type.type==="body"?shortened(texts3):texts3;return`asked ${one}, the server has ${other}${equal===
+0?"":`, besides ${equal} as asked`}`}function differingElements(type,wanted,got){if(type.type!=="set"||!Array.isArray(wanted)||
+!Array.isArray(got))return{asked:wanted,has:got,equal:0};const{pairs,added,removed}=matchSets(asElements(wanted),asElements(
+got));const changed=pairs.filter(pair=>!matches(type,[pair.wanted],[pair.got]));return{asked:[...added,...changed.map(pair=>pair.
+wanted)],has:[...removed,...changed.map(pair=>pair.got)],equal:pairs.length-changed.length}}var IDENTIFYING=["id","backe\
+nd_id","identity_provider_id","type"];function otherObjectError(identity,answer,isNew=false){const isNamed=isNew&&identity.
+id===void 0;const normal=text4=>isNamed?text4.toLowerCase():text4;for(const part of isNamed?[...IDENTIFYING,"name","user\
+name"]:IDENTIFYING){const asked=identity[part];const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(
+normal(got),normal(asked))){return`the answer is about another object: ${part} is ${JSON.stringify(got)}`}}return isNamed&&
+typeof answer.id!=="string"?"the answer shows no id of the new object":void 0}var MAX_LENGTH=60;var CONTEXT=10;function shortened(texts3){
+const[one="",other=""]=texts3;let start=0;while(start<one.length&&one[start]===other[start])start+=1;const from=Math.max(
+0,start-CONTEXT);return texts3.map(text4=>{if(text4.length<=MAX_LENGTH)return text4;const shown=text4.slice(from,from+MAX_LENGTH);
+return`${from>0?"\u2026":""}${shown}\u2026 (${text4.length} characters)`})}function intentOf({action:action2,apply}){const{before,expected,byMember}=apply;return{action:action2,before,expected,byMember}}
 var READ_BACK="as reading it back shows";var OUTCOME_UNKNOWN="was sent, and its outcome is unknown";var nothing={different:[],
 values:[],unverified:[],lost:{},anyDone:false};var DONE={...nothing,verdict:"done",sentence:`was done, ${READ_BACK}`};var NOT_DONE={
 ...nothing,verdict:"not-done",sentence:`was not done, ${READ_BACK}`};var UNKNOWN={...nothing,verdict:"unknown",sentence:OUTCOME_UNKNOWN};
@@ -18659,27 +18672,29 @@ verdict:"partial",different:["it is not there"],sentence:sentence3}}const now=li
 flatMap(([field2,asked])=>byMember.includes(field2)?compareParts(kind,field2,...changedMembers(asked,before[field2],now[field2])):
 compareParts(kind,field2,asked,before[field2],now[field2]));const lost=kind.lostFields?.({before,asked:expected,now})??{};
 const different=parts.filter(({part})=>part.verdict==="different");const intended=parts.filter(({changes})=>changes);const anyDone=intended.
-some(({part})=>part.verdict==="same");const kept=different.filter(({changes})=>changes);const found={different:kept.map(
-({part})=>describeDifference(part)),values:kept.map(({part})=>describeValues(part)),unverified:parts.filter(({part})=>part.
-verdict==="unknown").map(({part})=>part.path),lost,anyDone};const nothingLost=Object.keys(lost).length===0;if(different.
-length===0&&nothingLost){return{...found.unverified.length===0?DONE:UNKNOWN,...found}}if(found.different.length===0&&nothingLost&&
-intended.length>0)return{...DONE,...found};const changedOtherwise=intended.filter(({part,kept:kept2})=>part.verdict==="d\
-ifferent"&&!kept2);if(!anyDone&&nothingLost&&changedOtherwise.length===0)return{...NOT_DONE,...found};const paths2=which=>which.
-map(({part})=>part.path).join(", ");const shown=[...anyDone?[`as asked: ${paths2(intended.filter(({part})=>part.verdict===
-"same"))}`]:[],...changedOtherwise.length>0?[`neither as asked nor as before: ${paths2(changedOtherwise)}`]:[],...nothingLost?
-[]:[`lost: ${describeLoss(lost)}`]];return{...found,verdict:"partial",sentence:`was not done as a whole, ${READ_BACK} (${shown.
-join("; ")})`}}function changedMembers(asked,before,now){const{added,removed}=matchSets(asElements(asked),asElements(before??
-null));const among=set2=>Array.isArray(set2)?pickMembers(set2,[...added,...removed]):set2;return[pickMembers(asked,added),
-among(before),among(now)]}function compareParts(kind,field2,asked,before,now){const type=kind.fields[field2]??value;const was=new Map(
-compareField(type,field2,asked,before).map(part=>[part.path,part]));const since=new Map(before===void 0?[]:compareField(
-type,field2,before,now).map(part=>[part.path,part]));return compareField(type,field2,asked,now).map(part=>{const first=was.
-get(part.path);const changes=first===void 0?part.type.type!=="map":first.verdict!=="same";const shown=since.get(part.path)?.
-verdict;const absent2=shown===void 0&&part.type.type==="map"&&before!==void 0;return{part,changes,kept:shown==="same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function safeProgress(progress){let failed=false;const fail=()=>{failed=true};
+some(({part})=>part.verdict==="same");const kept=different.filter(({changes})=>changes);const unknown2=parts.filter(({part})=>part.
+verdict==="unknown");const judged=[...kept,...unknown2].map(({part})=>part);const found={...verificationOf(judged),lost,
+anyDone};const nothingLost=Object.keys(lost).length===0;if(different.length===0&&nothingLost){return{...found.unverified.
+length===0?DONE:UNKNOWN,...found}}if(found.different.length===0&&nothingLost&&intended.length>0)return{...DONE,...found};
+const changedOtherwise=intended.filter(({part,kept:kept2})=>part.verdict==="different"&&!kept2);const paths2=which=>which.
+map(({part})=>part.path).join(", ");if(!anyDone&&nothingLost&&changedOtherwise.length===0){const others=different.filter(
+({changes})=>!changes);const changedSince=others.length===0?[]:[`changed since the request: ${paths2(others)}`];return{...NOT_DONE,
+...found,different:[...found.different,...changedSince]}}const shown=[...anyDone?[`as asked: ${paths2(intended.filter(({
+part})=>part.verdict==="same"))}`]:[],...changedOtherwise.length>0?[`neither as asked nor as before: ${paths2(changedOtherwise)}`]:
+[],...nothingLost?[]:[`lost: ${describeLoss(lost)}`]];return{...found,verdict:"partial",sentence:`was not done as a whol\
+e, ${READ_BACK} (${shown.join("; ")})`}}function changedMembers(asked,before,now){const{added,removed}=matchSets(asElements(
+asked),asElements(before));const among=set2=>Array.isArray(set2)?pickMembers(set2,[...added,...removed]):set2;return[pickMembers(
+asked,added),among(before),among(now)]}function compareParts(kind,field2,asked,before,now){const type=kind.fields[field2]??
+value;const was=new Map(compareField(type,field2,asked,before).map(part=>[part.path,part]));const since=new Map(before===
+void 0?[]:compareField(type,field2,before,now).map(part=>[part.path,part]));return compareField(type,field2,asked,now).map(
+part=>{const first=was.get(part.path);const changes=first===void 0?part.type.type!=="map":first.verdict!=="same";const shown=since.
+get(part.path)?.verdict;const absent2=shown===void 0&&part.type.type==="map"&&before!==void 0;return{part,changes,kept:shown===
+"same"||absent2}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function safeProgress(progress){let failed=false;const fail=()=>{failed=true};
 const attempt=callback2=>{if(failed)return;try{Promise.resolve(callback2()).catch(fail)}catch{fail()}};return{phase:(name3,total)=>attempt(
 ()=>progress.phase(name3,total)),begin:address3=>attempt(()=>progress.begin?.(address3)),retry:again=>attempt(()=>progress.
 retry?.(again)),step:done=>attempt(()=>progress.step(done)),end:how=>attempt(()=>progress.end(how))}}init_values();init_p_limit();init_concurrency();init_values();init_fields();init_kinds();init_references();init_rules();init_failures();
-async function observe(objects3,needed2,options){const{profile,progress,lists:lists2={},plannedIds:plannedIds2}=options;
-let refused2;const context3=contextOf({...options,lists:lists2},name3=>{if(planned.has(name3))progress.step()});const limited=step=>read2=>context3.
+async function observe(objects3,needed2,options){const{profile,progress,lists={},plannedIds:plannedIds2}=options;let refused2;
+const context3=contextOf({...options,lists},name3=>{if(planned.has(name3))progress.step()});const limited=step=>read2=>context3.
 limit(async()=>{if(refused2!==void 0)throw refused2;try{const result=await read2();step();return result}catch(failure2){
 if(failure2 instanceof ServerFailure&&failure2.kind==="unauthorized")refused2=failure2;throw failure2}});const live=new Map;
 const isThere=object3=>{const part=plannedIds2===void 0?void 0:partOfNewObject(object3,plannedIds2);if(part!==void 0)live.
@@ -18687,15 +18702,15 @@ set(object3,part);return part===void 0};const asked=kinds.flatMap(kind=>{const o
 object3=>object3.kind===kind.name&&isThere(object3)):[];return own3.length>0?[{kind,own:own3}]:[]});const wanted=new Set(
 needed2);const shared=listNames.filter(name3=>wanted.has(name3)&&listScope(name3,profile)!==void 0);const planned=new Set(
 [...shared,...asked.flatMap(({kind:{listedIn="own"}})=>listedIn==="own"?[]:listedIn)]);const steps=asked.reduce((sum,{kind:{
-listedIn},own:own3})=>sum+(listedIn===void 0?own3.length:listedIn==="own"?1:0),0)+[...planned].filter(name3=>lists2[name3]===
+listedIn},own:own3})=>sum+(listedIn===void 0?own3.length:listedIn==="own"?1:0),0)+[...planned].filter(name3=>lists[name3]===
 void 0).length;if(steps>0)progress.phase("Observing",steps);try{await allSettled([...asked.map(async({kind,own:own3})=>{
 const step=kind.listedIn===void 0?()=>progress.step():()=>{};const observed=await kind.observe(own3,{...context3,limit:limited(
 step)});if(kind.listedIn==="own")progress.step();for(const[object3,shown]of observed)live.set(object3,{...shown,...answerFields(
 kind,shown.fields,profile)})}),...shared.map(name3=>context3.list(name3))])}catch(failure2){if(steps>0)progress.end("fai\
-led");throw failure2}if(steps>0)progress.end();return{live,references:await awaitLists(lists2)}}function contextOf(options,onRead){
-const{profile,concurrency,signal,lists:lists2={},oneByOne=false}=options;const{reader,check:check2}=abortable(options.reader,
-signal);const limit2=pLimit(concurrency);const context3={reader,profile,oneByOne,hasList:name3=>lists2[name3]!==void 0,list:name3=>readListOnce(
-lists2,name3,{reader,profile},()=>onRead?.(name3)),limit:read2=>limit2(async()=>{check2();return await read2()})};return context3}
+led");throw failure2}if(steps>0)progress.end();return{live,references:await awaitLists(lists)}}function contextOf(options,onRead){
+const{profile,concurrency,signal,lists={},oneByOne=false}=options;const{reader,check:check2}=abortable(options.reader,signal);
+const limit2=pLimit(concurrency);const context3={reader,profile,oneByOne,hasList:name3=>lists[name3]!==void 0,list:name3=>readListOnce(
+lists,name3,{reader,profile},()=>onRead?.(name3)),limit:read2=>limit2(async()=>{check2();return await read2()})};return context3}
 function partOfNewObject({kind:name3,identity},newIds){const{parentId="backend",creation}=kindOf(name3);if(!newIds.has(identity[parentId]??
 ""))return void 0;if(creation===void 0)return{exists:true,identity,fields:{id:null}};return{exists:false,identity,fields:{},
 missing:true}}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(document2.kind).referenceLists?.(
@@ -18707,72 +18722,73 @@ some(target=>target.startsWith(`${name3}/`)&&!byId.test(target))?byName2?.lists(
 some(({selector})=>selector!==void 0))return[];return documents.flatMap(({kind,fields:fields4})=>Object.entries(kindOf(kind).
 setLists??{}).flatMap(([field2,list])=>{const{whole}=setParts(fields4[field2]??null);return Array.isArray(whole)&&whole.
 length>0&&listScope(list,profile)!==void 0?[list]:[]}))}var byId=/^[^/]*\/([0-9a-f-]*\*?|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(\/.*)?$/i;
-function scopesOf(declared,profile){const own3=declared.map(({kind})=>kindOf(kind).scope);const lists2=[...listsFor(declared,
-profile),...listsOfNames2(declared,[],profile)];return[...new Set(withListScopes(own3,lists2,profile))].sort()}function abortable(reader,signal){
+function scopesOf(declared,profile){const own3=declared.map(({kind})=>kindOf(kind).scope);const lists=[...listsFor(declared,
+profile),...listsOfNames2(declared,[],profile)];return[...new Set(withListScopes(own3,lists,profile))].sort()}function abortable(reader,signal){
 const stop=lazy(()=>interrupted("nothing more was asked"));const check2=()=>{if(signal?.aborted)throw stop()};const checked2=async(isWanted,ask)=>{
 check2();let wasStopped=false;try{return await ask(()=>{wasStopped=signal?.aborted===true;return!wasStopped&&isWanted()})}catch(failure2){
 throw wasStopped?stop():failure2}};const always=()=>true;return{check:check2,reader:{listOrganizations:(page,wanted=always)=>checked2(
 wanted,still=>reader.listOrganizations(page,still)),showTemplate:(backendId,type,wanted=always)=>checked2(wanted,still=>reader.
 showTemplate(backendId,type,still)),showExtra:(read2,params,parse11,wanted=always)=>checked2(wanted,still=>reader.showExtra(
 read2,params,parse11,still)),listExtra:(read2,page,parse11,wanted=always)=>checked2(wanted,still=>reader.listExtra(read2,
-page,parse11,still))}}}var PAUSE=500;var MAX_ROUNDS=8;async function readBack(objects3,isInProgress,{pause=sleep,...options}){let newest={at:performance.
+page,parse11,still))}}}var PAUSE=500;var MAX_ROUNDS=8;async function readBack(objects3,isInProgress2,{pause=sleep,...options}){let newest={at:performance.
 now(),lists:{}};const read2=async wanted=>{newest={at:performance.now(),lists:{}};return(await observe(wanted,[],{...options,
 lists:newest.lists,progress:noProgress})).live};const latest=new Map(await read2(objects3));let open6=[...latest].flatMap(
-([object3,live])=>isInProgress(object3,live)?[object3]:[]);for(let round=0;open6.length>0&&round<MAX_ROUNDS;round+=1){await pause(
+([object3,live])=>isInProgress2(object3,live)?[object3]:[]);for(let round=0;open6.length>0&&round<MAX_ROUNDS;round+=1){await pause(
 PAUSE);const again=await read2(open6);open6=open6.filter(object3=>{const before=latest.get(object3);const now=again.get(
 object3);if(now!==void 0)latest.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
 return{live:latest,read:newest}}async function readBackAll(kind,open6,{reader,profile,pause},concurrency){const objects3=open6.
-map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isInProgress=({one:{change:change2,failure:failure2}},live)=>failure2.
+map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isInProgress2=({one:{change:change2,failure:failure2}},live)=>failure2.
 inProgress&&judge(kind,intentOf(change2),live).verdict!=="done";const options={reader,profile,concurrency,pause};try{const{
-live}=await readBack(objects3,isInProgress,options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{return new Map}}
-async function readBackOne(kind,open6,options){return(await readBackAll(kind,[open6],options,1)).get(open6)}var EXPIRED="expired";var Attempt=class{#kind;#options;#betterProfile;#suspectedProfile;earlierAttempts=0;begun=false;constructor(kind,options){
-this.#kind=kind;this.#options=options}async send(change2,freshUntil,earlierAttempts){const sent2=change2.requests.length===
-0?{open:NO_REQUEST}:await this.#send(change2,freshUntil,earlierAttempts);if("expired"in sent2)return EXPIRED;if("closed"in
-sent2)return this.#result(sent2.closed,change2);if("open"in sent2)return{change:change2,failure:sent2.open};const{action:action2,
-apply}=change2;const other=otherObjectError(apply.identity,sent2.data,action2==="create");if(other===void 0)return this.#result(
-this.#judgeAnswer(change2,sent2),change2);const failure2={...UNUSABLE_ANSWER,message:other,httpStatus:sent2.status,attempts:sent2.
-attempts};if(this.#readable&&action2!=="regenerate")return{change:change2,failure:failure2};return this.#result(outcomeWithoutReadBack(
-failure2,true),change2)}async conclude({change:change2,failure:failure2},live){const judgement=judge(this.#kind,intentOf(
-change2),live);const hadNoEffect=!judgement.anyDone&&Object.keys(judgement.lost).length===0;if(failure2.expired&&live!==
-void 0&&judgement.verdict!=="done"&&hadNoEffect)return EXPIRED;if(live===void 0||Object.keys(judgement.lost).length===0){
-return this.#result(openOutcome(this.#kind,change2,failure2,judgement,live),change2)}return await this.#repair(change2,failure2,
-judgement,live)}#result(outcome2,sent2){return{outcome:outcome2,sent:sent2,betterProfile:this.#betterProfile,suspectedProfile:this.#suspectedProfile}}get#readable(){
-return this.#kind.readable(this.#options.profile)}async#send(change2,freshUntil,earlierAttempts){const{recorder,writer,profile,
-permit}=this.#options;let attempts=0;let last={status:0,data:{}};for(const[index,request4]of change2.requests.entries()){
-const isLast=index===change2.requests.length-1;await recorder.sending(change2,request4,isLast);this.begun=true;try{const fresh=index===
-0?freshUntil:void 0;const before=index===0?earlierAttempts:void 0;const answer=await writer.send(request4,permit(fresh===
-void 0),fresh,before);attempts+=answer.attempts;const{fields:fields4}=answerFields(this.#kind,answer.data,profile);last=
-{status:answer.status,data:fields4};if(!isLast)await recorder.answered(change2,answer.status,answer.attempts)}catch(failure2){
-if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};this.earlierAttempts=failure2.failure.
-attempts;const result=this.#handleFailure(change2,failure2.failure,attempts+failure2.failure.attempts,false);return"open"in
-result?{open:{...result.open,expired:true}}:{expired:true}}if(failure2 instanceof Withheld)return this.#handleWithheld(failure2,
-attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#handleFailure(change2,failure2,attempts+
-failure2.attempts,index>0)}}return assign(last,{attempts})}#handleFailure(change2,failure2,attempts,begun){const{profile,
-onFailure}=this.#options;const{[profile.name]:traits5}=this.#kind.traits;const isProtected=failure2.kind==="forbidden"&&
-mayBeProtected(traits5,change2.action,change2.apply.before);onFailure(failure2,change2,isProtected);this.#suspectedProfile??=
-betterProfileByError(profile,failure2);const notes=isProtected?[`or this ${this.#kind.noun} is protected, like the token\
-'s own`]:[];const ambiguous=failure2.open;const refused2=failure2.kind==="refused"||failure2.kind==="not-found"||failure2.
+live}=await readBack(objects3,isInProgress2,options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{return new Map}}
+async function readBackOne(kind,open6,options){return(await readBackAll(kind,[open6],options,1)).get(open6)}var EXPIRED="expired";var Attempt=class{planned;kind;#options;#betterProfile;#suspectedProfile;earlierAttempts;begun=false;constructor(planned,options){
+this.planned=planned;this.kind=kindOf(planned.kind);this.#options=options}async send(change2,freshUntil){this.begun=false;
+this.#betterProfile=void 0;this.#suspectedProfile=void 0;const carries=this.#options.replan.carries(this.planned);const sent2=change2.
+requests.length===0?{open:NO_REQUEST}:await this.#send(change2,freshUntil,this.earlierAttempts??(carries?0:void 0));if("\
+expired"in sent2)return EXPIRED;if("closed"in sent2)return this.#result(sent2.closed,change2);if("open"in sent2)return{change:change2,
+failure:sent2.open};const{action:action2,apply}=change2;const other=otherObjectError(apply.identity,sent2.data,action2===
+"create");if(other===void 0)return this.#result(this.#judgeAnswer(change2,sent2),change2);const failure2={...UNUSABLE_ANSWER,
+message:other,httpStatus:sent2.status,attempts:sent2.attempts};if(this.#readable&&action2!=="regenerate")return{change:change2,
+failure:failure2};return this.#result(outcomeWithoutReadBack(failure2,true),change2)}async conclude({change:change2,failure:failure2},live){
+const judgement=judge(this.kind,intentOf(change2),live);const hadNoEffect=!judgement.anyDone&&Object.keys(judgement.lost).
+length===0;if(failure2.expired&&live!==void 0&&judgement.verdict!=="done"&&hadNoEffect)return EXPIRED;if(live===void 0||
+Object.keys(judgement.lost).length===0){return this.#result(openOutcome(this.kind,change2,failure2,judgement,live),change2)}
+return await this.#repair(change2,failure2,judgement,live)}#result(outcome2,sent2){return{outcome:outcome2,sent:sent2,betterProfile:this.#betterProfile,
+suspectedProfile:this.#suspectedProfile}}get#readable(){return this.kind.readable(this.#options.profile)}async#send(change2,freshUntil,earlierAttempts){
+const{recorder,writer,profile,permit}=this.#options;let attempts=0;let last={status:0,data:{}};for(const[index,request4]of change2.
+requests.entries()){const isLast=index===change2.requests.length-1;await recorder.sending(change2,request4,isLast);this.
+begun=true;try{const fresh=index===0?freshUntil:void 0;const before=index===0?earlierAttempts:void 0;const answer=await writer.
+send(request4,permit(fresh===void 0),fresh,before);attempts+=answer.attempts;const{fields:fields4}=answerFields(this.kind,
+answer.data,profile);last={status:answer.status,data:fields4};if(!isLast)await recorder.answered(change2,answer.status,answer.
+attempts)}catch(failure2){if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};const{failure:last2}=failure2;
+if(last2.attempts>0)this.earlierAttempts=last2.attempts;const result=this.#handleFailure(change2,last2,attempts+last2.attempts,
+false);return"open"in result?{open:{...result.open,expired:true}}:{expired:true}}if(failure2 instanceof Withheld)return this.#handleWithheld(
+failure2,attempts,index>0);if(!(failure2 instanceof ServerFailure))throw failure2;return this.#handleFailure(change2,failure2,
+attempts+failure2.attempts,index>0)}}return assign(last,{attempts})}#handleFailure(change2,failure2,attempts,begun){const{
+profile,onFailure}=this.#options;const{[profile.name]:traits5}=this.kind.traits;const isProtected=failure2.kind==="forbi\
+dden"&&mayBeProtected(traits5,change2.action,change2.apply.before);onFailure(failure2,change2,isProtected);this.#suspectedProfile??=
+betterProfileByError(profile,failure2);const notes=isProtected?[`or this ${this.kind.noun} is protected, like the token'\
+s own`]:[];const ambiguous=failure2.open;const refused2=failure2.kind==="refused"||failure2.kind==="not-found"||failure2.
 kind==="forbidden";const open6={message:[failure2.message,...notes].join("; "),httpStatus:failure2.status,attempts,answered:failure2.
 kind==="answer",refused:refused2,inProgress:failure2.kind==="lost"||failure2.doubt===true};const mayBePartial=failure2.kind===
-"refused"&&this.#kind.traits[profile.name].notAtomic===true;if((ambiguous||mayBePartial||begun)&&this.#readable)return{open:open6};
+"refused"&&this.kind.traits[profile.name].notAtomic===true;if((ambiguous||mayBePartial||begun)&&this.#readable)return{open:open6};
 return{closed:outcomeWithoutReadBack(open6,ambiguous)}}#handleWithheld({failure:failure2,cause},before,begun){const why=this.#options.
 onWithheld(cause);const attempts=before+(failure2?.attempts??0);const inProgress2=failure2?.open===true;if(!inProgress2&&
 !begun)return{closed:{...skippedOutcome(why),attempts}};const message=failure2===void 0?why:`${failure2.message}; ${why}`;
 const httpStatus=failure2?.status??null;const open6={...UNUSABLE_ANSWER,message,httpStatus,attempts,answered:false,inProgress:inProgress2};
 return this.#readable?{open:open6}:{closed:outcomeWithoutReadBack(open6,true)}}#judgeAnswer(change2,{status,data:data2,attempts}){
-const{regeneration:regeneration2}=this.#kind;const isRegenerated=change2.action==="regenerate"&&regeneration2!==void 0;const{
+const{regeneration:regeneration2}=this.kind;const isRegenerated=change2.action==="regenerate"&&regeneration2!==void 0;const{
 [regeneration2?.field??""]:before}=change2.apply.before;const{[regeneration2?.field??""]:now}=data2;const{different,values,
-unverified}=change2.action==="update"||change2.action==="create"?verify(this.#kind,change2.apply.expected,data2):{different:[],
+unverified}=change2.action==="update"||change2.action==="create"?verify(this.kind,change2.apply.expected,data2):{different:[],
 values:[],unverified:isRegenerated&&typeof now!=="string"?[regeneration2.field]:[]};const keptValue=`the server answered\
  ${status} and kept another value: ${different.join("; ")}`;const errors=[...different.length>0?[keptValue]:[],...listRead(
-"scopes",this.#options.profile)===void 0?wrongNames(this.#kind,change2.apply.expected,data2).map(({sentence:sentence3})=>sentence3):
+"scopes",this.#options.profile)===void 0?wrongNames(this.kind,change2.apply.expected,data2).map(({sentence:sentence3})=>sentence3):
 [],...this.#otherProfileErrors(change2,data2)];const hasErrors=errors.length>0;return{status:hasErrors?"not_converged":"\
 applied",httpStatus:status,attempts,ambiguous:false,after:data2,unverified,error:hasErrors?errors.join("; "):null,ownValues:values,
 notes:isRegenerated&&typeof before==="string"&&before===now?[regeneration2.unchangedMessage(before)]:[]}}#otherProfileErrors(change2,answer){
-const{profile}=this.#options;if(change2.action!=="update")return[];const{before,expected}=change2.apply;const kind=this.#kind;
-const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===void 0)
-return[];this.#betterProfile??=better;const unsent=Object.fromEntries(Object.entries(before).filter(([field2])=>!Object.
-hasOwn(expected,field2)&&field2 in kind.fields));const{different}=verify(kind,unsent,answer);const{signs,resetUnlessSent=[]}=kind.
+const{profile}=this.#options;if(change2.action!=="update")return[];const{before,expected}=change2.apply;const kind=this.
+kind;const better=betterProfile(profile,kind,answer)??betterProfileByReset(profile,kind,change2.apply,answer);if(better===
+void 0)return[];this.#betterProfile??=better;const isUnsent=field2=>!Object.hasOwn(expected,field2)&&field2 in kind.fields;
+const unsent=filterValues(before,(_,field2)=>isUnsent(field2));const{different}=verify(kind,unsent,answer);const{signs,resetUnlessSent=[]}=kind.
 traits[better.name];const losesSilently=signs?.losesSilently===true;const hasDifference=verify(kind,expected,answer).different.
 length>0;if(!losesSilently&&!hasDifference)return[];const empty2=emptiedFields(resetUnlessSent,change2.apply,answer);return[
 ...different.map(what=>`${what}, although it was not sent`),...empty2.length===0?[]:[`the answer shows ${empty2.join(", ")}\
@@ -18782,12 +18798,12 @@ for(const aim of open6.refused?["before"]:["asked","before"]){const restore=obse
 live.fields);const repair=replan.repair(change2,restore,current.live,aim);if(repair===void 0)continue;sent2=repair;const sentRepair=await this.#send(
 repair);const answered="data"in sentRepair&&otherObjectError(change2.apply.identity,sentRepair.data)===void 0;attempts+=
 attemptsOf(sentRepair);const now=answered?{exists:true,identity:current.live.identity,fields:sentRepair.data}:await readBackOne(
-this.#kind,{change:repair,failure:"open"in sentRepair?sentRepair.open:open6},this.#options);const repairedJudgement=judge(
-this.#kind,{...intentOf(change2),expected:repair.apply.expected,byMember:void 0},now);const total2={...open6,attempts};if(now===
-void 0)return this.#result(openOutcome(this.#kind,change2,total2,repairedJudgement,now),repair);if(repairedJudgement.verdict===
-"done")return this.#result(repairedOutcome(aim,total2,names3,now.fields),repair);current={judgement:{...judge(this.#kind,
+this.kind,{change:repair,failure:"open"in sentRepair?sentRepair.open:open6},this.#options);const repairedJudgement=judge(
+this.kind,{...intentOf(change2),expected:repair.apply.expected,byMember:void 0},now);const total2={...open6,attempts};if(now===
+void 0)return this.#result(openOutcome(this.kind,change2,total2,repairedJudgement,now),repair);if(repairedJudgement.verdict===
+"done")return this.#result(repairedOutcome(aim,total2,names3,now.fields),repair);current={judgement:{...judge(this.kind,
 intentOf(change2),now),lost:repairedJudgement.lost},live:now};if(Object.keys(current.judgement.lost).length===0)break}const total={
-...open6,attempts};return this.#result(openOutcome(this.#kind,change2,total,current.judgement,current.live),sent2)}};function attemptsOf(sent2){
+...open6,attempts};return this.#result(openOutcome(this.kind,change2,total,current.judgement,current.live),sent2)}};function attemptsOf(sent2){
 if("data"in sent2)return sent2.attempts;if("open"in sent2)return sent2.open.attempts;return"closed"in sent2?sent2.closed.
 attempts:0}init_values();init_kinds();import{randomUUID as randomUUID3}from"node:crypto";init_identifiers();init_values();init_words();init_desired();init_fields();init_kinds();init_lifecycle();init_references();init_values();init_desired();init_fields();function namedMembers(kind,fields4,lost){return Object.fromEntries(Object.entries(
 fields4).flatMap(([field2,declared])=>{if(!isByMember(kind.fields[field2]??value,declared))return[];return[[field2,asElements(
@@ -18844,9 +18860,9 @@ change2,`still referred to by ${firstFew(by)}: remove the reference first`);cons
 change2,deletionRefusal(usesOf(usedBy,id,references,(_,row)=>deleted.has(row))))})}function referencedIds({kind:name3,identity,
 fields:fields4},references,profile){const kind=kindOf(name3);const context3={references,profile,present:{},isDeclared:()=>true,
 locationOf:()=>""};const{fields:resolved}=kind.resolve?.(fields4,context3)??{fields:fields4};const wanted=mapValues(resolved,
-(asked,field2)=>desired(kind.fields[field2]??value,asked,null,true));return[...idsIn(kind.fields,wanted),...Object.values(
-identity).filter(one=>one!==void 0)]}function idsIn(types3,fields4){return Object.entries(fields4).flatMap(([name3,one])=>{
-const type=types3[name3]??value;if(type.type==="set")return asElements(one??null).flatMap(element=>idsIn(type.nested,element));
+(asked,field2)=>desired(kind.fields[field2]??value,asked,null,true));return[...idsIn2(kind.fields,wanted),...Object.values(
+identity).filter(one=>one!==void 0)]}function idsIn2(types3,fields4){return Object.entries(fields4).flatMap(([name3,one])=>{
+const type=types3[name3]??value;if(type.type==="set")return asElements(one??null).flatMap(element=>idsIn2(type.nested,element));
 const id=type.type==="reference"&&one!==void 0&&isMap(one)?one.id:one;return typeof id==="string"?[id]:[]})}function idInPlan({
 apply:{plannedId:planned,identity}}){const id=planned??identity.id;return id===void 0?[]:[id]}function textsIn({requests,
 apply:{identity}}){return textsOf2([requests,identity])}function textsOf2(value4){const texts3=new Set;const collect3=one=>{
@@ -18865,62 +18881,59 @@ value4))return value4;return Object.fromEntries(Object.entries(value4).map(([key
 one)]))}#textWithIds(text4){const replacement=this.#ids.get(text4);if(replacement!==void 0||!text4.includes("/"))return replacement??
 text4;return text4.split("/").map(part=>this.#ids.get(part)??part).join("/")}};var OBSERVATION_LIFETIME=3e4;var MAX_ROUNDS2=5;async function execute(plan,options){return await new Execution(options).
 run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#appliedKeys=new Set;#forbiddenScopes=new Map;#refusedObjects=new Map;#stoppedKinds=new Map;#stopReason;#probed;#created=new CreatedIds(
-[]);#pendingRecords=[];#earlierAttempts=new Map;#kindsWithFailedSuccession=new Set;constructor(options){const{sending,answered,
-settled}=options.recorder;const recorder={sending:(...line)=>this.#write(sending(...line)),answered:(...line)=>this.#write(
-answered(...line)),settled:(...line)=>this.#write(settled(...line))};this.#options={...options,recorder}}async run(changes){
-this.#created=new CreatedIds(changes);const todo=changes.filter(({action:action2})=>action2!=="unchanged"&&action2!=="bl\
-ocked");const{progress,concurrency}=this.#options;let fatal;const end=failure2=>{fatal??=failure2;this.#stopReason??=RUN_ENDED_EARLY};
-progress.phase("Applying",todo.length);const byStage=groupBy([...stages(todo)],([,stage])=>stage);for(const[,ofStage]of[
-...byStage].sort(([a2],[b])=>a2-b)){for(const[name3,some]of groupBy(ofStage,([change2])=>change2.kind)){const kind=kindOf(
-name3);const own3=some.map(([change2])=>change2);await this.#applyKind(kind,own3,kind.succession===void 0?concurrency:1).
-catch(end);await allSettled(this.#pendingRecords.splice(0)).catch(end)}}progress.end(fatal===void 0?void 0:"failed");return{
-results:todo.map(change2=>toResult(change2,this.#outcomes.get(change2)??skippedOutcome(RUN_ENDED_EARLY))),answers:new Map(
-[...this.#outcomes].flatMap(([change2,{after}])=>after===void 0?[]:[[change2,after]])),fatal}}async#applyKind(kind,changes,concurrency){
-const limit2=pLimit(concurrency);const pending=[];const send=async change2=>{const open6=await this.#applyChange(kind,change2);
-if(open6!==void 0)pending.push(open6)};const rest=[...changes];let isProfileKnown=this.#options.profile.signs!==null||!mayHarm(
-kind);try{while(!isProfileKnown){const change2=rest.shift();if(change2===void 0)break;await send(change2);isProfileKnown=
-showsProfile(change2,this.#outcomes.get(change2))}await allSettled(rest.map(change2=>limit2(()=>send(change2))))}finally{
-await this.#readBack(kind,pending)}}async#applyChange(kind,planned){const reason=this.#reasonToSkip(planned);if(reason!==
-void 0)return this.#skip(planned,reason);const missing2=this.#created.missingReference(planned);if(missing2!==void 0)return this.#skip(
-planned,missing2);this.#created.begin(planned);this.#options.progress.begin?.(planned.address);if(planned.action==="adop\
-t"){await this.#options.recorder.sending(planned,null,true);this.#settle(planned,planned,{...skippedOutcome(null),status:"\
-applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.now()-OBSERVATION_LIFETIME);let begun;
-for(let round=1;round<=MAX_ROUNDS2;){const before=this.#earlierAttempts.get(planned);const refreshed=await this.#refresh(
-planned,since);const change2=this.#stopReason??refreshed;if(typeof change2==="string")return await this.#giveUp(planned,
-begun,change2);const withIds2=this.#created.withIds(change2);const sent2=await this.#send(kind,planned,withIds2,change2===
-planned);if(sent2!==EXPIRED)return sent2;since=performance.now();begun=withIds2;if(this.#earlierAttempts.get(planned)===
-before)round+=1}return await this.#giveUp(planned,begun,`not sent: the observation expired after ${MAX_ROUNDS2} attempts`)}async#giveUp(planned,begun,reason){
-if(begun===void 0)return this.#skip(planned,reason);return this.#settle(planned,begun,skippedOutcome(reason))}async#send(kind,planned,change2,isAsPlanned){
-const{profile,replan,recorder}=this.#options;if(change2.requests.length===0)await recorder.sending(change2,null,true);const attempt=this.#attempt(
-kind);try{const earlierAttempts=this.#earlierAttempts.get(planned)??(replan.carries(planned)?0:void 0);const observedAt=isAsPlanned?
-replan.observedAt:performance.now();const freshUntil=Math.min(kind.readable(profile)?observedAt+OBSERVATION_LIFETIME:Number.
-POSITIVE_INFINITY,performance.now()+this.#untilEnd(planned));const sent2=await attempt.send(change2,freshUntil,earlierAttempts);
-if(attempt.earlierAttempts>0)this.#earlierAttempts.set(planned,attempt.earlierAttempts);if(sent2===EXPIRED)return sent2;
-if(!("failure"in sent2))return await this.#finish(kind,planned,sent2);if(kind.lostFields===void 0&&sent2.failure.expired===
-void 0){return{planned,attempt,open:sent2}}const ended=await attempt.conclude(sent2,await readBackOne(kind,sent2,this.#options));
-return ended===EXPIRED?ended:await this.#finish(kind,planned,ended)}catch(failure2){if(attempt.begun&&!this.#outcomes.has(
-planned))this.#outcomes.set(planned,exceptionOutcome(failure2));throw failure2}}async#finish(kind,planned,ended){return this.#settle(
-planned,ended.sent,await this.#checkProfile(kind,planned,ended))}async#readBack(kind,left){if(left.length===0)return;const open6=left.
-map(one=>one.open);const live=await readBackAll(kind,open6,this.#options,this.#options.concurrency);await allSettled(left.
-map(async({planned,attempt,open:open7})=>{const ended=await attempt.conclude(open7,live.get(open7));if(ended!==EXPIRED)await this.#finish(
-kind,planned,ended)}))}async#checkProfile(kind,{address:address3},{betterProfile:betterProfile2,suspectedProfile,outcome:outcome2}){
-const otherProfile=betterProfile2??suspectedProfile;if(otherProfile===void 0)return outcome2;const stopped=this.#stoppedKinds.
-has(kind.name);const isProven=betterProfile2!==void 0&&provesProfile(kind,betterProfile2.name);const probed=isProven||stopped?
-void 0:await this.#probe(kind);if(probed==="plain")return outcome2;const isCertain=betterProfile2!==void 0||probed==="re\
-cognised";const losesFields=kind.traits[otherProfile.name].unsafe===true;if(losesFields&&!stopped&&(isCertain||(outcome2.
-httpStatus??0)>=500)){this.#stoppedKinds.set(kind.name,`not sent: the response for ${address3} looks like a server of th\
-e profile ${otherProfile.name}; its error says what to do`)}const outcomeWithProfile=losesFields&&isCertain?{...outcome2,
+[]);#pendingRecords=[];#kindsWithFailedSuccession=new Set;constructor(options){const{sending,answered,settled}=options.recorder;
+const recorder={sending:(...line)=>this.#write(sending(...line)),answered:(...line)=>this.#write(answered(...line)),settled:(...line)=>this.#write(
+settled(...line))};this.#options={...options,recorder}}async run(changes){this.#created=new CreatedIds(changes);const todo=changes.
+filter(({action:action2})=>action2!=="unchanged"&&action2!=="blocked");const{progress,concurrency}=this.#options;let fatal;
+const end=failure2=>{fatal??=failure2;this.#stopReason??=RUN_ENDED_EARLY};progress.phase("Applying",todo.length);const byStage=groupBy(
+[...stages(todo)],([,stage])=>stage);for(const[,ofStage]of[...byStage].sort(([a2],[b])=>a2-b)){for(const[name3,some]of groupBy(
+ofStage,([change2])=>change2.kind)){const kind=kindOf(name3);const own3=some.map(([change2])=>change2);await this.#applyKind(
+kind,own3,kind.succession===void 0?concurrency:1).catch(end);await allSettled(this.#pendingRecords.splice(0)).catch(end)}}
+progress.end(fatal===void 0?void 0:"failed");return{results:todo.map(change2=>toResult(change2,this.#outcomes.get(change2)??
+skippedOutcome(RUN_ENDED_EARLY))),answers:new Map([...this.#outcomes].flatMap(([change2,{after}])=>after===void 0?[]:[[change2,
+after]])),fatal}}async#applyKind(kind,changes,concurrency){const limit2=pLimit(concurrency);const pending=[];const send=async change2=>{
+const open6=await this.#applyChange(change2);if(open6!==void 0)pending.push(open6)};const rest=[...changes];let isProfileKnown=this.#options.
+profile.signs!==null||!mayHarm(kind);try{while(!isProfileKnown){const change2=rest.shift();if(change2===void 0)break;await send(
+change2);isProfileKnown=showsProfile(change2,this.#outcomes.get(change2))}await allSettled(rest.map(change2=>limit2(()=>send(
+change2))))}finally{await this.#readBack(kind,pending)}}async#applyChange(planned){const unsendable=this.#reasonToSkip(planned)??
+this.#created.missingReference(planned);if(unsendable!==void 0)return this.#skip(planned,unsendable);this.#created.begin(
+planned);this.#options.progress.begin?.(planned.address);if(planned.action==="adopt"){await this.#options.recorder.sending(
+planned,null,true);return this.#settle(planned,planned,{...skippedOutcome(null),status:"applied"})}let since=Math.max(this.#options.
+notBefore??0,performance.now()-OBSERVATION_LIFETIME);const attempt=this.#attempt(planned);let begun;for(let round=1;round<=
+MAX_ROUNDS2;){const{earlierAttempts:before}=attempt;const refreshed=await this.#refresh(planned,since);const change2=this.#stopReason??
+refreshed;if(typeof change2==="string")return await this.#giveUp(planned,begun,change2);const withIds2=this.#created.withIds(
+change2);const sent2=await this.#send(attempt,withIds2,change2===planned);if(sent2!==EXPIRED)return sent2;since=performance.
+now();begun=withIds2;if(attempt.earlierAttempts===before)round+=1}const reason=`not sent: the observation expired after ${MAX_ROUNDS2}\
+ attempts`;return await this.#giveUp(planned,begun,reason)}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(
+planned,reason);return this.#settle(planned,begun,skippedOutcome(reason))}async#send(attempt,change2,isAsPlanned){const{
+kind,planned}=attempt;const{profile,replan,recorder}=this.#options;if(change2.requests.length===0)await recorder.sending(
+change2,null,true);try{const observedAt=isAsPlanned?replan.observedAt:performance.now();const freshUntil=Math.min(kind.readable(
+profile)?observedAt+OBSERVATION_LIFETIME:Number.POSITIVE_INFINITY,performance.now()+this.#untilEnd(planned));const sent2=await attempt.
+send(change2,freshUntil);if(sent2===EXPIRED)return sent2;if(!("failure"in sent2))return await this.#finish(attempt,sent2);
+if(kind.lostFields===void 0&&sent2.failure.expired===void 0){return{attempt,open:sent2}}const ended=await attempt.conclude(
+sent2,await readBackOne(kind,sent2,this.#options));return ended===EXPIRED?ended:await this.#finish(attempt,ended)}catch(failure2){
+if(attempt.begun&&!this.#outcomes.has(planned))this.#outcomes.set(planned,exceptionOutcome(failure2));throw failure2}}async#finish(attempt,ended){
+return this.#settle(attempt.planned,ended.sent,await this.#checkProfile(attempt,ended))}async#readBack(kind,left){if(left.
+length===0)return;const open6=left.map(one=>one.open);const live=await readBackAll(kind,open6,this.#options,this.#options.
+concurrency);await allSettled(left.map(async({attempt,open:open7})=>{const ended=await attempt.conclude(open7,live.get(open7));
+if(ended!==EXPIRED)await this.#finish(attempt,ended)}))}async#checkProfile({kind,planned:{address:address3}},{betterProfile:betterProfile2,
+suspectedProfile,outcome:outcome2}){const otherProfile=betterProfile2??suspectedProfile;if(otherProfile===void 0)return outcome2;
+const stopped=this.#stoppedKinds.has(kind.name);const isProven=betterProfile2!==void 0&&provesProfile(kind,betterProfile2.
+name);const probed=isProven||stopped?void 0:await this.#probe(kind);if(probed==="plain")return outcome2;const isCertain=betterProfile2!==
+void 0||probed==="recognised";const losesFields=kind.traits[otherProfile.name].unsafe===true;if(losesFields&&!stopped&&(isCertain||
+(outcome2.httpStatus??0)>=500)){this.#stoppedKinds.set(kind.name,`not sent: the response for ${address3} looks like a se\
+rver of the profile ${otherProfile.name}; its error says what to do`)}const outcomeWithProfile=losesFields&&isCertain?{...outcome2,
 otherProfile:otherProfile.name}:outcome2;return betterProfile2===void 0?withAdvice(outcomeWithProfile,adviceFor(otherProfile)):
 outcomeWithProfile}async#probe({scope:scope3}){const{recognise}=this.#options;if(recognise===null)return"plain";this.#probed??=
-recognise(scope3).catch(()=>void 0);return(await this.#probed)?.kind}#attempt(kind){return new Attempt(kind,{...this.#options,
-onFailure:(failure2,{apply},isProtected)=>{if(!isProtected||this.#isSecondRefusal(kind,apply.key))this.#noteFailure(failure2)},
-onWithheld:cause=>{this.#stopReason??=hasProblem(cause,"locked")?LOCK_LOST:"not sent: the lock of the state could not be\
- confirmed";return`not sent: ${messageOf(cause)}`}})}async#refresh(planned,since){const{replan}=this.#options;if(planned.
-requests.length===0)return planned;const[first]=planned.apply.ends??[];if(first!==void 0&&this.#untilEnd(planned)<=0)return`\
-not sent, stale: the access to "${first.name}" ended at ${first.at}; plan again and review it`;const isAsRead=replan.observedAt>=
-since&&planned.awaits===void 0;if(isAsRead&&!replan.carries(planned))return planned;let change2;try{change2=await replan.
-again(planned,since)}catch(failure2){const failures2=failuresIn(failure2);const isExpected=one=>one instanceof ServerFailure||
-one instanceof ProblemsError;if(!failures2.every(isExpected))throw failure2;for(const one of failures2)if(one instanceof
+recognise(scope3).catch(()=>void 0);return(await this.#probed)?.kind}#attempt(planned){return new Attempt(planned,{...this.#options,
+onFailure:(failure2,{kind,apply},isProtected)=>{if(!isProtected||this.#isSecondRefusal(kindOf(kind),apply.key))this.#noteFailure(
+failure2)},onWithheld:cause=>{this.#stopReason??=hasProblem(cause,"locked")?LOCK_LOST:"not sent: the lock of the state c\
+ould not be confirmed";return`not sent: ${messageOf(cause)}`}})}async#refresh(planned,since){const{replan}=this.#options;
+if(planned.requests.length===0)return planned;const[first]=planned.apply.ends??[];if(first!==void 0&&this.#untilEnd(planned)<=
+0)return`not sent, stale: the access to "${first.name}" ended at ${first.at}; plan again and review it`;const isAsRead=replan.
+observedAt>=since&&planned.awaits===void 0;if(isAsRead&&!replan.carries(planned))return planned;let change2;try{change2=
+await replan.again(planned,since)}catch(failure2){const failures2=failuresIn(failure2);const isExpected=one=>one instanceof
+ServerFailure||one instanceof ProblemsError;if(!failures2.every(isExpected))throw failure2;for(const one of failures2)if(one instanceof
 ServerFailure)this.#noteFailure(one);const why=failures2.map(({message})=>message).join("; ");return`not sent: the prese\
 nt state could not be read: ${why}`}if(change2===void 0)return planned;const[asPlanned,current]=[this.#created.withIds(planned),
 this.#created.withIds(change2)];const successionDone=[...this.#outcomes.keys()].some(done=>done.kind===planned.kind&&takesOver(
@@ -18952,31 +18965,7 @@ recording.catch(()=>{});this.#pendingRecords.push(recording);return void 0}async
 await this.#options.recorder.settled(sent2,outcome2);const{status,error:error3,ownValues=[]}=outcome2;this.#options.progress.
 step({address:address3,status,error:error3,ownValues})}async#write(written){try{await written}catch(failure2){this.#stopReason??=
 hasProblem(failure2,"locked")?LOCK_LOST:"not sent: the journal could not be written";throw failure2}}};var RUN_ENDED_EARLY="\
-not sent: the run ended early";var LOCK_LOST="not sent: the lock of the state was lost";init_shard();function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type===
-"sending"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type===
-"answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
-at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
-open:answer===void 0}})}async function completeJournal(runs,content,answers2,end){const journal=await runs.reopen(content);
-try{for(const line of answers2)await journal.write(line);await journal.write({type:"end",at:new Date().toISOString(),...end})}finally{
-await journal.close()}}function mergeJournals(contents2,name3){const[first]=contents2;if(first===void 0)throw new TypeError(
-"a run has a journal");const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,first);const entries=new Map;
-for(const content of contents2){for(const entry of entriesOf(content)){const{key:key3}=entry.sending;const former=entries.
-get(key3);const one=former===void 0?entry:mergeEntries(former,entry);entries.delete(key3);entries.set(key3,one)}}const lines=[
-...entries.values()].flatMap(({sending,answered},index)=>{const seq=index+1;return[{...sending,seq},...answered===void 0?
-[]:[{...answered,seq}]]});const open6=contents2.filter(({ended})=>!ended);const ends=contents2.flatMap(({lines:lines2})=>lines2.
-filter(line=>line.type==="end"));const end=ends.toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);const isEnded=open6.length===0&&
-end!==void 0;const isCut=contents2.some(content=>{const last=content.lines.at(-1);return last?.type==="end"&&last.interrupted&&
-!wasRepeated(content,contents2)});return{run:{...oldest.run,run:name3},lines:isEnded?[...lines,{...end,interrupted:isCut}]:
-lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function mergeEntries(former,entry){if(!mayHaveEffect(
-former))return entry;if(!mayHaveEffect(entry))return former;const{before,existed,expected,until_before:untilBefore}=former.
-sending;const{fields:fields4,hashes}=entry.sending.expected;const remainingHashes=Object.entries(expected.hashes).filter(
-([pointer])=>!Object.hasOwn(fields4,pointer.split("/")[1]??""));const merged={fields:{...expected.fields,...fields4},hashes:{
-...Object.fromEntries(remainingHashes),...hashes}};const sending={...entry.sending,before,existed,expected:merged};return{
-...entry,sending:untilBefore===void 0?sending:{...sending,until_before:untilBefore}}}function mayHaveEffect({sending,answered}){
-if(sending.action==="adopt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.
-ambiguous||answered.after!==null;return answered.status!=="skipped"}function wasRepeated({run:run3},contents2){const part=parsePartName(
-run3.run);return contents2.some(other=>{const again=parsePartName(other.run.run);return again?.shard.index===part?.shard.
-index&&(again?.attempt??0)>(part?.attempt??0)})}init_values();init_fields();init_kinds();init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();init_concurrency();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{
+not sent: the run ended early";var LOCK_LOST="not sent: the lock of the state was lost";init_shard();init_values();import{createHmac as createHmac2}from"node:crypto";init_p_limit();init_concurrency();import{createHmac,randomBytes as randomBytes2,scrypt,scryptSync}from"node:crypto";import{
 availableParallelism}from"node:os";import{promisify}from"node:util";var COST={N:4096,r:8,p:1};var LENGTH=32;var scryptAsync=promisify(
 scrypt);var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var computed=new Map;var inProgress=new Map;var ownKey=randomBytes2(
 32);var missingHashes;var pendingHash=Buffer.alloc(LENGTH);var MAX_ATTEMPTS=8;function slowHash(salt,text4){const key3=keyOf2(
@@ -19013,7 +19002,33 @@ return value4.flatMap(secretsIn);return isMap(value4)?Object.values(value4).flat
 return key3.replaceAll("~","~0").replaceAll("/","~1")}function hideSecrets(received,sent2){if(sent2 instanceof Sensitive)
 return received instanceof Sensitive?received:new Sensitive(reveal(received));if(Array.isArray(sent2))return holdsSensitive(
 sent2)?new Sensitive(reveal(sent2)):received;if(isMap(sent2)&&isMap(received)){return mapValues(received,(member,key3)=>hideSecrets(
-member,Object.hasOwn(sent2,key3)?sent2[key3]:void 0))}return received}init_redactor();init_operations();init_values();init_fields();init_kinds();init_identifiers();init_values();init_by_name();init_desired();init_fields();init_kinds();init_limits();init_references();init_problems();init_values();init_kinds();init_servers();init_zod();init_members();var checkDescriptions={"lost-placeholder":"A placeholder of the live body that the new body la\
+member,Object.hasOwn(sent2,key3)?sent2[key3]:void 0))}return received}function restoreEntry(entry,hasher){const{sending,answered}=entry;return{...entry,kind:sending.kind,identity:sending.identity,
+before:restoreFields(sending.before,hasher),asked:restoreFields(sending.expected,hasher),after:answered?.after==null?void 0:
+restoreFields(answered.after,hasher)}}function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){
+if(line.type==="sending"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.
+type==="answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{
+const answer=answers2.at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?
+answer:void 0,open:answer===void 0}})}async function completeJournal(runs,content,answers2,end){const journal=await runs.
+reopen(content);try{for(const line of answers2)await journal.write(line);await journal.write({type:"end",at:new Date().toISOString(),
+...end})}finally{await journal.close()}}function mergeJournals(contents2,name3){const[first]=contents2;if(first===void 0)
+throw new TypeError("a run has a journal");const oldest=contents2.reduce((one,other)=>other.run.at<one.run.at?other:one,
+first);const entries=new Map;for(const content of contents2){for(const entry of entriesOf(content)){const{key:key3}=entry.
+sending;const former=entries.get(key3);const one=former===void 0?entry:mergeEntries(former,entry);entries.delete(key3);entries.
+set(key3,one)}}const lines=[...entries.values()].flatMap(({sending,answered},index)=>{const seq=index+1;return[{...sending,
+seq},...answered===void 0?[]:[{...answered,seq}]]});const open6=contents2.filter(({ended})=>!ended);const ends=contents2.
+flatMap(({lines:lines2})=>lines2.filter(line=>line.type==="end"));const end=ends.toSorted((a2,b)=>a2.at<b.at?-1:1).at(-1);
+const isEnded=open6.length===0&&end!==void 0;const isCut=contents2.some(content=>{const last=content.lines.at(-1);return last?.
+type==="end"&&last.interrupted&&!wasRepeated(content,contents2)});return{run:{...oldest.run,run:name3},lines:isEnded?[...lines,
+{...end,interrupted:isCut}]:lines,bytes:contents2.reduce((sum,{bytes})=>sum+bytes,0),ended:isEnded}}function mergeEntries(former,entry){
+if(!mayHaveEffect(former))return entry;if(!mayHaveEffect(entry))return former;const{before,existed,expected,until_before:untilBefore}=former.
+sending;const{fields:fields4,hashes}=entry.sending.expected;const remainingHashes=Object.entries(expected.hashes).filter(
+([pointer])=>!Object.hasOwn(fields4,pointer.split("/")[1]??""));const merged={fields:{...expected.fields,...fields4},hashes:{
+...Object.fromEntries(remainingHashes),...hashes}};const sending={...entry.sending,before,existed,expected:merged};return{
+...entry,sending:untilBefore===void 0?sending:{...sending,until_before:untilBefore}}}function mayHaveEffect({sending,answered}){
+if(sending.action==="adopt")return false;if(answered===void 0)return true;if(answered.status==="failed")return answered.
+ambiguous||answered.after!==null;return answered.status!=="skipped"}function wasRepeated({run:run3},contents2){const part=parsePartName(
+run3.run);return contents2.some(other=>{const again=parsePartName(other.run.run);return again?.shard.index===part?.shard.
+index&&(again?.attempt??0)>(part?.attempt??0)})}init_values();init_fields();init_kinds();init_redactor();init_operations();init_values();init_fields();init_kinds();init_identifiers();init_values();init_by_name();init_desired();init_fields();init_kinds();init_limits();init_references();init_problems();init_values();init_kinds();init_servers();init_zod();init_members();var checkDescriptions={"lost-placeholder":"A placeholder of the live body that the new body la\
 cks; only in plans.","changed-link":"A link to a host that the live body does not link to, or a server address inside an\
 other address; only in plans.","template-syntax":"A body that is not a valid template, or with which the server sends no\
  mail or shows no page.","missing-link":"An email without its link or code in either body, or a layout without its page;\
@@ -19095,21 +19110,21 @@ void 0){const source={document:document2,path:[field2]};if(whole===void 0){whole
 whole.list,own3))differs(field2,whole.source,source);else continue}for(const{path,list}of listsOf(declared)){const[part="\
 whole"]=path;merged[part]??=[];const joining=merged[part];list.forEach((element,index)=>{const source={document:document2,
 path:[field2,...path,index]};sources2.set([field2,part,joining.length].join("\0"),source);joining.push({element,source})})}}
-const{remove=[],...others}=merged;const removed=new Map(remove.map(({element,source})=>[idOrName(element),source]));const first=new Map;
-for(const member of Object.values(others).flat()){const key3=idOrName(member.element);const other=removed.get(key3);if(other!==
-void 0)differs(field2,member.source,other,key3);const before=first.get(key3);if(before===void 0)first.set(key3,member);else if(endOf(
-before.element)!==endOf(member.element))differs(`${field2}.until`,before.source,member.source)}return mapValues(merged,members3=>members3.
-map(({element})=>element))}function isSameSet(one,other,list){const[left,right]=[identified2(one,list),identified2(other,
-list)];const isIn2=(set2,element)=>set2.some(two=>isSameMember(two,element,list===void 0));const onlyLeft=left.filter(element=>!isIn2(
-right,element));const onlyRight=right.filter(element=>!isIn2(left,element));if(onlyLeft.length===0&&onlyRight.length===0)
-return true;const named=set2=>set2.filter(({id})=>id===void 0).length;return list===void 0&&onlyLeft.length===onlyRight.
-length&&named(onlyLeft)+named(onlyRight)===onlyLeft.length}function isSameMember(a2,b,offline){if(same(a2,b))return true;
-if(!offline||a2.id===void 0||b.id===void 0)return false;return(a2.name===void 0||b.name===void 0)&&same({...a2,name:null},
-{...b,name:null})}function identified2(set2,list){const members3=Array.isArray(set2)?set2:[];return members3.map(asReference).
-map(element=>{const{id,name:name3,...rest}=element;if(typeof id==="string"){const isRight=list?.byId(id)?.name===name3;return{
-...rest,id:identifierKey(id),...name3===void 0||isRight?{}:{name:name3}}}const row=typeof name3==="string"?list?.find(name3):
-void 0;return typeof row==="object"?{...rest,id:identifierKey(String(row.id))}:element})}function union2(lists2){return[
-...new Set(lists2.flat())]}function datedDocuments(single,written){const places=new Map;const add=(owner,document2)=>{for(const[field2,declared]of Object.
+const{remove=[],...others}=merged;const removed=new Map(remove.map(({element,source})=>[memberKey(element),source]));const first=new Map;
+for(const member of Object.values(others).flat()){const key3=memberKey(member.element);const other=removed.get(key3);if(other!==
+void 0)differs(field2,member.source,other,idOrName(member.element));const before=first.get(key3);if(before===void 0)first.
+set(key3,member);else if(endOf(before.element)!==endOf(member.element))differs(`${field2}.until`,before.source,member.source)}
+return mapValues(merged,members3=>members3.map(({element})=>element))}function isSameSet(one,other,list){const[left,right]=[
+identified2(one,list),identified2(other,list)];const isIn2=(set2,element)=>set2.some(two=>isSameMember(two,element,list===
+void 0));const onlyLeft=left.filter(element=>!isIn2(right,element));const onlyRight=right.filter(element=>!isIn2(left,element));
+if(onlyLeft.length===0&&onlyRight.length===0)return true;const named=set2=>set2.filter(({id})=>id===void 0).length;return list===
+void 0&&onlyLeft.length===onlyRight.length&&named(onlyLeft)+named(onlyRight)===onlyLeft.length}function isSameMember(a2,b,offline){
+if(same(a2,b))return true;if(!offline||a2.id===void 0||b.id===void 0)return false;return(a2.name===void 0||b.name===void 0)&&
+same({...a2,name:null},{...b,name:null})}function identified2(set2,list){const members3=Array.isArray(set2)?set2:[];return members3.
+map(asReference).map(element=>{const{id,name:name3,...rest}=element;if(typeof id==="string"){const isRight=list?.byId(id)?.
+name===name3;return{...rest,id:identifierKey(id),...name3===void 0||isRight?{}:{name:name3}}}const row=typeof name3==="s\
+tring"?list?.find(name3):void 0;return typeof row==="object"?{...rest,id:identifierKey(String(row.id))}:element})}function union2(lists){
+return[...new Set(lists.flat())]}function datedDocuments(single,written){const places=new Map;const add=(owner,document2)=>{for(const[field2,declared]of Object.
 entries(document2.fields)){for(const element of membersOf(declared)){const[end,member]=[endOf(element),idOrName(element)];
 if(end!==void 0&&member!==void 0)places.set(key(field2,member,end,owner),document2)}}};for(const document2 of written)if(document2.
 selector!==void 0)add(document2.kind,document2);for(const document2 of single)add(addressOf(document2.kind,document2.identity),
@@ -19118,44 +19133,46 @@ document2);return({kind,identity,left},field2,id,{at:at2,name:name3=""})=>{const
 at2,owner)]).map(one=>places.get(one)).find(document2=>document2!==void 0)}}function key(field2,member,end,owner=""){return JSON.
 stringify([field2,member.toLowerCase(),end,owner])}function removeEndedAccess(documents,written,{state:{resources},now,endedOnly}){
 const documentWith=datedDocuments(documents,written);const present=new Set;const unmanaged=[];const undated=[];const addLate=(removed,address3,record2,document2)=>{
-if(record2===void 0)return void 0;let source;for(const[field2,members3]of Object.entries(record2.until??{})){const names3=membersOf(
-document2?.fields[field2]).map(element=>idOrName(element)?.toLowerCase());for(const[id,date3]of Object.entries(members3)){
-if([id,date3.name??id].some(one=>names3.includes(one.toLowerCase())))continue;const other=documentWith(record2,field2,id,
-date3);if(other===void 0){if(isHeld(record2.left?.fields[field2],id))unmanaged.push(`${date3.name??id} of ${address3}`)}else if(date3.
-received&&Date.parse(date3.at)<=now.getTime()){source??=other;removed[field2]=[...removed[field2]??[],id]}}}return source};
-const declared=documents.flatMap(document2=>{const address3=addressOf(document2.kind,document2.identity);present.add(address3);
-const record2=Object.hasOwn(resources,address3)?resources[address3]:void 0;const{fields:fields4,removed,kept}=withoutEnded(
-document2,record2,now);if(endedOnly)undated.push(...heldOf(kept,record2?.left?.fields??{}).map(name3=>`${name3} of ${address3}`));
-const source=addLate(removed,address3,record2,document2);if(Object.keys(removed).length===0){if(endedOnly)return[];return[
-fields4===document2.fields?document2:{...document2,fields:fields4,kept}]}if(endedOnly){const known=recordedWhole(document2,
-removed,record2);return[removalOf(document2.identity,removed,source??document2,known)]}return[{...document2,fields:withRemoved(
-fields4,removed),ended:removed,kept}]});for(const[address3,record2]of Object.entries(resources)){if(record2.until===void 0||
-present.has(address3))continue;const removed={};const source=addLate(removed,address3,record2);if(source!==void 0)declared.
-push(removalOf(record2.identity,removed,source))}return{declared,warnings:[...unmanagedEnds(unmanaged),...notInForce(undated)]}}
-function isHeld(set2,id){return set2===void 0||asElements(set2).some(element=>element.id===id)}function recordedWhole({fields:fields4},removed,record2){
-if(record2===void 0||record2.left!==void 0)return{};return Object.fromEntries(Object.entries(removed).flatMap(([field2,ids2])=>{
-const{[field2]:set2}=record2.fields;if(!Array.isArray(set2)||!Array.isArray(setParts(fields4[field2]??null).whole))return[];
-return[[field2,asElements(set2).filter(({id})=>!ids2.includes(String(id)))]]}))}function removalOf(identity,removed,source,known={}){
-const fields4=withRemoved(known,removed);return{...documentFor(source,identity,void 0),fields:fields4,ended:removed,whole:[]}}
-function withRemoved(fields4,removed){const sets=Object.entries(removed).map(([field2,ids2])=>{const{[field2]:declared}=fields4;
-const{remove,...parts}=declared===void 0||!isMap(declared)?{}:declared;const whole=declared===void 0||isMap(declared)?{}:
-{whole:declared};const going=[...Array.isArray(remove)?remove:[],...ids2.map(id=>({id}))];return[field2,{...whole,...parts,
-remove:going}]});return{...fields4,...Object.fromEntries(sets)}}function withoutEnded(document2,record2,now){const{kind,
-fields:declaredFields2}=document2;const{fields:types3}=kindOf(kind);const changed={};const removed={};const kept={};const isEnded=element=>{
-const end=endOf(element);return end!==void 0&&Date.parse(end)<=now.getTime()};const current=list=>list.filter(element=>!isEnded(
-element));for(const[field2,declared]of Object.entries(declaredFields2)){if(types3[field2]?.type!=="set")continue;const{whole,
-add,remove}=setParts(declared);const over=[...Array.isArray(whole)?whole:[],...add].filter(isEnded);if(over.length===0)continue;
-const ids2=over.map(element=>receivedAs(element,field2,record2));const received=ids2.filter(id=>id!==void 0);if(received.
-length>0)removed[field2]=received;const stay=over.filter((_,index)=>ids2[index]===void 0).map(withoutEnd);if(stay.length>
-0)kept[field2]=stay.flatMap(element=>idOrName(element)??[]);changed[field2]={...whole===void 0?{}:{whole:Array.isArray(whole)?
-current(whole):whole,stay},add:current(add),remove:[...remove]}}const isSame=Object.keys(changed).length===0;return{fields:isSame?
-declaredFields2:{...declaredFields2,...changed},removed,kept}}function heldOf(members3,fields4){return Object.entries(members3).
-flatMap(([field2,names3])=>{const held=asElements(fields4[field2]??null).flatMap(({id,name:name3})=>[id,name3]);return names3.
-filter(name3=>held.includes(name3))})}function withoutMissingMembers({fields:fields4,ended={}},live){const sets=Object.keys(
-ended).map(field2=>{const{[field2]:declared=null}=fields4;const{[field2]:held}=live;if(held===void 0||!isMap(declared)||
-!Array.isArray(declared.remove))return[field2,declared];const isGone=element=>ended[field2]?.includes(idOrName(element)??
-"")===true&&!isHeld(held,idOrName(element)??"");return[field2,{...declared,remove:declared.remove.filter(element=>!isGone(
-element))}]});return sets.length===0?fields4:{...fields4,...Object.fromEntries(sets)}}function receivedAs(element,field2,record2){
+if(record2===void 0||record2.deleted!==void 0)return void 0;let source;for(const[field2,members3]of Object.entries(record2.
+until??{})){const names3=membersOf(document2?.fields[field2]).map(element=>idOrName(element)?.toLowerCase());for(const[id,
+date3]of Object.entries(members3)){if([id,date3.name??id].some(one=>names3.includes(one.toLowerCase())))continue;const other=documentWith(
+record2,field2,id,date3);if(other===void 0){const isGone=document2?.absent===true||isDeleted(record2.kind,field2,id,resources);
+if(!isGone&&isHeld(record2.left?.fields[field2],id))unmanaged.push(`${date3.name??id} of ${address3}`)}else if(date3.received&&
+Date.parse(date3.at)<=now.getTime()){source??=other;removed[field2]=[...removed[field2]??[],id]}}}return source};const declared=documents.
+flatMap(document2=>{const address3=addressOf(document2.kind,document2.identity);present.add(address3);const record2=Object.
+hasOwn(resources,address3)?resources[address3]:void 0;const{fields:fields4,removed,kept}=withoutEnded(document2,record2,
+now);if(endedOnly)undated.push(...heldOf(kept,record2?.left?.fields??{}).map(name3=>`${name3} of ${address3}`));const source=addLate(
+removed,address3,record2,document2);if(Object.keys(removed).length===0){if(endedOnly)return[];return[fields4===document2.
+fields?document2:{...document2,fields:fields4,kept}]}if(endedOnly){const known=recordedWhole(document2,removed,record2);
+return[removalOf(document2.identity,removed,source??document2,known)]}return[{...document2,fields:withRemoved(fields4,removed),
+ended:removed,kept}]});for(const[address3,record2]of Object.entries(resources)){if(record2.until===void 0||present.has(address3))
+continue;const removed={};const source=addLate(removed,address3,record2);if(source!==void 0)declared.push(removalOf(record2.
+identity,removed,source))}return{declared,warnings:[...unmanagedEnds(unmanaged),...notInForce(undated)]}}function isDeleted(kind,field2,id,resources){
+const list=kindOf(kind).setLists?.[field2];return kinds.some(({name:name3,listedIn})=>listedIn===list&&resources[addressOf(
+name3,{id})]?.deleted!==void 0)}function isHeld(set2,id){return set2===void 0||asElements(set2).some(element=>element.id===
+id)}function recordedWhole({fields:fields4},removed,record2){if(record2===void 0||record2.left!==void 0)return{};return Object.
+fromEntries(Object.entries(removed).flatMap(([field2,ids2])=>{const{[field2]:set2}=record2.fields;if(!Array.isArray(set2)||
+!Array.isArray(setParts(fields4[field2]??null).whole))return[];return[[field2,asElements(set2).filter(({id})=>!ids2.includes(
+String(id)))]]}))}function removalOf(identity,removed,source,known={}){const fields4=withRemoved(known,removed);return{...documentFor(
+source,identity,void 0),fields:fields4,ended:removed,whole:[]}}function withRemoved(fields4,removed){const sets=Object.entries(
+removed).map(([field2,ids2])=>{const{[field2]:declared}=fields4;const{remove,...parts}=declared===void 0||!isMap(declared)?
+{}:declared;const whole=declared===void 0||isMap(declared)?{}:{whole:declared};const going=[...Array.isArray(remove)?remove:
+[],...ids2.map(id=>({id}))];return[field2,{...whole,...parts,remove:going}]});return{...fields4,...Object.fromEntries(sets)}}
+function withoutEnded(document2,record2,now){const{kind,fields:declaredFields2}=document2;const{fields:types3}=kindOf(kind);
+const changed={};const removed={};const kept={};const isEnded=element=>{const end=endOf(element);return end!==void 0&&Date.
+parse(end)<=now.getTime()};const current=list=>list.filter(element=>!isEnded(element));for(const[field2,declared]of Object.
+entries(declaredFields2)){if(types3[field2]?.type!=="set")continue;const{whole,add,remove}=setParts(declared);const over=[
+...Array.isArray(whole)?whole:[],...add].filter(isEnded);if(over.length===0)continue;const ids2=over.map(element=>receivedAs(
+element,field2,record2));const received=ids2.filter(id=>id!==void 0);if(received.length>0)removed[field2]=received;const stay=over.
+filter((_,index)=>ids2[index]===void 0).map(withoutEnd);if(stay.length>0)kept[field2]=stay.flatMap(element=>idOrName(element)??
+[]);changed[field2]={...whole===void 0?{}:{whole:Array.isArray(whole)?current(whole):whole,stay},add:current(add),remove:[
+...remove]}}const isSame=Object.keys(changed).length===0;return{fields:isSame?declaredFields2:{...declaredFields2,...changed},
+removed,kept}}function heldOf(members3,fields4){return Object.entries(members3).flatMap(([field2,names3])=>{const held=asElements(
+fields4[field2]??null).flatMap(({id,name:name3})=>[id,name3]);return names3.filter(name3=>held.includes(name3))})}function withoutMissingMembers({
+fields:fields4,ended={}},live){const sets=Object.keys(ended).map(field2=>{const{[field2]:declared=null}=fields4;const{[field2]:held}=live;
+if(held===void 0||!isMap(declared)||!Array.isArray(declared.remove))return[field2,declared];const isGone=element=>ended[field2]?.
+includes(idOrName(element)??"")===true&&!isHeld(held,idOrName(element)??"");return[field2,{...declared,remove:declared.remove.
+filter(element=>!isGone(element))}]});return sets.length===0?fields4:{...fields4,...Object.fromEntries(sets)}}function receivedAs(element,field2,record2){
 const member=idOrName(element)?.toLowerCase();const dates=Object.entries(record2?.until?.[field2]??{});const dated=dates.
 find(([id,{name:name3}])=>id.toLowerCase()===member||name3?.toLowerCase()===member);if(dated!==void 0)return dated[1].received?
 dated[0]:void 0;const shown=asElements(record2?.left?.fields[field2]??record2?.fields[field2]??null);const named=shown.find(
@@ -19409,16 +19426,15 @@ tate ${state2.file}, and this is ${here}`}function otherStateError(run3,location
 describeOwner(run3,location),"choose the environment that it was run with")}async function withPendingRestores(state2,location){if(state2.serial>0)return state2;const runs=await ownRuns(state2,location);
 const newest=runs.at(-1);if(newest===void 0)return state2;const adopted={...state2,salt:newest.run.salt};const hasher=new Hasher(
 adopted);const resources={...state2.resources};for(const content of runs.filter(({run:run3})=>run3.salt===adopted.salt)){
-for(const entry of entriesOf(content)){const restore=restoreAfterEntry(entry,content.run,hasher);if(restore==="as before")
-continue;delete resources[entry.sending.key];if(restore!==void 0)resources[entry.sending.key]=recordWith(entry,restore,hasher)}}
-return Object.keys(resources).length===0?state2:{...adopted,resources}}async function ownRuns(state2,location){const{runs}=location.
-backend;const names3=await runs.list();if(names3.length===0)return[];const isOther=await otherStateTest(state2,location);
-const contents2=await Promise.all(names3.map(name3=>runs.read(name3).catch(()=>null)));return contents2.filter(content=>{
-return content?.ended===true&&content.run.server===state2.server&&!isOther(content.run)})}function restoreAfterEntry({sending,
-answered},{run:run3,profile},hasher){if(sending.action!=="update"||answered===void 0)return"as before";const asked={kind:sending.
-kind,before:restoreFields(sending.before,hasher),expected:restoreFields(sending.expected,hasher)};const{status,ambiguous}=answered;
-const after=answered.after===null?void 0:restoreFields(answered.after,hasher);return pendingRestoreAfter(asked,{status,ambiguous,
-after,otherProfile:answered.other_profile},{run:run3,readable:true,documented:profile==="documented"})}function recordWith({
+for(const entry of entriesOf(content)){const restore=restoreAfterEntry(restoreEntry(entry,hasher),content.run);if(restore===
+"as before")continue;delete resources[entry.sending.key];if(restore!==void 0)resources[entry.sending.key]=recordWith(entry,
+restore,hasher)}}return Object.keys(resources).length===0?state2:{...adopted,resources}}async function ownRuns(state2,location){
+const{runs}=location.backend;const names3=await runs.list();if(names3.length===0)return[];const isOther=await otherStateTest(
+state2,location);const contents2=await Promise.all(names3.map(name3=>runs.read(name3).catch(()=>null)));return contents2.
+filter(content=>{return content?.ended===true&&content.run.server===state2.server&&!isOther(content.run)})}function restoreAfterEntry({
+sending,answered,before,asked:expected,after},{run:run3,profile}){if(sending.action!=="update"||answered===void 0)return"\
+as before";const{status,ambiguous,other_profile:otherProfile}=answered;return pendingRestoreAfter({kind:sending.kind,before,
+expected},{status,ambiguous,after,otherProfile},{run:run3,readable:true,documented:profile==="documented"})}function recordWith({
 sending,answered},restore,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.at??sending.
 at,run:restore.run,managed:[],fields:{},hashes:{},owed:storeRestore(restore,hasher)}}function pendingRestoreAfter({kind:name3,
 before={},expected},{status,ambiguous,after,otherProfile},{run:run3,readable:readable2,documented:documented3}){const kind=kindOf(
@@ -19427,23 +19443,21 @@ void 0;if(isOwnForm&&(status==="applied"||status==="not_converged"))return void 
 now:after});return Object.keys(lost).length===0?void 0:observedLoss(run3,lost,after)}if(!ambiguous)return"as before";return{
 run:run3,before,asked:expected}}function storeRestore(restore,hasher){return"before"in restore?{run:restore.run,before:storeFields(
 restore.before,hasher),asked:storeFields(restore.asked,hasher)}:{run:restore.run,lost:storeFields(restore.lost,hasher),seen:storeFields(
-restore.seen,hasher)}}init_fields();init_kinds();function isDone({status}){return status==="applied"||status==="not_converged"}function newEnds({
+restore.seen,hasher)}}init_values();init_fields();init_kinds();function isDone({status}){return status==="applied"||status==="not_converged"}function newEnds({
 until:until2={},before={}},outcome2){if(isDone(outcome2))return until2;const{status,ambiguous,after}=outcome2;if(status===
-"skipped"||after===void 0&&!ambiguous)return{};const contains=(set2,id)=>asElements(set2??null).some(element=>element.id===
-id);const added=Object.entries(until2).map(([field2,ends])=>{const own3=Object.entries(ends).filter(([id,end])=>end!==null&&
-!contains(before[field2],id)&&(after===void 0||contains(after[field2],id)));return[field2,Object.fromEntries(own3)]});return Object.
-fromEntries(added.filter(([,ends])=>Object.keys(ends).length>0))}function withEnds2({until:_,given:__,...record2},former,asked,outcome2){
+"skipped"||after===void 0&&!ambiguous)return{};const contains=(set2,id)=>idsIn(set2).includes(id);const added=mapValues(
+until2,(ends,field2)=>filterValues(ends,(end,id)=>end!==null&&!contains(before[field2],id)&&(after===void 0||contains(after[field2],
+id))));return filterValues(added,ends=>Object.keys(ends).length>0)}function withEnds2({until:_,given:__,...record2},former,asked,outcome2){
 const{until:formerUntil={},given:formerGiven={}}=former??{};const{expected,before={},kind}=asked;const added=newEnds(asked,
 outcome2);const grants=isDone(outcome2)&&kindOf(kind).access!==void 0;const sets=grants?Object.keys(expected).filter(name3=>kindOf(
 kind).fields[name3]?.type==="set"):[];const until2={};const given={};for(const field2 of new Set([...Object.keys({...formerUntil,
 ...added,...formerGiven}),...sets])){const list=isDone(outcome2)?expected[field2]:void 0;const currentIds=Array.isArray(
-list)?new Set(idsIn2(list)):void 0;const ends=Object.entries({...formerUntil[field2],...added[field2]}).filter(entry=>entry[1]!==
+list)?new Set(idsIn(list)):void 0;const ends=Object.entries({...formerUntil[field2],...added[field2]}).filter(entry=>entry[1]!==
 null&&currentIds?.has(entry[0])!==false);if(ends.length>0)until2[field2]=Object.fromEntries(ends);const idsBefore=new Set(
-idsIn2(before[field2]));const ids2=[...formerGiven[field2]??[],...ends.flatMap(([id,{received}])=>received?[id]:[]),...sets.
-includes(field2)?idsIn2(list).filter(id=>!idsBefore.has(id)):[]].filter(id=>currentIds?.has(id)!==false);if(ids2.length>
-0)given[field2]=[...new Set(ids2)].sort()}return{...record2,...Object.keys(until2).length===0?{}:{until:until2},...Object.
-keys(given).length===0?{}:{given}}}function idsIn2(set2){return asElements(set2??null).flatMap(({id})=>typeof id==="stri\
-ng"?[id]:[])}init_values();init_fields();init_kinds();init_names();function shownFields({kind,expected,before},after){const shown={};for(const[name3,type]of Object.entries(kindOf(
+idsIn(before[field2]));const ids2=[...formerGiven[field2]??[],...ends.flatMap(([id,{received}])=>received?[id]:[]),...sets.
+includes(field2)?idsIn(list).filter(id=>!idsBefore.has(id)):[]].filter(id=>currentIds?.has(id)!==false);if(ids2.length>0)
+given[field2]=[...new Set(ids2)].sort()}return{...record2,...Object.keys(until2).length===0?{}:{until:until2},...Object.
+keys(given).length===0?{}:{given}}}init_values();init_fields();init_kinds();init_names();function shownFields({kind,expected,before},after){const shown={};for(const[name3,type]of Object.entries(kindOf(
 kind).fields)){const got=after[name3];if(got===void 0)continue;const compared=concealSecretKeys(type,comparedMembers(type,
 normalForm(type,got)));shown[name3]=[expected[name3],before?.[name3]].reduce((now,asked)=>{const known=asked&&withoutForeignSecrets(
 type,asked);return type.type==="list"?mapWithCounterparts(type.by,now,known,concealKnown2):concealKnown2(now,known)},compared)}
@@ -19453,91 +19467,95 @@ got instanceof Sensitive)return got;if(known instanceof Sensitive||Array.isArray
 got)?got:new Sensitive(reveal(got))}if(!isMap(known)||!isMap(got))return got;return mapValues(got,(member,key3)=>concealKnown2(
 member,Object.hasOwn(known,key3)?known[key3]:void 0))}function normalizedFields({kind,expected}){const types3=kindOf(kind).
 fields;return mapValues(expected,(field2,name3)=>{const type=types3[name3]??value;return withoutForeignSecrets(type,normalForm(
-type,field2))})}function declaredSecrets(change2){return Object.fromEntries(Object.entries(normalizedFields(change2)).filter(
-([,field2])=>holdsSensitive(field2)))}function concealDeclared(type,got,asked){if(asked===void 0||!holdsSensitive(asked))
-return got;if(type.type==="list"&&Array.isArray(got))return mapWithCounterparts(type.by,got,asked,hideSecrets);return hideSecrets(
-comparedMembers(type,got),comparedMembers(type,asked))}function answeredFields({kind,expected},answer,known){const types3=kindOf(
-kind).fields;const shown={...known};for(const[name3,type]of Object.entries(types3)){const got=answer[name3];if(got===void 0)
-continue;const before=known[name3];const whole=type.type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:got;const asked=expected[name3];
-shown[name3]=concealDeclared(type,whole,asked&&normalForm(type,asked))}return shown}function unreadFields({kind,expected,
-before={}},answered,known){const types3=kindOf(kind).fields;if(Object.keys(before).length===0)return{};return Object.fromEntries(
-Object.entries(answered).filter(([name3])=>(types3[name3]?.type==="value"||types3[name3]?.type==="body")&&expected[name3]!==
-void 0&&(before[name3]===void 0||known[name3]!==void 0)))}function unverifiedNames({expected},unverified){return Object.
-keys(expected).filter(name3=>unverified.some(path=>path===name3||path.startsWith(`${name3}.`)))}function unverifiedFields(asked,unverified,shown){
-const types3=kindOf(asked.kind).fields;const fields4={};for(const[name3,wanted]of Object.entries(normalizedFields(asked))){
-if(unverified.includes(name3)){fields4[name3]=wanted;continue}if(types3[name3]?.type!=="members"||!isMap(wanted))continue;
-const left=Object.entries(wanted).filter(([member])=>unverified.includes(`${name3}.${member}`));if(left.length===0)continue;
-const there=shown[name3];fields4[name3]={...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields4}function recordOutcome(resources,change2,outcome2,context3){const record2=nextRecordOf(resources,change2,outcome2,context3);
-if(record2===void 0)return false;storeRecord(resources,change2,outcome2,record2);return true}function nextRecordOf(resources,given,outcome2,context3){
-const change2=withNewId(given,outcome2);const before=Object.hasOwn(resources,change2.key)?resources[change2.key]:void 0;
-const{otherProfile:profile}=outcome2;const next=nextRecord(before,change2,outcome2,context3)??failedRecord(before,change2,
-outcome2,context3);const after=profile===void 0?next:{...next??before??{...emptyRecord(change2,context3),managed:[]},other_profile:{
-profile,run:context3.run}};if(after===void 0)return void 0;return withFormerNames(withEnds2(after,before,change2,outcome2),
-before,change2,context3.hasher)}function storeRecord(resources,given,outcome2,record2){const change2=withNewId(given,outcome2);
-const{key:key3}=given.lostCreation??given;if(resources[key3]?.creating!==void 0)delete resources[key3];updateFormerHolders(
-resources,change2);resources[change2.key]=record2}function withNewId(change2,{after}){const{kind,identity,action:action2}=change2;
-const id=identity.id??after?.id;if(action2!=="create"||typeof id!=="string")return change2;return{...change2,identity:assign(
-identity,{id}),key:addressOf(kind,{id})}}function failedRecord(before,change2,outcome2,context3){if(Object.keys(newEnds(
-change2,outcome2)).length===0)return void 0;return before??{...emptyRecord(change2,context3),managed:[]}}async function withSeen(resources,seen,context3){
-const records=await eachWithSlowHashes(seen,one=>{const before=Object.hasOwn(resources,one.key)?resources[one.key]:void 0;
-return seenRecord(before,one,context3)});const news=seen.flatMap(({key:key3},index)=>{const record2=records[index];return record2===
-void 0?[]:[[key3,record2]]});return news.length===0?resources:{...resources,...Object.fromEntries(news)}}function seenRecord(before,{
-fields:fields4,...seen},{at:at2,hasher}){const change2={...seen,action:"adopt"};const declared=Object.entries(fields4).filter(
-([name3])=>seen.managed.includes(name3));const shown=shownFields(change2,Object.fromEntries(declared));const known=before?.
-left;const isKnown2=(stored3,hashes)=>known!==void 0&&same(hashes,known.hashes)&&Object.keys(shown).every(name3=>Object.
-hasOwn(known.fields,name3)&&same(stored3[name3]??null,known.fields[name3]??null));const isPlain3=!Object.values(shown).some(
-holdsSensitive);if(Object.keys(shown).length===0||isPlain3&&isKnown2(shown,{}))return void 0;const stored2=storeFields({
-...known&&restoreFields(known,hasher),...shown},hasher);if(isKnown2(stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(
-declaredSecrets(change2),hasher);const record2=withoutCreating(before)??{...emptyRecord(change2,{run:null,at:at2}),...secrets};
-return withFormerNames({...record2,left:{run:null,...stored2}},before,change2,hasher)}function withoutCreating(before){if(before?.
-creating===void 0)return before;const{creating:_,...rest}=before;return before.run===null?rest:{...rest,created:before.run}}
-function withFormerNames(record2,before,change2,hasher){if(kindOf(change2.kind).keepsFormerNames!==true)return record2;const known=[
-...before?.former_names??[],before?.left?.fields.name,change2.before?.name];const former=known.flatMap(name3=>typeof name3===
-"string"&&name3!==record2.left?.fields.name&&!hasher.mustHide(name3)?[name3]:[]);return former.length===0?record2:{...record2,
-former_names:[...new Set(former)]}}function updateFormerHolders(resources,{kind,expected}){const{succession}=kindOf(kind);
-if(succession===void 0||!isTrue(expected[succession.field]))return;const{field:field2}=succession;for(const[key3,record2]of Object.
-entries(resources)){if(record2.kind!==kind)continue;const former=record2.fields[field2]===true;const uncertain=former?{uncertain:[
-...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.left?.fields[field2]===true){resources[key3]={...record2,
-...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({left},field2){if(left===void 0)return{};const{[field2]:_,
-...fields4}=left.fields;return{left:{...left,fields:fields4}}}function emptyRecord({kind,identity,managed:managed2},{at:at2,
-run:run3}){return{kind,identity:{...identity},recorded_at:at2,run:run3,managed:[...managed2],fields:{},hashes:{}}}function nextRecord(before,change2,outcome2,context3){
+type,field2))})}function declaredSecrets(change2){return filterValues(normalizedFields(change2),holdsSensitive)}function concealDeclared(type,got,asked){
+if(asked===void 0||!holdsSensitive(asked))return got;if(type.type==="list"&&Array.isArray(got))return mapWithCounterparts(
+type.by,got,asked,hideSecrets);return hideSecrets(comparedMembers(type,got),comparedMembers(type,asked))}function answeredFields({
+kind,expected},answer,known){const types3=kindOf(kind).fields;const shown={...known};for(const[name3,type]of Object.entries(
+types3)){const got=answer[name3];if(got===void 0)continue;const before=known[name3];const asked=expected[name3];const whole=type.
+type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:withOmittedMembers(type,got,asked??before);shown[name3]=concealDeclared(
+type,whole,asked&&normalForm(type,asked))}return shown}function withOmittedMembers(type,got,known){if(type?.type!=="set"||
+!Array.isArray(got))return got;const others=new Map(asElements(known).map(one=>[elementKey(one),one]));return asElements(
+got).map(one=>{const other=others.get(elementKey(one))??{};const shown=mapValues(one,(member,name3)=>withOmittedMembers(
+type.nested[name3],member,other[name3]));return{...other,...shown}})}function unreadFields({kind,expected,before={}},answered,known){
+const types3=kindOf(kind).fields;if(Object.keys(before).length===0)return{};return filterValues(answered,(_,name3)=>(types3[name3]?.
+type==="value"||types3[name3]?.type==="body")&&expected[name3]!==void 0&&(before[name3]===void 0||known[name3]!==void 0))}
+function unverifiedNames({expected},unverified){return Object.keys(expected).filter(name3=>unverified.some(path=>path===
+name3||path.startsWith(`${name3}.`)))}function unverifiedFields(asked,unverified,shown){const types3=kindOf(asked.kind).
+fields;const fields4={};for(const[name3,wanted]of Object.entries(normalizedFields(asked))){if(unverified.includes(name3)){
+fields4[name3]=wanted;continue}if(types3[name3]?.type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).
+filter(([member])=>unverified.includes(`${name3}.${member}`));if(left.length===0)continue;const there=shown[name3];fields4[name3]=
+{...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields4}function recordOutcome(resources,...given){const store=prepareRecord(resources,...given);store?.();return store!==void 0}
+function prepareRecord(resources,given,outcome2,context3){const change2=withNewId(given,outcome2);const before=Object.hasOwn(
+resources,change2.key)?resources[change2.key]:void 0;const recording={before,change:change2,outcome:outcome2,context:context3};
+const{otherProfile:profile}=outcome2;const next=nextRecord(recording)??failedRecord(recording);const after=profile===void 0?
+next:{...next??unmanagedRecord(recording),other_profile:{profile,run:context3.run}};if(after===void 0)return void 0;const record2=withFormerNames(
+withEnds2(after,before,change2,outcome2),before,change2,context3.hasher);return()=>{const{key:key3}=given.lostCreation??
+given;if(resources[key3]?.creating!==void 0)delete resources[key3];updateFormerHolders(resources,change2);resources[change2.
+key]=record2}}function withNewId(change2,{after}){const{kind,identity,action:action2}=change2;const id=identity.id??after?.
+id;if(action2!=="create"||typeof id!=="string")return change2;return{...change2,identity:assign(identity,{id}),key:addressOf(
+kind,{id})}}function failedRecord(recording){const ends=newEnds(recording.change,recording.outcome);return Object.keys(ends).
+length===0?void 0:unmanagedRecord(recording)}function unmanagedRecord({before,change:change2,context:context3}){return before??
+{...emptyRecord(change2,context3),managed:[]}}async function withSeen(resources,seen,context3){const records=await eachWithSlowHashes(
+seen,one=>{const before=Object.hasOwn(resources,one.key)?resources[one.key]:void 0;return seenRecord(before,one,context3)});
+const news=seen.flatMap(({key:key3},index)=>{const record2=records[index];return record2===void 0?[]:[[key3,record2]]});
+return news.length===0?resources:{...resources,...Object.fromEntries(news)}}function seenRecord(before,{fields:fields4,...seen},{
+at:at2,hasher}){const change2={...seen,action:"adopt"};const declared=filterValues(fields4,(_,name3)=>seen.managed.includes(
+name3));const shown=shownFields(change2,declared);const known=before?.left;const isKnown2=(stored3,hashes)=>known!==void 0&&
+same(hashes,known.hashes)&&Object.keys(shown).every(name3=>Object.hasOwn(known.fields,name3)&&same(stored3[name3]??null,
+known.fields[name3]??null));const isPlain3=!Object.values(shown).some(holdsSensitive);if(Object.keys(shown).length===0||
+isPlain3&&isKnown2(shown,{}))return void 0;const stored2=storeFields({...known&&restoreFields(known,hasher),...shown},hasher);
+if(isKnown2(stored2.fields,stored2.hashes))return void 0;const secrets=storeFields(declaredSecrets(change2),hasher);const record2=withoutCreating(
+before)??{...emptyRecord(change2,{run:null,at:at2}),...secrets};return withFormerNames({...record2,left:{run:null,...stored2}},
+before,change2,hasher)}function withoutCreating(before){if(before?.creating===void 0)return before;const{creating:_,...rest}=before;
+return before.run===null?rest:{...rest,created:before.run}}function withFormerNames(record2,before,change2,hasher){if(kindOf(
+change2.kind).keepsFormerNames!==true)return record2;const known=[...before?.former_names??[],before?.left?.fields.name,
+change2.before?.name];const former=known.flatMap(name3=>typeof name3==="string"&&name3!==record2.left?.fields.name&&!hasher.
+mustHide(name3)?[name3]:[]);return former.length===0?record2:{...record2,former_names:[...new Set(former)]}}function updateFormerHolders(resources,{
+kind,expected}){const{succession}=kindOf(kind);if(succession===void 0||!isTrue(expected[succession.field]))return;const{
+field:field2}=succession;for(const[key3,record2]of Object.entries(resources)){if(record2.kind!==kind)continue;const former=record2.
+fields[field2]===true;const uncertain=former?{uncertain:[...new Set([...record2.uncertain??[],field2])]}:{};if(former||record2.
+left?.fields[field2]===true){resources[key3]={...record2,...uncertain,...withoutLeft(record2,field2)}}}}function withoutLeft({
+left},field2){if(left===void 0)return{};const{[field2]:_,...fields4}=left.fields;return{left:{...left,fields:fields4}}}function emptyRecord({
+kind,identity,managed:managed2},{at:at2,run:run3}){return{kind,identity:{...identity},recorded_at:at2,run:run3,managed:[
+...managed2],fields:{},hashes:{}}}function nextRecord(recording){const{before,change:change2,outcome:outcome2,context:context3}=recording;
 const base={...emptyRecord(change2,context3),...withoutUndefined({did_generation:before?.did_generation,created:creatingRun(
-before,change2,context3),replaces:before?.replaces})};const{before:was={}}=change2;const generation=withoutUndefined({did_generation:change2.
+recording),replaces:before?.replaces})};const{before:was={}}=change2;const generation=withoutUndefined({did_generation:change2.
 generation});const{name:name3="",field:field2=""}=kindOf(change2.kind).regeneration??{};const{[name3]:_name,[field2]:_value,
 ...known}=before?restoreFields(before,context3.hasher):{};const keptLeft=withoutUndefined({left:before?.left});switch(change2.
-action){case"adopt":if(change2.generation===void 0)return adoptedRecord(base,before,change2,context3);return{...base,...keptLeft,
-...generation,...storeFields({...known,...textFields(was,name3),...textOrNullFields(was,field2)},context3.hasher)};case"\
-regenerate":if(outcome2.status==="unknown"){return{...before??base,pending_regeneration:context3.run}}if(outcome2.status!==
-"applied")return void 0;return{...base,...keptLeft,managed:[...change2.generation===void 0?before?.managed??[]:change2.managed],
-...generation,...storeFields({...known,...textFields(was,name3),...textFields(outcome2.after??{},name3,field2)},context3.
-hasher)};case"delete":if(outcome2.status!=="applied")return void 0;return{...base,deleted:deletedHash(change2.kind,outcome2.
-after??{},context3.hasher),...builtInLeft(change2,outcome2.after,context3)};case"create":return withGeneration(createdRecord(
-base,change2,outcome2,context3),before,change2,outcome2);case"update":{const record2=withGeneration(updateRecord(base,before,
-change2,outcome2,context3),before,change2,outcome2);const restore=pendingRestoreAfter(change2,outcome2,context3);if(restore===
-"as before")return record2&&{...record2,...before?.owed&&{owed:before.owed}};if(record2===void 0&&restore===void 0&&before?.
-owed===void 0)return void 0;const{owed:_,...rest}=record2??before??{...base,managed:[]};return restore===void 0?rest:{...rest,
-owed:storeRestore(restore,context3.hasher)}}default:return void 0}}function creatingRun(before,{kind,action:action2,before:was,
-lostCreation},{run:run3}){const{deletion:deletion2}=kindOf(kind);const isFirst=action2==="update"&&deletion2?.prunesOnlyCreated===
-true&&deletion2.isBuiltIn(was??{});return lostCreation?.run??(isFirst?run3:before?.created)}function createdRecord(base,change2,outcome2,context3){
-const{run:run3}=context3;const{kind,identity,replaces}=change2;const own3={...base,...withoutUndefined({replaces})};if(outcome2.
-after!==void 0){const record2=updateRecord({...own3,created:run3},void 0,change2,outcome2,context3);return record2??{...own3,
-created:run3,managed:[],...leftBy(change2,outcome2.after,context3)}}const{status,httpStatus=null}=outcome2;const isRefused=httpStatus!==
-null&&httpStatus>=400&&httpStatus<500;const{creation,addressPart}=kindOf(kind);const mayCome=creation?.acceptsId===true?
-status!=="skipped":status==="unknown";if(!mayCome||isRefused)return void 0;return{...own3,managed:[],creating:addressPart(
-identity)}}function withGeneration(record2,before,{kind,generation},{status,after={}}){const{field:field2=""}=kindOf(kind).
-regeneration??{};const{pending_regeneration:open6}=before??{};if(record2===void 0)return void 0;if(open6!==void 0)return{
-...record2,pending_regeneration:open6};if(generation===void 0||record2.did_generation!==void 0||status!=="applied")return record2;
-const fields4={...record2.fields,...textOrNullFields(after,field2)};return{...record2,did_generation:generation,fields:fields4}}
-function adoptedRecord(base,before,change2,context3){if(before!==void 0)return{...before,managed:[...change2.managed],...withoutUndefined(
-{created:base.created})};const{left}=leftBy(change2,change2.before,context3);return{...base,...withoutUndefined({left:left&&
-{...left,run:null}})}}function textOrNullFields(fields4,...names3){const has=name3=>fields4[name3]===null||typeof fields4[name3]===
-"string";return Object.fromEntries(names3.filter(has).map(name3=>[name3,fields4[name3]??null]))}function textFields(fields4,...names3){
-return textOrNullFields(fields4,...names3.filter(name3=>fields4[name3]!==null))}function updateRecord(base,before,change2,outcome2,context3){
+action){case"adopt":if(change2.generation===void 0)return adoptedRecord(base,recording);return{...base,...keptLeft,...generation,
+...storeFields({...known,...textFields(was,name3),...textOrNullFields(was,field2)},context3.hasher)};case"regenerate":if(outcome2.
+status==="unknown"){return{...before??base,pending_regeneration:context3.run}}if(outcome2.status!=="applied")return void 0;
+return{...base,...keptLeft,managed:[...change2.generation===void 0?before?.managed??[]:change2.managed],...generation,...storeFields(
+{...known,...textFields(was,name3),...textFields(outcome2.after??{},name3,field2)},context3.hasher)};case"delete":if(outcome2.
+status!=="applied")return void 0;return{...base,deleted:deletedHash(change2.kind,outcome2.after??{},context3.hasher),...builtInLeft(
+recording)};case"create":return withGeneration(createdRecord(base,recording),recording);case"update":{const record2=withGeneration(
+updateRecord(base,recording),recording);const restore=pendingRestoreAfter(change2,outcome2,context3);if(restore==="as be\
+fore")return record2&&{...record2,...before?.owed&&{owed:before.owed}};if(record2===void 0&&restore===void 0&&before?.owed===
+void 0)return void 0;const{owed:_,...rest}=record2??before??{...base,managed:[]};return restore===void 0?rest:{...rest,owed:storeRestore(
+restore,context3.hasher)}}default:return void 0}}function creatingRun({before,change:change2,context:{run:run3}}){const{
+kind,action:action2,before:was,lostCreation}=change2;const{deletion:deletion2}=kindOf(kind);const isFirst=action2==="upd\
+ate"&&deletion2?.prunesOnlyCreated===true&&deletion2.isBuiltIn(was??{});return lostCreation?.run??(isFirst?run3:before?.
+created)}function createdRecord(base,recording){const{change:change2,outcome:outcome2,context:context3}=recording;const{
+kind,identity,replaces}=change2;const own3={...base,...withoutUndefined({replaces})};if(outcome2.after!==void 0){const created={
+...own3,created:context3.run};const record2=updateRecord(created,{...recording,before:void 0});return record2??{...created,
+managed:[],...leftBy(recording,outcome2.after)}}const{status,httpStatus=null}=outcome2;const isRefused=httpStatus!==null&&
+httpStatus>=400&&httpStatus<500;const{creation,addressPart}=kindOf(kind);const mayCome=creation?.acceptsId===true?status!==
+"skipped":status==="unknown";if(!mayCome||isRefused)return void 0;return{...own3,managed:[],creating:addressPart(identity)}}
+function withGeneration(record2,{before,change:{kind,generation},outcome:{status,after={}}}){const{field:field2=""}=kindOf(
+kind).regeneration??{};const{pending_regeneration:open6}=before??{};if(record2===void 0)return void 0;if(open6!==void 0)
+return{...record2,pending_regeneration:open6};if(generation===void 0||record2.did_generation!==void 0||status!=="applied")
+return record2;const fields4={...record2.fields,...textOrNullFields(after,field2)};return{...record2,did_generation:generation,
+fields:fields4}}function adoptedRecord(base,recording){const{before,change:change2}=recording;if(before!==void 0)return{
+...before,managed:[...change2.managed],...withoutUndefined({created:base.created})};const{left}=leftBy(recording,change2.
+before);return{...base,...withoutUndefined({left:left&&{...left,run:null}})}}function textOrNullFields(fields4,...names3){
+const has=name3=>fields4[name3]===null||typeof fields4[name3]==="string";return Object.fromEntries(names3.filter(has).map(
+name3=>[name3,fields4[name3]??null]))}function textFields(fields4,...names3){return textOrNullFields(fields4,...names3.filter(
+name3=>fields4[name3]!==null))}function updateRecord(base,recording){const{before,change:change2,outcome:outcome2,context:context3}=recording;
 const known=before===void 0?{}:restoreFields(before,context3.hasher);const{name:name3="",field:field2=""}=kindOf(change2.
 kind).regeneration??{};const regenerated2=textOrNullFields(known,name3,field2);if(outcome2.ambiguous){const fields5=context3.
 readable?regenerated2:{...known,...normalizedFields(change2)};return{...base,...storeFields(fields5,context3.hasher),uncertain:Object.
 keys(change2.expected)}}if(outcome2.status!=="applied"&&outcome2.status!=="not_converged"){const changed=before!==void 0&&
-outcome2.after!==void 0&&hasChanged(change2,outcome2.after);return changed?{...before,...leftBy(change2,outcome2.after,context3)}:
+outcome2.after!==void 0&&hasChanged(change2,outcome2.after);return changed?{...before,...leftBy(recording,outcome2.after)}:
 void 0}const answered=answeredFields(change2,outcome2.after??{},known);const shown=context3.readable?{...context3.documented?
 unreadFields(change2,answered,known):{},...declaredSecrets(change2)}:answered;const fields4={...regenerated2,...shown,...unverifiedFields(
 change2,outcome2.unverified,shown)};const secret3=Object.entries(change2.expected).flatMap(([name4,field3])=>holdsSensitive(
@@ -19545,30 +19563,30 @@ field3)?[name4]:[]);const unseen=outcome2.otherProfile===void 0?[]:unverifiedNam
 readable?[]:wrongNames(kindOf(change2.kind),change2.expected,outcome2.after??{});const doubtful=[...secret3,...unseen,...misnamed.
 map(({field:field3})=>field3)];const open6=outcome2.status==="not_converged"?[...new Set(doubtful)]:[];const uncertain=open6.
 length>0?{uncertain:open6}:{};const stored2=storeFields(fields4,context3.hasher);return assign(base,{...uncertain,fields:stored2.
-fields,hashes:stored2.hashes,...leftBy(change2,outcome2.after,context3)})}function hasChanged({kind,before={}},after){return Object.
+fields,hashes:stored2.hashes,...leftBy(recording,outcome2.after)})}function hasChanged({kind,before={}},after){return Object.
 entries(kindOf(kind).fields).some(([name3,type])=>{const[was,now]=[before[name3],after[name3]];return was!==void 0&&now!==
-void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBy(change2,after,{run:run3,readable:readable2,hasher}){
-if(!readable2||after===void 0)return{};return{left:{run:run3,...storeFields(shownFields(change2,after),hasher)}}}function builtInLeft(change2,after,context3){
-const isBuiltIn=after!==void 0&&kindOf(change2.kind).deletion?.isBuiltIn(after)===true;return isBuiltIn?leftBy(change2,after,
-context3):{}}function journalRecorder({changes},journal,resources,{run:run3,profile,hasher,redactor,beforeChange}){const labels=new Map(
+void 0&&!same(normalForm(type,was),normalForm(type,now))})}function leftBy({change:change2,context:{run:run3,readable:readable2,
+hasher}},after){if(!readable2||after===void 0)return{};return{left:{run:run3,...storeFields(shownFields(change2,after),hasher)}}}
+function builtInLeft(recording){const{change:change2,outcome:outcome2}=recording;return kindOf(change2.kind).deletion?.isBuiltIn(
+outcome2.after??{})===true?leftBy(recording,outcome2.after):{}}function journalRecorder({changes},journal,resources,{run:run3,profile,hasher,redactor,beforeChange}){const labels=new Map(
 changes.map(({label:label3,apply})=>[apply.key,label3]));const begun=new Set;const sequences=new Map;let sequence=0;const record2=async(change2,outcome2,at2)=>{
 const readable2=kindOf(change2.kind).readable(profile);const asked={...change2,...change2.apply};const context3={run:run3,
-at:at2,hasher,readable:readable2,documented:profile.name==="documented"};const record3=await withSlowHashes(()=>nextRecordOf(
-resources,asked,outcome2,context3));if(record3!==void 0)storeRecord(resources,asked,outcome2,record3)};const writeAnswer=async(change2,at2,outcome2)=>{
-const{after,notes=[],otherProfile}=outcome2;const shown=after&&concealSecrets2(after,change2);const stored2=shown&&await withSlowHashes(
-()=>storeFields(shown,hasher));await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at2,status:outcome2.
-status,ambiguous:outcome2.ambiguous,http_status:outcome2.httpStatus,attempts:outcome2.attempts,after:stored2??null,unverified:outcome2.
-unverified.map(redactor.redactName),error:outcome2.error===null?null:redactor.redactSentence(outcome2.error),...withoutUndefined(
-{other_profile:otherProfile}),...notes.length===0?{}:{notes:notes.map(redactor.redactSentence)}})};return{async sending(change2,request4,last){
-const{key:key3,identity,expected,before,existed,managed:managed2,byMember,ended,...other}=change2.apply;if(!begun.has(key3))
-await beforeChange();begun.add(key3);const stored2=await withSlowHashes(()=>({before:storeFields(concealSecrets2(before,
-change2),hasher),body:request4?.body===void 0?null:storeFields(request4.body,hasher),expected:storeFields(declaredFields(
-expected,change2),hasher)}));const label3=labels.get(key3);sequence+=1;sequences.set(change2,sequence);await journal.write(
-{type:"sending",seq:sequence,at:new Date().toISOString(),address:redactAddress(change2.address,redactor),key:key3,kind:change2.
-kind,identity:{...identity},action:change2.action,operation:request4?.operation??null,method:request4===null?null:operations[request4.
-operation].method,path:request4===null?null:operationPath(request4.operation,request4.params),last,existed,...stored2,managed:[
-...managed2],...withoutUndefined({label:label3&&redactor.redactName(label3),replaces:other.replaces,until:other.until,until_before:resources[key3]?.
-until,ended:ended&&mapValues(ended,ids2=>[...ids2]),by_member:byMember&&[...byMember],generation:other.generation,recorded_generation:other.
+at:at2,hasher,readable:readable2,documented:profile.name==="documented"};const store=await withSlowHashes(()=>prepareRecord(
+resources,asked,outcome2,context3));store?.()};const writeAnswer=async(change2,at2,outcome2)=>{const{after,notes=[],otherProfile}=outcome2;
+const shown=after&&concealSecrets2(after,change2);const stored2=shown&&await withSlowHashes(()=>storeFields(shown,hasher));
+await journal.write({type:"answered",seq:sequences.get(change2)??0,at:at2,status:outcome2.status,ambiguous:outcome2.ambiguous,
+http_status:outcome2.httpStatus,attempts:outcome2.attempts,after:stored2??null,unverified:outcome2.unverified.map(redactor.
+redactName),error:outcome2.error===null?null:redactor.redactSentence(outcome2.error),...withoutUndefined({other_profile:otherProfile}),
+...notes.length===0?{}:{notes:notes.map(redactor.redactSentence)}})};return{async sending(change2,request4,last){const{key:key3,
+identity,expected,before,existed,managed:managed2,byMember,ended,...other}=change2.apply;if(!begun.has(key3))await beforeChange();
+begun.add(key3);const stored2=await withSlowHashes(()=>({before:storeFields(concealSecrets2(before,change2),hasher),body:request4?.
+body===void 0?null:storeFields(request4.body,hasher),expected:storeFields(declaredFields(expected,change2),hasher)}));const label3=labels.
+get(key3);sequence+=1;sequences.set(change2,sequence);await journal.write({type:"sending",seq:sequence,at:new Date().toISOString(),
+address:redactAddress(change2.address,redactor),key:key3,kind:change2.kind,identity:{...identity},action:change2.action,
+operation:request4?.operation??null,method:request4===null?null:operations[request4.operation].method,path:request4===null?
+null:operationPath(request4.operation,request4.params),last,existed,...stored2,managed:[...managed2],...withoutUndefined(
+{label:label3&&redactor.redactName(label3),replaces:other.replaces,until:other.until,until_before:resources[key3]?.until,
+ended:ended&&mapValues(ended,ids2=>[...ids2]),by_member:byMember&&[...byMember],generation:other.generation,recorded_generation:other.
 recordedGeneration})})},answered:(change2,httpStatus,attempts)=>writeAnswer(change2,new Date().toISOString(),{...skippedOutcome(
 null),status:"applied",httpStatus,attempts}),async settled(change2,outcome2){const at2=new Date().toISOString();await record2(
 change2,outcome2,at2);await writeAnswer(change2,at2,outcome2)}}}function declaredFields(fields4,{kind}){const{fields:types3}=kindOf(
@@ -19587,25 +19605,25 @@ this.#heartbeat)}async#askLock(){const now={began:moment(),stalls:this.#stalls};
 now;this.#unanswered=false}catch(failure2){this.#unanswered=!hasProblem(failure2,"locked");throw failure2}}#checkForStall(){
 if(!isWithin(this.#lastBeat,STALL)){this.#stalls+=1;this.#confirming=void 0}this.#lastBeat=moment()}};init_shard();init_shards();import{randomBytes as randomBytes3}from"node:crypto";function runStateOf(options){const{shard:shard2}=options;return shard2===void 0?wholeRunState(options):shardRunState(options,
 shard2)}function approvalsAtStart(head,run3,{approval,keys}){if(approval===void 0)return{};return{approvals:recordUse(head,
-approval,{run:run3,keys,at:new Date().toISOString()})}}function approvalsAtEnd(head,run3,remaining){return head.approvals===
-void 0?{}:{approvals:recordRemaining(head,run3,remaining)}}function wholeRunState(options){const{backend:backend4,state:before}=options;
+approval,run3,[...keys.values()])}}function approvalsAtEnd(head,run3,results,{keys}){return head.approvals===void 0?{}:{
+approvals:recordRemaining(head,run3,results,keys)}}function wholeRunState(options){const{backend:backend4,state:before}=options;
 const saved=async(resources,run3)=>{const begun=run3===void 0?{}:{open_run:run3,...approvalsAtStart(before,run3,options)};
 const state2={...joinedState(before),resources,serial:before.serial+1,...begun};await backend4.save(state2);return state2};
 return{async begin(resources){const{last_run,open_run}=joinedState(before);const names3=await backend4.runs.list().catch(
 ()=>[]);const run3=nextRun([...names3,last_run,open_run],new Date);return{run:run3,journal:run3,state:await saved(resources,
-run3)}},save:resources=>saved(resources),async end({run:run3,state:state2},resources,isComplete3,remaining){const{open_run,
+run3)}},save:resources=>saved(resources),async end({run:run3,state:state2},resources,isComplete3,results){const{open_run,
 ...rest}=state2;const ended={...rest,resources,...isComplete3?{last_run:run3}:{open_run:run3},...approvalsAtEnd(state2,run3,
-remaining)};await backend4.save(ended);return ended}}}function shardRunState(options,own3){const{backend:backend4,state:before,
-sharedRun:key3}=options;const merged=async(resources,change2)=>{const head=await backend4.merge({records:changedRecords(
+results,options)};await backend4.save(ended);return ended}}}function shardRunState(options,own3){const{backend:backend4,
+state:before,sharedRun:key3}=options;const merged=async(resources,change2)=>{const head=await backend4.merge({records:changedRecords(
 before.resources,resources),head:there=>change2({...requireSameState(there,before),serial:there.serial+1})});return{...head,
 resources}};return{async begin(resources){const names3=await backend4.runs.list();let taken2={run:"",journal:""};const state2=await merged(
 resources,head=>{taken2=joinRun(head,own3,key3,names3,new Date);const{shards}=withPart(head,own3,{...partOf(head,own3),open_run:taken2.
 journal});const{key:_,...rest}=shards;return{...head,shards:{...rest,run:taken2.run,...key3===void 0?{}:{key:key3}},...approvalsAtStart(
-head,taken2.journal,options)}});return{...taken2,state:state2}},save:resources=>merged(resources,head=>head),end:({journal},resources,isComplete3,remaining)=>merged(
-resources,head=>{const ended={...head,...approvalsAtEnd(head,journal,remaining)};return isComplete3?withPart(ended,own3,
-{last_run:journal}):ended})}}function joinRun(head,own3,key3,names3,now){const{shards}=head;if(shards?.run!==void 0&&key3!==
-void 0&&shards.key===key3){const{last_run="",open_run=""}=partOf(head,own3);const attempts=attemptsOf2([...names3,last_run,
-open_run],shards.run,own3);if(attempts<99)return{run:shards.run,journal:partName(shards.run,own3,attempts+1)}}const lasts=Object.
+head,taken2.journal,options)}});return{...taken2,state:state2}},save:resources=>merged(resources,head=>head),end:({journal},resources,isComplete3,results)=>merged(
+resources,head=>{const ended={...head,...approvalsAtEnd(head,journal,results,options)};return isComplete3?withPart(ended,
+own3,{last_run:journal}):ended})}}function joinRun(head,own3,key3,names3,now){const{shards}=head;if(shards?.run!==void 0&&
+key3!==void 0&&shards.key===key3){const{last_run="",open_run=""}=partOf(head,own3);const attempts=attemptsOf2([...names3,
+last_run,open_run],shards.run,own3);if(attempts<99)return{run:shards.run,journal:partName(shards.run,own3,attempts+1)}}const lasts=Object.
 values(shards?.parts??{}).map(({last_run})=>last_run);const run3=nextRun([...names3,head.last_run,shards?.run,...lasts],
 now);return{run:run3,journal:partName(run3,own3,1)}}function nextRun(known,now){const newest=known.flatMap(name3=>name3??
 []).toSorted().at(-1)??"";const latest=timeOfRun(newest);const first=runName2(new Date(Math.max(now.getTime(),latest)));
@@ -19616,15 +19634,15 @@ time3=""]=/^(\d{8}T)(\d{6})Z-/.exec(run3)??[];const iso=`${date3.replace(/(....)
 flatMap(name3=>{const part=parsePartName(name3);const isOwn=part?.run===run3&&part.shard.index===index&&part.shard.count===
 count4;return isOwn?[part.attempt]:[]});return Math.max(0,...attempts)}async function applyPlan({plan,asked},options){const{lock,hasher}=options;const writes=plan.changes.filter(({requests})=>requests.
 length>0);const keys=new Map(writes.map(({address:address3,apply})=>[address3,apply.key]));const runState=runStateOf({...options,
-keys:[...keys.values()]});const seen=plan.changes.flatMap(({kind,action:action2,apply:{seen:fields4,...known}})=>action2===
-"unchanged"&&fields4!==void 0?[{...known,kind,fields:fields4}]:[]);const now={at:new Date().toISOString(),hasher};const records=await withSeen(
+keys});const seen=plan.changes.flatMap(({kind,action:action2,apply:{seen:fields4,...known}})=>action2==="unchanged"&&fields4!==
+void 0?[{...known,kind,fields:fields4}]:[]);const now={at:new Date().toISOString(),hasher};const records=await withSeen(
 withoutRestored(options.state,plan),seen,now);if(plan.changes.every(({action:action2})=>action2==="unchanged")){return await saveObserved(
 plan,runState,records,options)}refuse(accessEndedProblems(plan));await lock.confirm();const{begun,journal}=await beginRun(
 plan,runState,records,options);try{const resources={...records};const runLock=new RunLock({...lock,confirm:()=>confirmLock(
 begun,options)});const recorder=journalRecorder(plan,journal,resources,{...options,run:begun.journal,beforeChange:async()=>{
 if(!lock.fenced)await runLock.confirm()}});const permit=begun2=>runLock.permit(begun2);const{asOf}=plan;const executed=await execute(
 plan,{...options,notBefore:asked,recorder,permit,asOf}).finally(()=>runLock.end());const run3={plan,begun,journal,resources,
-runState,runLock,keys};return{...await endRun(run3,executed,options),answers:executed.answers}}finally{await journal.close()}}
+runState,runLock};return{...await endRun(run3,executed,options),answers:executed.answers}}finally{await journal.close()}}
 function accessEndedProblems({asOf,holdsUntil}){if(asOf!==void 0||holdsUntil===void 0||Date.now()<Date.parse(holdsUntil))
 return[];const message=`stale plan: it grants access that ended at ${holdsUntil}`;return[error("stale-plan",message,[],"\
 nothing was sent; plan again and review it")]}async function saveObserved(plan,runState,resources,{state:state2,lock}){const nothing2={
@@ -19639,19 +19657,19 @@ toISOString(),command:options.command,user:userName(),...origin2,...withoutUndef
 now:plan.asOf}),...currentProcess(),state:{lineage:state2.lineage,file:options.backend.name},server:plan.server,profile:plan.
 profile,environment:plan.environment,digest:plan.digest,salt:state2.salt});return{begun,journal}}catch(failure2){throw problemError(
 "not-writable",messageOf(failure2),`nothing was sent; ${writeHint(failure2)}`,failure2)}}async function endRun({plan,begun,
-journal,resources,runState,runLock,keys},{results,fatal},{signal,shard:shard2,backend:backend4}){const name3=begun.journal;
-const part=withoutUndefined({shard:shard2,journal:shard2&&name3});const result={run:begun.run,...part,results,interrupted:signal.
-aborted};const state2={...begun.state,resources};const hintUnlessBuffered=hint=>journal.bufferFolder===null?hint:bufferHint(
-name3,journal.bufferFolder);const endedEarly=failure2=>{if(failure2===void 0)return restoresLeftOut2(plan);const hint=hintUnlessBuffered(
-"the journal has all requests, and the next apply reads it");const message=`run ${name3} ended early: ${messageOf(failure2)}`;
-return[error("run-ended-early",message,[],hint),...restoresLeftOut2(plan)]};const end=interrupted2=>journal.write({type:"\
-end",at:new Date().toISOString(),interrupted:interrupted2});try{await runLock.confirm()}catch(failure2){const content=await backend4.
-runs.read(name3).catch(()=>null);if(content?.lines.some(({type})=>type==="end")===true)await end(true).catch(()=>{});return{
-result,state:state2,problems:endedEarly(fatal===void 0||hasProblem(fatal,"locked")?failure2:fatal)}}const problems=endedEarly(
-fatal);let saved=state2;try{await settleCreations(plan,name3,resources,backend4.runs);saved=await runState.end(begun,resources,
-fatal===void 0,remainingKeys(result,keys));if(fatal===void 0)await end(signal.aborted)}catch(failure2){const hint=hintUnlessBuffered(
-`${writeHint(failure2)}; the journal of run ${name3} holds everything, and the next apply reads it`);problems.push(error(
-"state-not-saved",messageOf(failure2),[],hint))}return{result,state:saved,problems}}async function settleCreations({changes},by,resources,runs){
+journal,resources,runState,runLock},{results,fatal},{signal,shard:shard2,backend:backend4}){const name3=begun.journal;const part=withoutUndefined(
+{shard:shard2,journal:shard2&&name3});const result={run:begun.run,...part,results,interrupted:signal.aborted};const state2={
+...begun.state,resources};const hintUnlessBuffered=hint=>journal.bufferFolder===null?hint:bufferHint(name3,journal.bufferFolder);
+const endedEarly=failure2=>{if(failure2===void 0)return restoresLeftOut2(plan);const hint=hintUnlessBuffered("the journa\
+l has all requests, and the next apply reads it");const message=`run ${name3} ended early: ${messageOf(failure2)}`;return[
+error("run-ended-early",message,[],hint),...restoresLeftOut2(plan)]};const end=interrupted2=>journal.write({type:"end",at:new Date().
+toISOString(),interrupted:interrupted2});try{await runLock.confirm()}catch(failure2){const content=await backend4.runs.read(
+name3).catch(()=>null);if(content?.lines.some(({type})=>type==="end")===true)await end(true).catch(()=>{});return{result,
+state:state2,problems:endedEarly(fatal===void 0||hasProblem(fatal,"locked")?failure2:fatal)}}const problems=endedEarly(fatal);
+let saved=state2;try{await settleCreations(plan,name3,resources,backend4.runs);saved=await runState.end(begun,resources,
+fatal===void 0,results);if(fatal===void 0)await end(signal.aborted)}catch(failure2){const hint=hintUnlessBuffered(`${writeHint(
+failure2)}; the journal of run ${name3} holds everything, and the next apply reads it`);problems.push(error("state-not-s\
+aved",messageOf(failure2),[],hint))}return{result,state:saved,problems}}async function settleCreations({changes},by,resources,runs){
 for(const{apply}of changes){const{key:key3,run:run3}=apply.lostCreation??{};const{id}=apply.identity;if(key3===void 0||run3===
 void 0||id===void 0||resources[key3]!==void 0)continue;const content=await runs.read(run3).catch(()=>null);const entry=content&&
 entriesOf(content).find(({sending})=>sending.key===key3);if(content==null||entry==null)continue;const{seq,expected}=entry.
@@ -19666,7 +19684,7 @@ return state2.resources;const resources={...state2.resources};for(const key3 of 
 void 0)continue;const{owed:_,...rest}=record2;resources[key3]=rest}return resources}function restoresLeftOut2({warnings}){
 return warnings.filter(({code:code2})=>code2==="restores-left-out").map(({code:code2,message})=>error(code2,message))}function bufferHint(run3,kept){
 return`a part of the journal of run ${run3} could not be uploaded and is kept in ${kept}: run idops again from here, whi\
-ch uploads it`}init_problems();init_p_limit();init_concurrency();init_problems();init_values();init_kinds();import{basename as basename4,dirname as dirname6}from"node:path";var import_yaml=__toESM(require_dist(),1);init_problems();init_values();init_names();init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file2,document2,quotes){const{errors,warnings}=document2;
+ch uploads it`}init_problems();init_p_limit();init_concurrency();init_problems();init_values();init_kinds();import{basename as basename5,dirname as dirname6}from"node:path";var import_yaml=__toESM(require_dist(),1);init_problems();init_values();init_names();init_problems();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;function documentErrors(file2,document2,quotes){const{errors,warnings}=document2;
 if(errors.length>0)file2.distrust();const all=[...errors,...warnings].map(found=>({found,range:rangeOf(file2,found,quotes)}));
 const problems=[];let lastReportedLine=0;let previous;for(const{found,range:range2}of all.sort((a2,b)=>a2.range.start-b.
 range.start)){const limit2=limitProblem(file2,found,range2);if(limit2!==void 0){problems.push(limit2);continue}const follows=found.
@@ -20321,7 +20339,8 @@ is a broken link"],"too-large":["too-large","split it into several files"],"not-
 "file-unreadable"]};function unreadableProblem(name3,{reason,detail}){const[code2,hint,words4=detail]=refusals2[reason];
 const message=`${name3.file} ${words4}${reason==="private"?", so it is not read":""}`;return error(code2,message,[wholeFile(
 name3)],hint)}function matchGlobs(globs,paths2){const{named,ignore}=splitGlobs(globs);const isNamed=(0,import_picomatch2.default)(named,
-{ignore});return new Set(paths2.map(path=>posix2.normalize(path)).filter(path=>isNamed(path)))}init_json();init_problems();init_values();import{dirname as dirname5,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
+{ignore});return new Set(paths2.map(path=>posix2.normalize(path)).filter(path=>isNamed(path)))}init_json();init_problems();init_values();import{basename as basename4,dirname as dirname5,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";function isSampleFile(path){return basename4(dirname5(path)).toLowerCase()===samplesFolder&&
+/\.yaml$/i.test(path)}async function loadSamples(project,templates){const read2=new Map;const access3=new Access(project);
 const once2=path=>{const known=read2.get(path)??readSample(project,access3,path);read2.set(path,known);return known};const found=new Map;
 const problems=new Set;for(const{address:address3,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
 for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once2(join4(folder,
@@ -20360,7 +20379,7 @@ problems),secrets,files:[...files.map(({target})=>target),...bodies2.files],sour
 from,parsed:parsed2})=>({...file2,text:source.text,documents:parsed2.map((document2,index)=>sourceDocument(document2,source,
 read2[from+index]?.declared))})),unread}}function sourceDocument(document2,source,declared){return{written:()=>resolve2(
 document2.root,source,null).value,declared}}function registerSecrets({secrets},onSecret){for(const[secret3,kind]of secrets)
-onSecret(secret3,kind)}function isSampleData(path,text4){return basename4(dirname6(path))===samplesFolder&&!/\bkind["']?\s*:/.
+onSecret(secret3,kind)}function isSampleData(path,text4){return basename5(dirname6(path))===samplesFolder&&!/\bkind["']?\s*:/.
 test(text4)}async function tryFindManifests(project,access3,problems){try{return await findManifests(project,access3,problems)}catch(failure2){
 if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}
 function duplicates(declared){const first=new Map;return declared.flatMap(object3=>{if(Object.keys(object3.identity).length===
@@ -20370,19 +20389,21 @@ void 0)return[];const message=`the same ${kind.noun} is declared twice`;const hi
 , or use "kind: ${kind.bulk?.name}", since several such documents may be about one ${kind.noun}`;const places=[object3.places.
 of(),before.places.of()];return[error("duplicate-object",message,places,kind.bulk===void 0?hint:hint+other)]})}function contradictions3(declared){
 if(!declared.some(({selector})=>selector!==void 0))return[];const named=declared.flatMap(document2=>kindOf(document2.kind).
-bulk===void 0?[]:(document2.selector?.named??[document2.identity]).map(identity=>({identity,document:document2})));const found=new Map;
+bulk===void 0?[]:(document2.selector?.named??[document2.identity]).map(identity=>({identity,document:document2})));const problems=new Map;
 const hint="remove one of the two, or leave the object out of one of the documents";const about=groupBy(named,({identity,
-document:document2})=>addressOf(document2.kind,identity));for(const[address3,those]of about){const{identity={}}=those[0]??
-{};const documents=those.map(({document:document2})=>document2);if(documents.every(({selector})=>selector===void 0))continue;
-for(const{path,places,removed}of mergeDocuments(identity,documents).contradictions){const[one,other]=places.map(({file:file2,
-line,column})=>`${file2}:${line}:${column}`);const message=removed===void 0?`two documents declare "${path}" differently\
- for ${address3}`:`one document declares "${removed}" of ${path} for ${address3}, and another removes it`;found.set(`${path}\
- ${one} ${other}`,error("contradiction",message,places,hint))}}return[...found.values()]}var SHOWN2=10;async function pruneRefusals({
-declared,unread}){const missed=await unread();const reasons2=declared.length===0?["no document was read",...missed]:missed;
-const more=reasons2.length>SHOWN2?[`there are ${reasons2.length-SHOWN2} more like these`]:[];return[...reasons2.slice(0,
-SHOWN2),...more].map(reason=>error("prune-refused",`--prune deletes nothing: ${reason}`,[],declared.length===0?'delete a\
- template with "state: absent", or check that the manifests are where the configuration says':'rename it, remove it, or \
-change "manifests" ("!" excludes), so that all manifests are read'))}init_approve();init_names2();init_redactor();init_git();init_parse_url();init_paths();init_problems();init_read_file();import{existsSync as existsSync3}from"node:fs";
+document:document2})=>addressOf(document2.kind,identity));for(const[address3,those]of about){const backends=new Set(those.
+flatMap(({identity})=>identity.backend??[]));const found=[...backends.size===0?[void 0]:backends].flatMap(backend4=>{const sameUser=those.
+filter(({identity})=>(identity.backend??backend4)===backend4);const documents=sameUser.map(({document:document2})=>document2);
+if(documents.every(({selector})=>selector===void 0))return[];return mergeDocuments(sameUser[0]?.identity??{},documents).
+contradictions});for(const{path,places,removed}of found){const[one,other]=places.map(({file:file2,line,column})=>`${file2}\
+:${line}:${column}`);const message=removed===void 0?`two documents declare "${path}" differently for ${address3}`:`one d\
+ocument declares "${removed}" of ${path} for ${address3}, and another removes it`;problems.set(`${path} ${one} ${other}`,
+error("contradiction",message,places,hint))}}return[...problems.values()]}var SHOWN2=10;async function pruneRefusals({declared,
+unread}){const missed=await unread();const reasons2=declared.length===0?["no document was read",...missed]:missed;const more=reasons2.
+length>SHOWN2?[`there are ${reasons2.length-SHOWN2} more like these`]:[];return[...reasons2.slice(0,SHOWN2),...more].map(
+reason=>error("prune-refused",`--prune deletes nothing: ${reason}`,[],declared.length===0?'delete a template with "state\
+: absent", or check that the manifests are where the configuration says':'rename it, remove it, or change "manifests" ("\
+!" excludes), so that all manifests are read'))}init_approve();init_names2();init_redactor();init_git();init_parse_url();init_paths();init_problems();init_read_file();import{existsSync as existsSync3}from"node:fs";
 import{join as join13}from"node:path";init_zod();init_kind_names();init_members();var approvalReasons=["privileged","destructive","protected"];var defaultSafety={maxDestructive:5,maxPrivileged:0,maxChanges:Number.
 POSITIVE_INFINITY,privileged:["*:manage:all"],protect:[],keep:[],approvers:[]};function stricter(one,other){const union3=key3=>{
 const all=[one,other].flatMap(key3).map(setting2=>[JSON.stringify(setting2),setting2]);return[...new Map(all).values()]};
@@ -20628,12 +20649,12 @@ protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url.hostname)){return error(
 o another machine, which would show the token to the network`,places,'use https, or set "allow_insecure_http: true" unde\
 r server if the network is trusted')}const prefix=url.pathname.replace(/\/+$/,"");return{href:`${url.origin}${prefix}`,origin:url.
 origin,prefix}}function isLoopback(host2){const name3=host2.replace(/\.$/,"");return name3==="localhost"||name3.endsWith(
-".localhost")||name3==="[::1]"||/^127(\.\d+){3}$/.test(name3)}init_problems();import{readFile}from"node:fs/promises";import{basename as basename7}from"node:path";init_redactor();init_escape();init_problems();import{execFile as execFile2}from"node:child_process";import{basename as basename6}from"node:path";
+".localhost")||name3==="[::1]"||/^127(\.\d+){3}$/.test(name3)}init_problems();import{readFile}from"node:fs/promises";import{basename as basename8}from"node:path";init_redactor();init_escape();init_problems();import{execFile as execFile2}from"node:child_process";import{basename as basename7}from"node:path";
 var defaultTimeout=60;var defaultGrace=1;var maxBytes=2**20;async function runTokenCommand({argv,cwd,variables},options){
 const{redact,onSecret}=options;const[program2="",...args]=argv;for(const value4 of Object.values(variables))onSecret(value4,
 "declared");const env={...neededVariables(process.env),...variables};const{stdout,stderr,failureReason:failureReason2}=await run(
 program2,args,{cwd,env},options);onSecret(stdout.trim());if(failureReason2===null)return stdout;const output=oneLine(redact(
-stderr));throw problemError("token-command-failed",`the token command ${basename6(program2)} ${failureReason2}${output===
+stderr));throw problemError("token-command-failed",`the token command ${basename7(program2)} ${failureReason2}${output===
 ""?"":`: ${output}`}`,"server.auth.token_command must print the token and exit with 0")}var neededNames=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
 var neededNamesOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
@@ -20657,7 +20678,7 @@ function tokenFile(path,shown,onSecret){return new RenewingCredentials(async()=>
 catch(failure2=>{const message=`the token file ${shown} can't be read: ${systemErrorText(failure2)}`;const hint="check -\
 -token-file and server.auth.token_file";throw problemError("token-unreadable",message,hint)});return tokenWithoutExpiry(
 text4,`the token in ${shown}`)},onSecret)}function tokenCommand(command,options){return new RenewingCredentials(async()=>{
-const text4=await runTokenCommand(command,options);return tokenWithoutExpiry(text4,`the output of ${basename7(command.argv[0]??
+const text4=await runTokenCommand(command,options);return tokenWithoutExpiry(text4,`the output of ${basename8(command.argv[0]??
 "")}`)},options.onSecret)}function tokenWithoutExpiry(text4,what){return{text:parseToken(text4,what),renewAt:null,scopes:null}}
 var RenewingCredentials=class{#source;#onSecret;#now;#needed=new Set;#token;#pendingToken;constructor(source,onSecret,now=Date.
 now){this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope3){this.#needed.add(scope3);const token2=this.#token;
@@ -20868,7 +20889,7 @@ value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Ma
 {value:value4}]of vars.entries)if(value4.type==="scalar")scalars.set(name3,value4)}const names3=allowed?.type==="list"?allowed.
 items:[];return{vars:scalars,file:file2,allowed:new Set(names3.flatMap(item=>item.type==="scalar"?[String(item.value)]:[])),
 process:process2}}init_escape();init_json();init_paths();init_problems();init_read_file();import{isUtf8}from"node:buffer";import{readdir as readdir5}from"node:fs/promises";
-import{basename as basename10,dirname as dirname14,join as join12,relative as relative10}from"node:path";init_paths();init_problems();init_process();import{createHash as createHash2,randomBytes as randomBytes4}from"node:crypto";
+import{basename as basename11,dirname as dirname14,join as join12,relative as relative10}from"node:path";init_paths();init_problems();init_process();import{createHash as createHash2,randomBytes as randomBytes4}from"node:crypto";
 import{constants as constants4}from"node:fs";import{appendFile as appendFile2,mkdir,open as open2,readdir as readdir2,rename,
 rm,stat as stat4}from"node:fs/promises";import{dirname as dirname11,join as join8,resolve as resolve13}from"node:path";async function makeFolder(folder,mode=384){try{return await createIfMissing(folder,mode)?folder:void 0}catch(failure2){const parent=dirname11(
 folder);if(failure2.code!=="ENOENT"||parent===folder)throw failure2;const first=await makeFolder(parent,mode);const made=await createIfMissing(
@@ -20898,40 +20919,40 @@ mode)?void 0:present?.mode);await removeTemporaryFiles(dirname11(target))}catch(
 be written: ${systemErrorText(failure2)}`;throw problemError("not-writable",message,"name another file, or fix the folde\
 r and its permissions")}}init_locks();init_state_text();init_zod();init_problems();init_process();init_read_file();init_shard();import{createHash as createHash3,randomUUID as randomUUID4}from"node:crypto";
 import{lstatSync as lstatSync4,readFileSync as readFileSync4}from"node:fs";import{link,open as open3,readdir as readdir3,
-rename as rename2,rm as rm2}from"node:fs/promises";import{basename as basename8,dirname as dirname12,join as join9,relative as relative7}from"node:path";
+rename as rename2,rm as rm2}from"node:fs/promises";import{basename as basename9,dirname as dirname12,join as join9,relative as relative7}from"node:path";
 import{setImmediate as setImmediate5,setTimeout as wait}from"node:timers/promises";init_holder();var schema3=holderSchema.extend({nonce:string2()});var RETRY_PAUSE=20;var MAX_TRIES2=250;function lockPath(statePath){return`${statePath}\
 .lock`}async function acquireLock(statePath,command,now){const path=lockPath(statePath);const holder=holderOf(command,now);
-const text4=lockText(holder);const takenOver=await take(path,holder);await removeTemporaryFiles(dirname12(path));await removeDeadTakeovers(
-path);return{takenOver,fenced:false,lease:0,async confirm(){if(readLock(path)===text4)return;const now2=await readHolder(
-path);if(now2?.nonce!==holder.nonce)throw lockLostError(now2,relativePath(path))},release:()=>release(path,holder)}}function holderOf(command,now){
-return{...ownHolder(command,now),nonce:randomUUID4()}}var mergeLockName=statePath=>`${statePath}.merge`;var shardPath=(statePath,shard2)=>shard2===
-void 0?statePath:`${statePath}.${shardName(shard2)}`;function fileLocks(statePath){return{take:(command,now,shard2)=>acquireLock(
-shardPath(statePath,shard2),command,now),async list(){const folder=dirname12(statePath);const names3=await readdir3(folder).
-catch(failure2=>{if(failure2.code==="ENOENT"||failure2.code==="ENOTDIR")return[];throw unreadableError(`the folder of th\
-e state ${relativePath(folder)}`,failure2)});const[prefix,suffix]=[`${basename8(statePath)}.`,lockPath("")];const shards=names3.
-flatMap(name3=>{if(!name3.startsWith(prefix)||!name3.endsWith(suffix))return[];return parseShardName(name3.slice(prefix.
-length,-suffix.length))??[]});const merging=await foundLock(lockPath(mergeLockName(statePath)));const locks=await Promise.
-all([void 0,...shards].map(shard2=>foundLock(lockPath(shardPath(statePath,shard2)),shard2)));return[...locks,merging?.fate===
-"unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){const holder=await readHolder(
-path);if(holder===void 0)return null;const nonce=holder?.nonce??null;const remove=async()=>{const now=await readHolder(path);
-if(now===void 0||(now?.nonce??null)!==nonce)return false;await withWriteErrors(`the lock ${relativePath(path)} can't be \
-removed`,()=>rm2(path,{force:true}));return true};const status=lockStatus(holder);return{...status,...shard2===void 0?{}:
-{shard:shard2},nonce,place:relativePath(path),async removeIfUnchanged(){if(holder===null||status.fate!=="gone")return await remove();
-const isRemoved=await takeOverOnce(path,holder,holderOf("unlock",new Date),remove);if(!isRemoved)await wait(RETRY_PAUSE);
-return isRemoved}}}var MERGE_TIMEOUT=3e4;async function exclusively(statePath,work){const until2=performance.now()+MERGE_TIMEOUT;
-for(;;){let lock;try{lock=await acquireLock(mergeLockName(statePath),"merge",new Date)}catch(failure2){if(!hasProblem(failure2,
-"locked")||performance.now()>until2)throw failure2;await wait(Math.random()*RETRY_PAUSE);continue}try{return await work()}finally{
-await lock.release()}}}async function take(path,holder){for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;
-const other=await readHolder(path);if(other===void 0)continue;if(other===null||processStatus(other)!=="gone"||tries>MAX_TRIES2)
-throw lockedError(lockStatus(other),relativePath(path));if(await takeOverOnce(path,other,holder,()=>create(path,holder,rename2)))
-return takeoverNote(lockStatus(other));await wait(RETRY_PAUSE)}}async function takeOverOnce(path,dead,holder,work){const takeoverPath=`${path}\
-.${createHash3("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const own3={...holder,nonce:randomUUID4()};try{await take(
-takeoverPath,own3)}catch(failure2){if(hasProblem(failure2,"locked"))return false;throw failure2}try{if((await readHolder(
-path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(takeoverPath,own3)}}async function removeDeadTakeovers(path){
-for(const name3 of await readdir3(dirname12(path)).catch(()=>[])){if(!name3.startsWith(`${basename8(path)}.`)||!/\.[0-9a-f]{16}$/.
-test(name3))continue;const turn=join9(dirname12(path),name3);const holder=await readHolder(turn).catch(()=>void 0);if(holder!=
-null&&processStatus(holder)==="gone")await rm2(turn,{force:true}).catch(()=>{})}}async function release(path,{nonce}){try{
-if((await readHolder(path))?.nonce===nonce)await rm2(path,{force:true});return[]}catch(failure2){const why=systemErrorText(
+const takenOver=await take(path,holder);await removeTemporaryFiles(dirname12(path));await removeDeadTakeovers(path);let confirmed;
+return{takenOver,fenced:false,lease:0,async confirm(){const version3=fileVersion(path);if(version3!==void 0&&version3===
+confirmed)return;const now2=await readHolder(path);if(now2?.nonce!==holder.nonce)throw lockLostError(now2,relativePath(path));
+confirmed=version3},release:()=>release(path,holder)}}function holderOf(command,now){return{...ownHolder(command,now),nonce:randomUUID4()}}
+var mergeLockName=statePath=>`${statePath}.merge`;var shardPath=(statePath,shard2)=>shard2===void 0?statePath:`${statePath}\
+.${shardName(shard2)}`;function fileLocks(statePath){return{take:(command,now,shard2)=>acquireLock(shardPath(statePath,shard2),
+command,now),async list(){const folder=dirname12(statePath);const names3=await readdir3(folder).catch(failure2=>{if(failure2.
+code==="ENOENT"||failure2.code==="ENOTDIR")return[];throw unreadableError(`the folder of the state ${relativePath(folder)}`,
+failure2)});const[prefix,suffix]=[`${basename9(statePath)}.`,lockPath("")];const shards=names3.flatMap(name3=>{if(!name3.
+startsWith(prefix)||!name3.endsWith(suffix))return[];return parseShardName(name3.slice(prefix.length,-suffix.length))??[]});
+const merging=await foundLock(lockPath(mergeLockName(statePath)));const locks=await Promise.all([void 0,...shards].map(shard2=>foundLock(
+lockPath(shardPath(statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].filter(lock=>lock!==
+null)}}}async function foundLock(path,shard2){const holder=await readHolder(path);if(holder===void 0)return null;const nonce=holder?.
+nonce??null;const remove=async()=>{const now=await readHolder(path);if(now===void 0||(now?.nonce??null)!==nonce)return false;
+await withWriteErrors(`the lock ${relativePath(path)} can't be removed`,()=>rm2(path,{force:true}));return true};const status=lockStatus(
+holder);return{...status,...shard2===void 0?{}:{shard:shard2},nonce,place:relativePath(path),async removeIfUnchanged(){if(holder===
+null||status.fate!=="gone")return await remove();const isRemoved=await takeOverOnce(path,holder,holderOf("unlock",new Date),
+remove);if(!isRemoved)await wait(RETRY_PAUSE);return isRemoved}}}var MERGE_TIMEOUT=3e4;async function exclusively(statePath,work){
+const until2=performance.now()+MERGE_TIMEOUT;for(;;){let lock;try{lock=await acquireLock(mergeLockName(statePath),"merge",
+new Date)}catch(failure2){if(!hasProblem(failure2,"locked")||performance.now()>until2)throw failure2;await wait(Math.random()*
+RETRY_PAUSE);continue}try{return await work()}finally{await lock.release()}}}async function take(path,holder){for(let tries=1;;tries+=
+1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)continue;if(other===
+null||processStatus(other)!=="gone"||tries>MAX_TRIES2)throw lockedError(lockStatus(other),relativePath(path));if(await takeOverOnce(
+path,other,holder,()=>create(path,holder,rename2)))return takeoverNote(lockStatus(other));await wait(RETRY_PAUSE)}}async function takeOverOnce(path,dead,holder,work){
+const takeoverPath=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const own3={...holder,
+nonce:randomUUID4()};try{await take(takeoverPath,own3)}catch(failure2){if(hasProblem(failure2,"locked"))return false;throw failure2}
+try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(takeoverPath,
+own3)}}async function removeDeadTakeovers(path){for(const name3 of await readdir3(dirname12(path)).catch(()=>[])){if(!name3.
+startsWith(`${basename9(path)}.`)||!/\.[0-9a-f]{16}$/.test(name3))continue;const turn=join9(dirname12(path),name3);const holder=await readHolder(
+turn).catch(()=>void 0);if(holder!=null&&processStatus(holder)==="gone")await rm2(turn,{force:true}).catch(()=>{})}}async function release(path,{
+nonce}){try{if((await readHolder(path))?.nonce===nonce)await rm2(path,{force:true});return[]}catch(failure2){const why=systemErrorText(
 failure2 instanceof ProblemsError?failure2.cause:failure2);return[warning2("not-writable",`the lock ${relativePath(path)}\
  can't be released: ${why}`,[],"the next run on this machine takes it over; on another machine, use idops runs unlock")]}}
 async function create(path,holder,place2){const temporary=join9(dirname12(path),temporaryFileName());try{return await withWriteErrors(
@@ -20940,14 +20961,15 @@ async function create(path,holder,place2){const temporary=join9(dirname12(path),
 temporary,path).then(()=>true,failure2=>{if(failure2.code!=="EEXIST")throw failure2;return false})})}finally{await rm2(temporary,
 {force:true}).catch(()=>{})}}function lockText(holder){return`${JSON.stringify(holder,null,2)}
 `}async function readHolder(path){await setImmediate5();const text4=readLock(path);return text4===void 0?void 0:parseHolder(
-schema3,text4)}function readLock(path){try{const there=lstatSync4(path);if(there.isSymbolicLink())throw new NotRegularFile(
+schema3,text4)}function fileVersion(path){try{return withFile(path,(_,{dev,ino,size:size3,ctimeMs})=>[dev,ino,size3,ctimeMs].
+join(" "))}catch{return void 0}}function readLock(path){try{const there=lstatSync4(path);if(there.isSymbolicLink())throw new NotRegularFile(
 there);return withFile(path,file2=>readFileSync4(file2,"utf8"))}catch(failure2){if(failure2 instanceof NotRegularFile){const message=`\
 the lock ${relativePath(path)} can't be read: ${failure2.message}`;throw problemError("locked",message,"remove it: idops\
  did not create it",failure2)}const{code:code2}=failure2;if(code2==="ENOENT"||code2==="ENOTDIR")return void 0;throw unreadableError(
 `the lock ${relativePath(path)}`,failure2)}}function unreadableError(what,failure2){return problemError("state-unreadabl\
 e",`${what} can't be read: ${systemErrorText(failure2)}`,"fix the disk or the permissions, so that the holder of the loc\
-k can be read",failure2)}function relativePath(path){return relative7(process.cwd(),path)}init_problems();init_read_file();init_shard();import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm3}from"node:fs/promises";
-import{join as join10,relative as relative8}from"node:path";init_journal();var TAIL_BYTES=4096;function fileRuns(folder){const pathOf=run3=>join10(folder,`${run3}.jsonl`);return{list:async()=>(await namesIn3(
+k can be read",failure2)}function relativePath(path){return relative7(process.cwd(),path)}init_problems();init_read_file();init_shard();import{readSync,writeFileSync}from"node:fs";import{open as open4,readdir as readdir4,
+rm as rm3}from"node:fs/promises";import{join as join10,relative as relative8}from"node:path";init_journal();var TAIL_BYTES=4096;function fileRuns(folder){const pathOf=run3=>join10(folder,`${run3}.jsonl`);return{list:async()=>(await namesIn3(
 folder)).filter(isJournalName),otherFiles:async()=>(await namesIn3(folder)).filter(name3=>!isJournalName(name3)),async read(run3){
 const path=relativePath2(pathOf(run3));const text4=await readTextFile(pathOf(run3)).catch(failure2=>{throw journalError(
 path,systemErrorText(failure2))});return parseJournal(text4,run3,path)},hasEnd:async run3=>withFile(pathOf(run3),(file2,{
@@ -20969,9 +20991,9 @@ filter(name3=>name3.endsWith(".jsonl")).map(name3=>name3.slice(0,-".jsonl".lengt
 return relative8(process.cwd(),path)||path}function notWritten(path){return`the journal ${relativePath2(path)} can't be \
 written`}function fileJournal(file2,end,path){const unwrittenJournal=notWritten(path);let written=end;let broken;const append=async lines=>{
 if(broken!==void 0)throw broken;const text4=lines.map(line=>`${line}
-`).join("");try{await file2.appendFile(text4);await file2.datasync();written+=Buffer.byteLength(text4)}catch(failure2){await file2.
+`).join("");try{writeFileSync(file2.fd,text4);await file2.datasync();written+=Buffer.byteLength(text4)}catch(failure2){await file2.
 truncate(written).catch(()=>{broken=failure2});throw failure2}};return batchedJournal(lines=>withWriteErrors(unwrittenJournal,
-()=>append(lines)),()=>file2.close().catch(()=>{}))}init_escape();init_git();init_paths();init_problems();import{realpath as realpath6}from"node:fs/promises";import{basename as basename9,
+()=>append(lines)),()=>file2.close().catch(()=>{}))}init_escape();init_git();init_paths();init_problems();import{realpath as realpath6}from"node:fs/promises";import{basename as basename10,
 dirname as dirname13,isAbsolute as isAbsolute5,join as join11,relative as relative9,sep as sep6}from"node:path";async function refuseTracked(paths2,journals,written){const files=paths2.flatMap(path=>[path,lockPath(path)]);if(!written&&
 ![...files,journals].some(pathExists))return;const tracked=await trackedStateFiles(files,journals);const[first,...others]=tracked;
 if(first===void 0)return;const more=others.length===0?"":` and ${others.length} more of the state`;const removals=tracked.
@@ -20984,18 +21006,18 @@ const targets=[...new Set([...realNames,...resolved])];const inside2=targets.map
 ""&&way.split(sep6)[0]!==".."&&!isAbsolute5(way));const listed=await listTracked(root,inside2);const folders=new Set([journals,
 await resolveFolder(journals)].map(path=>relative9(root,path)));return listed.filter(path=>{const isInFolder=folders.has(
 dirname13(path).split("/").join(sep6));return!isInFolder||path.endsWith(".jsonl")})}async function resolveFolder(path){const folder=dirname13(
-path);const real=await realpath6(folder).catch(()=>void 0);if(real!==void 0)return join11(real,basename9(path));return folder===
-path?path:join11(await resolveFolder(folder),basename9(path))}async function listTracked(root,paths2){try{return await trackedPaths(
+path);const real=await realpath6(folder).catch(()=>void 0);if(real!==void 0)return join11(real,basename10(path));return folder===
+path?path:join11(await resolveFolder(folder),basename10(path))}async function listTracked(root,paths2){try{return await trackedPaths(
 root,paths2)}catch(failure2){throw problemError("state-tracked",`git can't tell whether it tracks the state: ${failure2.
 message}`,'repair the repository, so that "git status" works; or set state.allow_tracked: true, if git should track the \
 state',failure2)}}async function fileBackend({path:named,allowTracked}){const path=await realPath(named);const folder=dirname14(path);const runs=join12(
 folder,"runs");const place2=relative10(process.cwd(),path)||path;const saved=()=>readState(path,place2);const save=async state2=>await withWriteErrors(
 `the state ${place2} can't be written`,async()=>writeAtomic(await resolveLinks(path),`${stringifyJson(state2,2)}
-`));return{place:place2,name:basename10(path),runs:fileRuns(runs),load:async server=>stateForServer(await saved(),place2,
+`));return{place:place2,name:basename11(path),runs:fileRuns(runs),load:async server=>stateForServer(await saved(),place2,
 server,`rm ${shellWord(place2)}`),saved,save,merge:change2=>exclusively(path,async()=>{const next=mergeState(await saved(),
 change2,place2);await save(next);const{resources:_,...head}=next;return head}),identity:()=>stateName(path),async neighbours(){
 const entries=await readdir5(folder,{withFileTypes:true}).catch(()=>[]);const names3=entries.filter(entry=>!entry.isDirectory()&&
-entry.name!==basename10(path));const states=await Promise.all(names3.map(({name:name3})=>stateName(join12(folder,name3))));
+entry.name!==basename11(path));const states=await Promise.all(names3.map(({name:name3})=>stateName(join12(folder,name3))));
 return states.filter(state2=>state2!==void 0)},...exclusiveLocks(fileLocks(path)),async check(use){if(allowTracked)return;
 await refuseTracked([...new Set([named,path])],runs,use==="write")}}}async function stateName(path){const text4=await readTextFile(
 path).catch(()=>void 0);return text4===void 0?void 0:parseStateIdentity(text4)}async function readState(path,place2){let bytes;
@@ -21230,7 +21252,7 @@ server.profile),options)})}function credentialsOf({auth:auth2,tls},scopes,option
 en":return bearerToken(String(auth2.token.reveal()));case"token_file":return tokenFile(auth2.path,auth2.shown,onSecret);case"\
 token_command":return tokenCommand(auth2,{redact,onSecret,signal});case"header":return headerCredentials(auth2.name,String(
 auth2.value.reveal()));case"client_credentials":return new RenewingCredentials(clientCredentials({...auth2,clientSecret:String(
-auth2.clientSecret.reveal())},scopes,{...options,tls,proxy:auth2.proxy}),onSecret)}}init_problems();init_shard();init_kinds();init_loss();init_journal();init_shards();async function unfinishedRuns(state2,location,shard2){const{runs}=location.backend;const open6=openRuns(state2);const names3=[];
+auth2.clientSecret.reveal())},scopes,{...options,tls,proxy:auth2.proxy}),onSecret)}}init_problems();init_shard();init_values();init_kinds();init_loss();init_journal();init_shards();async function unfinishedRuns(state2,location,shard2){const{runs}=location.backend;const open6=openRuns(state2);const names3=[];
 const buffered=new Set(await runs.buffered());const isNewestHeld=name3=>name3===newestSettled(state2,name3);const read2=async name3=>isNewestHeld(
 name3)&&!open6.has(name3)?await runs.read(name3).catch(()=>null):await runs.read(name3);for(const name3 of await runs.list()){
 if(shard2!==void 0&&!isForShard(name3,shard2,state2,buffered))continue;const held=newestSettled(state2,name3);const later=buffered.
@@ -21240,53 +21262,49 @@ content.run.server===state2.server);const isDone2=name3=>isNewestHeld(name3)&&!a
 filter(({run:run3,ended})=>belongsTo(run3,state2)&&!(ended&&isDone2(run3.run)));const others=contents2.filter(({run:run3,
 ended})=>!ended&&!belongsTo(run3,state2));if(others.length===0||state2.serial>0)return own3;const isOther=await otherStateTest(
 state2,location);const lost=others.filter(({run:run3})=>!isOther(run3));return contents2.filter(content=>own3.includes(content)||
-lost.includes(content))}async function newestRun(runs,state2){for(const name3 of(await runs.list()).toReversed()){const content=await runs.
-read(name3).catch(failure2=>{throw asNewestFailure(failure2)});if(content===null&&name3===newestSettled(state2,name3))throw asNewestFailure(
-new ProblemsError([missingFirstLine(name3)]));if(content!==null&&content.run.server===state2.server&&belongsTo(content.run,
-state2))return name3}return void 0}function missingFirstLine(run3){return error("journal-unreadable",`the journal of run ${run3} can't be used: its first l\
+lost.includes(content))}async function newestRun(location,state2){const{runs}=location.backend;const isOther=await otherStateTest(
+state2,location);for(const name3 of(await runs.list()).toReversed()){const content=await runs.read(name3).catch(failure2=>{
+throw asNewestFailure(failure2)});if(content===null&&name3===newestSettled(state2,name3))throw asNewestFailure(new ProblemsError(
+[missingFirstLine(name3)]));if(content!==null&&content.run.server===state2.server&&!isOther(content.run))return name3}return void 0}function missingFirstLine(run3){return error("journal-unreadable",`the journal of run ${run3} can't be used: its first l\
 ine is missing`,[],RESTORE_HINT)}function asNewestFailure(failure2){if(!(failure2 instanceof ProblemsError))return failure2;
 const hint="it may belong to the newest run: restore a good copy, remove it with idops runs forget, or name the run: ido\
 ps undo RUN (idops runs lists them)";return new ProblemsError(failure2.problems.map(problem=>({...problem,hint})),{cause:failure2})}
 async function resumeRun(content,before,options){const{run:run3}=content;const journalHasher=new Hasher(run3,options.holds);
 const state2=Object.keys(before.resources).length===0?{...before,salt:run3.salt}:before;const hasher=new Hasher(state2,options.
 holds);const comparable=fields4=>state2.salt===run3.salt?fields4:withoutHashes(fields4,journalHasher);const entries=entriesOf(
-content).filter(({sending})=>isNews(content,state2.resources[sending.key]));const{live,read:read2}=await readOpen(entries.
-filter(({answered})=>answered===void 0),journalHasher,options);const replay=()=>{const resources2={...state2.resources};
-const findings2=[];const additions2=[];for(const entry of entries){const{sending,answered}=entry;const readable2=kindOf(
-sending.kind).readable(options.profile);const outcome2=answered===void 0?readBackOutcome(entry,live.get(entry),journalHasher):
-{...answered,httpStatus:answered.http_status,otherProfile:answered.other_profile,sentence:"",after:answered.after===null?
-void 0:restoreFields(answered.after,journalHasher)};const at2=answered?.at??new Date().toISOString();recordOutcome(resources2,
-{...sending,before:comparable(restoreFields(sending.before,journalHasher)),expected:comparable(restoreFields(sending.expected,
-journalHasher))},{...outcome2,after:outcome2.after===void 0?void 0:comparable(outcome2.after)},{run:run3.run,at:at2,hasher,
-readable:readable2,documented:options.profile.name==="documented"});if(answered!==void 0)continue;const{owed}=resources2[sending.
-key]??{};const isRestorable=owed!==void 0&&outcome2.status!=="unknown";findings2.push(`${sending.address}: ${outcome2.sentence}${isRestorable?
-"; the next apply that includes it restores it":""}${describeUnrestored(entry,outcome2,owed,journalHasher)}`);const{status,
-ambiguous,unverified,after}=outcome2;const error3=status==="applied"?null:"the run ended before the answer";additions2.push(
-{...unansweredLine(sending.seq,at2,status,error3),ambiguous,after:after===void 0?null:storeFields(after,journalHasher),unverified:[
-...unverified]})}return{resources:resources2,findings:findings2,additions:additions2}};const{resources,findings,additions}=await withSlowHashes(
-replay);return{state:withSettled({...state2,resources,serial:before.serial+1},run3.run),run:run3.run,findings,settled:entries.
-length-findings.length,read:read2,async finish(){if(content.ended&&additions.length===0)return;const end={interrupted:true,
-by:`process ${process.pid}`};await completeJournal(options.runs,content,additions,end)}}}function isNews({run:{run:run3},
-late=false},record2){if(record2===void 0)return true;const isOlder=record2.run===null||record2.run<run3;if(!late)return isOlder;
-if(record2.pending_regeneration===run3)return true;return record2.run===run3?record2.uncertain!==void 0:isOlder}var SERVER_DONE=1e4;
-async function readOpen(entries,hasher,options){const objects3=entries.filter(({sending})=>sending.action!=="adopt").map(
-entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isInProgress=({entry},live2)=>Date.now()-
-Date.parse(entry.sending.at)<SERVER_DONE&&readBackOutcome(entry,live2,hasher).status==="failed";const{live,read:read2}=await readBack(
-objects3,isInProgress,options);return{live:new Map([...live].map(([object3,found])=>[object3.entry,found])),read:read2}}
-function describeUnrestored({sending},{status,after},owed,hasher){if(status==="applied"||after===void 0||sending.action!==
-"update")return"";const before=restoreFields(sending.before,hasher);const asked=restoreFields(sending.expected,hasher);const pending=owed===
-void 0||"before"in owed?{}:owed.lost.fields;const gone=Object.entries(missingElements({run:"",before,asked},after)).filter(
-([field2])=>!Object.hasOwn(pending,field2));if(gone.length===0)return"";return`; missing: ${describeLoss(Object.fromEntries(
-gone))}; idops does not restore this, since the object was changed afterwards: declare it if it is needed`}function readBackOutcome({
-sending},live,hasher){const{action:action2}=sending;const intent={action:action2,before:restoreFields(sending.before,hasher),
-expected:restoreFields(sending.expected,hasher),byMember:sending.by_member};const{verdict,unverified,sentence:sentence3}=judge(
-kindOf(sending.kind),intent,live);if(verdict==="unknown"){return{status:"unknown",ambiguous:true,after:void 0,unverified,
-sentence:sentence3}}const isAbsent=action2==="create"&&live?.exists!==true;const shown=action2==="adopt"||isAbsent?void 0:
-live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown,unverified:[],sentence:sentence3}}
-function withoutHashes(fields4,hasher){const{hashes}=storeFields(fields4,hasher);const hashed=new Set(Object.keys(hashes).
-map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields4).filter(([field2])=>!hashed.has(field2)))}
-function isForShard(name3,shard2,state2,buffered){if(!isSplit(state2,shard2)||partOf(state2,shard2).to_end?.includes(name3))
-return true;const part=parsePartName(name3);return part===void 0?buffered.has(name3):sameShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function lockAndLoadState(home,command,options){const{shard:shard2}=options;
+content).filter(({sending})=>isNews(content,state2.resources[sending.key])).map(entry=>restoreEntry(entry,journalHasher));
+const open6=entries.filter(({sending,answered})=>answered===void 0&&sending.action!=="adopt");const{live,read:read2}=await readBack(
+open6,isInProgress,options);const replay=()=>{const resources2={...state2.resources};const findings2=[];const additions2=[];
+for(const entry of entries){const{sending,answered,before:before2,asked}=entry;const readable2=kindOf(sending.kind).readable(
+options.profile);const outcome2=answered===void 0?readBackOutcome(entry,live.get(entry)):{...answered,httpStatus:answered.
+http_status,otherProfile:answered.other_profile,sentence:"",after:entry.after};const at2=answered?.at??new Date().toISOString();
+recordOutcome(resources2,{...sending,before:comparable(before2),expected:comparable(asked)},{...outcome2,after:outcome2.
+after&&comparable(outcome2.after)},{run:run3.run,at:at2,hasher,readable:readable2,documented:options.profile.name==="doc\
+umented"});if(answered!==void 0)continue;const{owed}=resources2[sending.key]??{};const isRestorable=owed!==void 0&&outcome2.
+status!=="unknown";findings2.push(`${sending.address}: ${outcome2.sentence}${isRestorable?"; the next apply that include\
+s it restores it":""}${describeUnrestored(entry,outcome2,owed)}`);const{status,ambiguous,unverified,after}=outcome2;const error3=status===
+"applied"?null:"the run ended before the answer";additions2.push({...unansweredLine(sending.seq,at2,status,error3),ambiguous,
+after:after===void 0?null:storeFields(after,journalHasher),unverified:[...unverified]})}return{resources:resources2,findings:findings2,
+additions:additions2}};const{resources,findings,additions}=await withSlowHashes(replay);return{state:withSettled({...state2,
+resources,serial:before.serial+1},run3.run),run:run3.run,findings,settled:entries.length-findings.length,read:read2,async finish(){
+if(content.ended&&additions.length===0)return;const end={interrupted:true,by:`process ${process.pid}`};await completeJournal(
+options.runs,content,additions,end)}}}function isNews({run:{run:run3},late=false},record2){if(record2===void 0)return true;
+const isOlder=record2.run===null||record2.run<run3;if(!late)return isOlder;if(record2.pending_regeneration===run3)return true;
+return record2.run===run3?record2.uncertain!==void 0:isOlder}var SERVER_DONE=1e4;function isInProgress(entry,live){const age=Date.
+now()-Date.parse(entry.sending.at);return age<SERVER_DONE&&readBackOutcome(entry,live).status==="failed"}function describeUnrestored({
+sending,before,asked},{status,after},owed){if(status==="applied"||after===void 0||sending.action!=="update")return"";const pending=owed===
+void 0||"before"in owed?{}:owed.lost.fields;const missing2=missingElements({run:"",before,asked},after);const gone=describeLoss(
+filterValues(missing2,(_,field2)=>!Object.hasOwn(pending,field2)));if(gone==="")return"";return`; missing: ${gone}; idop\
+s does not restore this, since the object was changed afterwards: declare it if it is needed`}function readBackOutcome({
+sending,before,asked:expected},live){const{action:action2,by_member:byMember}=sending;const intent={action:action2,before,
+expected,byMember};const{verdict,unverified,sentence:sentence3}=judge(kindOf(sending.kind),intent,live);if(verdict==="un\
+known"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence3}}const isAbsent=action2==="cre\
+ate"&&live?.exists!==true;const shown=action2==="adopt"||isAbsent?void 0:live?.fields;return{status:verdict==="done"?"ap\
+plied":"failed",ambiguous:false,after:shown,unverified:[],sentence:sentence3}}function withoutHashes(fields4,hasher){const{
+hashes}=storeFields(fields4,hasher);const hashed=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return filterValues(
+fields4,(_,field2)=>!hashed.has(field2))}function isForShard(name3,shard2,state2,buffered){if(!isSplit(state2,shard2)||partOf(
+state2,shard2).to_end?.includes(name3))return true;const part=parsePartName(name3);return part===void 0?buffered.has(name3):
+sameShard(part.shard,shard2)}init_problems();init_shard();init_journal();init_shards();async function lockAndLoadState(home,command,options){const{shard:shard2}=options;
 const loader=new StateLoader(home,options);const lock=await loader.lock(shard2===void 0?command:`${command} --shard ${shardText(
 shard2)}`);try{const state2=await loader.settle();return{...loader.result(shard2===void 0?joinedState(state2):state2),lock}}catch(failure2){
 await lock.release();throw failure2}}async function loadStateForPlan(home,options){const{backend:backend4}=home;const loader=new StateLoader(
@@ -21325,7 +21343,45 @@ merge({records:new Map,head:now=>runs.reduce(withSettled,{...requireSameState(no
 push(...notes)}};function isUnchanged(now,{serial,lineage}){return now===void 0?serial===0:now.serial===serial&&now.lineage===
 lineage}function targetOf2({ended}){return ended?"it":"the state"}function notesOf2({ended},{run:run3,settled,findings},target){
 const why=ended?"is newer than the state":"had not ended";return[`run ${run3} ${why}: ${settled===0?"none":settled} of i\
-ts answers ${settled===1?"was":"were"} taken into ${target}`,...findings]}init_escape();init_git();init_paths();init_paths();import{readFileSync as readFileSync6}from"node:fs";import{realpath as realpath7}from"node:fs/promises";import{
+ts answers ${settled===1?"was":"were"} taken into ${target}`,...findings]}var import_index2=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index2.default;init_kind_names();init_problems();init_shard();init_plan();function selectionOptions(){return[new Option("--target <ADDR\
+ESS>","only objects that match, such as User/9b1d\u2026; * matches any characters (repeatable)").argParser(collect2).default(
+[],"everything"),kindOption(),new Option("--prune","delete objects that idops applied or created and that no manifest de\
+clares any more"),new Option("--assert","send even if the recorded value already matches"),shardOption()]}function option(flags2,description,parse11){
+return new Option(flags2,description).argParser(parse11)}function shardOption(){const description="only shard I of N; au\
+to takes both from the parallel CI job or the Indexed Job";return option("--shard <I/N>",description,value4=>{const shard2=value4===
+"auto"?value4:parseShard(value4);if(shard2!==void 0)return shard2;throw new InvalidArgumentError(`It must be I/N with I \
+from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`)})}function onlyOption(){const description="show only drif\
+t, or only other changes; the plan stays the same";return new Option("--only <SHARE>",description).choices(shares)}function kindOption(){
+return new Option("--kind <KIND>","only this kind (repeatable)").choices(kindNames).argParser(collectKinds).default([],"\
+all")}function limitsOf({maxDestructive,maxPrivileged,maxChanges},{allowDestructive,allowPrivileged,allowChanges}){return{maxDestructive:allowDestructive??
+maxDestructive,maxPrivileged:allowPrivileged??maxPrivileged,maxChanges:allowChanges??maxChanges}}function connectionOptions(){
+return[option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the token itself)",notEmpty2),option(
+"--concurrency <N>","requests at once, 1 to 1000 (10)",wholeNumber(1,1e3)),option("--rate <N>","requests a second at mos\
+t (no limit)",positive),option("--timeout <SECONDS>","seconds that one request may take, up to 86400 (30)",seconds3),option(
+"--retries <N>","how often a failed request is retried (3: four tries in all)",wholeNumber(0,100))]}function endedOption(){
+return new Option("--ended","only remove access that has ended")}function messageOption(){return option("--message <TEXT>","the reason for the run, one line, for the journal",notEmpty2)}
+function debugOption(){return new Option("--debug","also show unchanged objects, whole values, requests and stack traces")}
+function planOptionsOf(options){const{target,kind,prune=false,assert:assert2=false,ended=false}=options;return{targets:target,
+kinds:kind,prune,assert:assert2,ended}}function sessionOptionsOf(options){const{baseUrl:baseUrl2,tokenFile:tokenFile2,concurrency,
+rate,timeout,retries:retries2}=options;return{baseUrl:baseUrl2,tokenFile:tokenFile2,concurrency,timeout,network:{rate,retries:retries2}}}
+function refuseWrongNumbers({concurrency=1,timeout=1,network={}}){const{rate=1,retries:retries2=0}=network;const wrong=[
+...Number.isInteger(concurrency)&&concurrency>0?[]:["concurrency"],...timeout>0?[]:["timeout"],...rate>0?[]:["network.ra\
+te"],...Number.isInteger(retries2)&&retries2>=0?[]:["network.retries"]];refuse(wrong.map(name3=>error("wrong-option",`th\
+e option ${name3} is out of range`)))}function planFileConflicts(options){const{target,kind,prune,assert:assert2,shard:shard2,
+out,ended}=options;if(target.length+kind.length===0&&![prune,assert2,shard2,out,ended].some(Boolean))return[];return[error(
+"wrong-option","--target, --kind, --prune, --assert, --shard, --ended and --out can't be used with a plan file",[],"a st\
+ored plan already has these options")]}function commanderMessage({message}){return message.replace(/^error: /,"")}function collect2(value4,before){
+return[...before,notEmpty2(value4)]}function collectKinds(value4,before){const known=kindNames;if(!known.includes(value4))
+throw new InvalidArgumentError(`Allowed choices are ${known.join(", ")}.`);return[...before,value4]}function notEmpty2(value4){
+if(value4==="")throw new InvalidArgumentError("It must not be empty.");return value4}function wholeNumber(min,max2=Number.
+MAX_SAFE_INTEGER){return value4=>{const number4=/^\d+$/.test(value4)?Number(value4):Number.NaN;if(number4>=min&&number4<=
+max2)return number4;const range2=max2===Number.MAX_SAFE_INTEGER?`of ${min} or more`:`from ${min} to ${max2}`;throw new InvalidArgumentError(
+`It must be a whole number ${range2}.`)}}function positive(value4){const number4=Number(value4);if(/^[\d.]+$/.test(value4)&&
+Number.isFinite(number4)&&number4>0)return number4;throw new InvalidArgumentError("It must be a number greater than 0.")}
+function seconds3(value4){const number4=Number(value4);if(value4.trim()!==""&&Number.isFinite(number4)&&number4>0&&number4<=
+86400)return number4;throw new InvalidArgumentError("It must be a number of seconds, greater than 0 and at most 86400 (a\
+ day).")}init_escape();init_git();init_paths();init_paths();import{readFileSync as readFileSync6}from"node:fs";import{realpath as realpath7}from"node:fs/promises";import{
 isAbsolute as isAbsolute6,relative as relative12,sep as sep7}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
 function isCommit(text4){return/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text4)}async function forgeOf(env,folder,sha=headCommit(
 env,eventPayload(env))){const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env,sha):onGitlab(env);if(checkout===void 0||
@@ -21396,8 +21452,8 @@ remembered:true,...keepsId?{}:{replaces:id}},source),left:[{path:null,reason:`th
 , with a new id"}; objects outside this plan do not get it back`},...secret3.map(path=>({path,reason:SECRET_BEFORE}))]}}
 function alreadyRecreated(document2,now){const{kind,identity}=document2;const address3=addressOf(kind,identity);const hasOtherId=identity.
 id!==void 0&&now.id!==void 0&&now.id!==identity.id;return{document:{...document2,fields:{},...hasOtherId?{absent:true}:{}},
-left:[{address:address3,path:null,reason:"somebody has created it again"}]}}function hasKnownId({kind,identity}){const{creation}=kindOf(
-kind);return creation===void 0||creation.acceptsId||identity.id!==void 0}function unknownCreator(document2){const address3=addressOf(
+left:[{address:address3,path:null,reason:"somebody has created it again"}]}}function isMaybeNotCreated({kind,identity,absent:absent2}){
+return absent2&&kindOf(kind).creation?.acceptsId===false&&identity.id===void 0}function unknownCreator(document2){const address3=addressOf(
 document2.kind,document2.identity);const reason="it isn't deleted, since the outcome of its creation is unknown: somebod\
 y else may have created it";return{document:{...document2,absent:false},left:[{address:address3,path:null,reason}]}}init_values();init_fields();var UNKNOWN_BEFORE="the value before the run is unknown";var ENDED="access that has ended is not restored";var PASSED="i\
 ts end before the run has passed";var CHANGED_SINCE="it was changed since the run (--force restores it anyway)";function undoSet(type,path,{
@@ -21423,31 +21479,28 @@ return holdsSensitive(back)?{...nothing2,left:[{path,reason:SECRET_BEFORE}]}:{va
 {path,reason:SECRET_BEFORE}]};if(compareField(type,path,was,became).every(({verdict})=>verdict==="same"))return nothing2;
 if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.type==="set"?
 asElements(was):was,left:[]}}function withoutEqualSecrets(element,other){if(!isMap(element)||!isMap(other))return element;
-const kept=Object.entries(element).filter(([member,was])=>!holdsSensitive(was)||!same(was,other[member]??null));return Object.
-fromEntries(kept)}function mapPatch(was,became){const changed=Object.keys({...was,...became}).filter(key3=>Object.hasOwn(
-was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??null,became[key3]??null));return Object.fromEntries(changed.map(
-key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function undoRun(content,force,ends){const hasher=new Hasher(content.run);const entries=entriesOf(content);const source=`\
-run ${content.run.run}`;const left=[];const undoneBy=new Map;const maybeNotCreated=new Set;const unrestored=new Map;const deleted=new Set(
-entries.flatMap(({sending:{action:action2,identity}})=>action2==="delete"&&identity.id!==void 0?[identity.id]:[]));for(const entry of entries){
+return filterValues(element,(was,member)=>!holdsSensitive(was)||!same(was,other[member]??null))}function mapPatch(was,became){
+const changed=Object.keys({...was,...became}).filter(key3=>Object.hasOwn(was,key3)!==Object.hasOwn(became,key3)||!same(was[key3]??
+null,became[key3]??null));return Object.fromEntries(changed.map(key3=>[key3,Object.hasOwn(was,key3)?was[key3]??null:null]))}function undoRun(content,force,ends){const hasher=new Hasher(content.run);const entries=entriesOf(content).map(entry=>restoreEntry(
+entry,hasher));const source=`run ${content.run.run}`;const left=[];const undoneBy=new Map;const deleted=new Set(entries.
+flatMap(({sending:{action:action2,identity}})=>action2==="delete"&&identity.id!==void 0?[identity.id]:[]));for(const entry of entries){
 const{answered}=entry;const{address:address3,action:action2}=entry.sending;if(action2==="regenerate"&&answered?.status!==
 "failed"){const{noun="value"}=kindOf(entry.sending.kind).regeneration??{};left.push({address:address3,path:null,reason:`\
 a regenerated ${noun} can't be restored`});continue}if(!hasSomethingToUndo(entry))continue;const undone=undoEntry(entry,
-hasher,source,{...ends,force,deleted});const isRefused=answered?.status==="failed"&&!answered.ambiguous&&answered.after===
-null;const reasons2=isRefused?[]:undone.left.map(why=>({address:address3,...why}));if(undone.document?.creates===true)unrestored.
-set(undone.document,reasons2);else left.push(...reasons2);if(undone.document===void 0)continue;const isMaybeNotCreated=undone.
-document.absent&&!hasKnownId(undone.document);if(isMaybeNotCreated&&isRefused)continue;undoneBy.set(undone.document,undone);
-if(isMaybeNotCreated)maybeNotCreated.add(undone.document)}for(const{former,field:field2}of formerHolders2(entries,hasher,
-source,[...undoneBy.keys()])){undoneBy.set(former,{before:{},after:{[field2]:false}})}return{declared:[...undoneBy.keys()],
-left,adjust(given,now,refusal4){if(given.creates===true)return Object.keys(now).length===0?{document:given,left:unrestored.
-get(given)??[]}:alreadyRecreated(given,now);if(maybeNotCreated.has(given))return Object.keys(now).length===0?{document:given,
-left:[]}:unknownCreator(given);const{before={},removal,...run3}=undoneBy.get(given)??{};const{deletion:deletion2}=kindOf(
-given.kind);const wasBuiltIn=removal!==void 0&&deletion2?.isBuiltIn(before,now)===true;const{document:wished,after={}}=wasBuiltIn?
-removal:{document:given,...run3};const document2=withoutLostMembers(wished,after,now);const written=deletion2?.isBuiltIn(
-now,before)===true?{}:now;const adjusted=force?{document:document2,left:[]}:movedElsewhere(document2,now,[...undoneBy.keys()])??
-withoutConflicts(document2,after,written);return withoutRefused(adjusted,refusal4)}}}function formerHolders2(entries,hasher,source,documents){
-return entries.flatMap(entry=>{const{sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!hasSomethingToUndo(
-entry))return[];const{field:field2,holders}=succession;const before=restoreFields(sending.before,hasher);const[id,...others]=holders(
-before)??[];const moved=isTrue(restoreFields(sending.expected,hasher)[field2])&&!isTrue(before[field2]);const known=documents.
+source,{...ends,force,deleted});const isRefused=answered?.status==="failed"&&!answered.ambiguous&&answered.after===null;
+const reasons2=isRefused?[]:undone.left.map(why=>({address:address3,...why}));const{document:document2}=undone;if(document2?.
+creates!==true)left.push(...reasons2);if(document2===void 0||isRefused&&isMaybeNotCreated(document2))continue;undoneBy.set(
+document2,{...undone,left:reasons2})}for(const{former,field:field2}of formerHolders2(entries,source,[...undoneBy.keys()])){
+undoneBy.set(former,{before:{},after:{[field2]:false},left:[]})}return{declared:[...undoneBy.keys()],left,adjust(given,now,refusal4){
+const{before={},removal,left:unrestored=[],...run3}=undoneBy.get(given)??{};const isThere=Object.keys(now).length>0;if(given.
+creates===true)return isThere?alreadyRecreated(given,now):{document:given,left:unrestored};if(isMaybeNotCreated(given))return isThere?
+unknownCreator(given):{document:given,left:[]};const{deletion:deletion2}=kindOf(given.kind);const wasBuiltIn=removal!==void 0&&
+deletion2?.isBuiltIn(before,now)===true;const{document:wished,after={}}=wasBuiltIn?removal:{document:given,...run3};const document2=withoutLostMembers(
+wished,after,now);const written=deletion2?.isBuiltIn(now,before)===true?{}:now;const adjusted=force?{document:document2,
+left:[]}:movedElsewhere(document2,now,[...undoneBy.keys()])??withoutConflicts(document2,after,written);return withoutRefused(
+adjusted,refusal4)}}}function formerHolders2(entries,source,documents){return entries.flatMap(entry=>{const{sending,before,
+asked}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!hasSomethingToUndo(entry))return[];const{field:field2,
+holders}=succession;const[id,...others]=holders(before)??[];const moved=isTrue(asked[field2])&&!isTrue(before[field2]);const known=documents.
 some(({kind,identity})=>kind===sending.kind&&identity.id===id);if(!moved||id===void 0||others.length>0||known)return[];return[
 {former:undoDocument({...sending,identity:{id}},{[field2]:true},source,false),field:field2}]})}function movedElsewhere(document2,now,documents){
 const{kind,identity,fields:fields4}=document2;const{succession}=kindOf(kind);if(succession===void 0||!isTrue(fields4[succession.
@@ -21455,61 +21508,59 @@ field]))return void 0;const holders=succession.holders(now);if(holders===void 0)
 id||documents.some(other=>other.kind===kind&&other.identity.id===id&&other!==document2);if(holders.length===0||holders.some(
 isAsLeft2))return void 0;return{document:{...document2,fields:{}},left:[{address:addressOf(kind,identity),path:succession.
 field,reason:CHANGED_SINCE}]}}function hasSomethingToUndo({sending,answered}){if(sending.action==="adopt")return sending.
-until!==void 0;return answered===void 0||answered.status!=="skipped"}function undoEntry({sending,answered},hasher,source,context3){
-const kind=kindOf(sending.kind);const before=restoreFields(sending.before,hasher);const asked=restoreFields(sending.expected,
-hasher);const shown=answered?.after==null?{}:restoreFields(answered.after,hasher);const{creation,deletion:deletion2}=kind;
-const id=sending.identity.id??shown.id;const identity=sending.action==="create"&&typeof id==="string"?{id}:sending.identity;
-const removal=deletion2&&{document:undoDocument({...sending,identity},{},source,true),after:deletion2.fieldsToRestore(assign(
-asked,shown))};if(removal!==void 0&&(sending.existed===false||deletion2?.isBuiltIn(before))){if(sending.action==="delete")
-return{document:void 0,before,after:{},left:[]};return{...removal,before,left:[]}}if(creation!==void 0&&sending.action===
-"delete"&&answered?.status==="applied")return{...recreate(sending,kind,before,context3.deleted,source),before,after:{}};
-const wished=sending.action==="delete"?deletion2?.fieldsToRestore(before)??{}:asked;const fields4={};const after={};const left=[];
-const{until:until2,until_before,ended}=sending;for(const[name3,wish]of Object.entries(wished)){if(sending.action==="adop\
-t"&&until2?.[name3]===void 0)continue;const type=kind.fields[name3]??value;const was=before[name3];const became=sending.
-action==="delete"?null:(name3 in shown?shown:asked)[name3]??null;const isByMember2=sending.by_member?.includes(name3)===
-true;const isSet2=type.type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,until_before,ended].some(dates=>dates?.[name3]!==
-void 0);const isSentAlong=isSet2&&!isByMember2&&isEqual(type,asked[name3]??null,was);if(isSentAlong&&!context3.force&&matchSets(
-asElements(was),asElements(became)).removed.length>0){left.push({path:name3,reason:CHANGED_SINCE});continue}const undone=isSet2&&
-(isByMember2||isDated)?undoSet(type,name3,{...context3,was,became,isByMember:isByMember2,ended:ended?.[name3]??[],former:until_before?.[name3]??
-{},changed:until2?.[name3]??{},present:context3.resources[sending.key]?.until?.[name3]??{}}):undoField(type,name3,wish,was,
-became);left.push(...undone.left);if(undone.value===void 0)continue;fields4[name3]=undone.value;after[name3]=became}const none=Object.
-keys(fields4).length===0;const document2=none?void 0:undoDocument(sending,fields4,source,false);return{document:document2,
-before,after,removal:sending.action==="update"?removal:void 0,left}}function withoutLostMembers(document2,after,now){if(!Object.
-values(document2.fields).some(wished=>isMap(wished)&&Array.isArray(wished.add)))return document2;const idsIn3=set2=>new Set(
-asElements(set2??null).map(({id})=>id));const fields4=mapValues(document2.fields,(wished,name3)=>{const{[name3]:live}=now;
-if(live===void 0||!isMap(wished)||!Array.isArray(wished.add))return wished;const[had,has]=[idsIn3(after[name3]),idsIn3(live)];
-return{add:asElements(wished.add).filter(({id})=>!had.has(id)||has.has(id)),remove:asElements(wished.remove??null).filter(
-({id})=>id===void 0||has.has(id))}});return{...document2,fields:fields4}}function withoutRefused(adjusted,refusal4){let{
-document:document2}=adjusted;const address3=addressOf(document2.kind,document2.identity);const left=[...adjusted.left];for(let reason=refusal4(
-document2);reason!==void 0;reason=refusal4(document2)){const parts=partsOf4(document2);const refused2=parts.find(({rest})=>refusal4(
-rest)===void 0)??parts.find(({own:own3,rest})=>refusal4(own3)!==void 0&&refusal4(rest)!==reason);if(refused2===void 0||Object.
-keys(refused2.rest.fields).length===0)return adjusted;left.push({address:address3,path:refused2.path,reason:refusal4(refused2.
-own)??reason});document2=refused2.rest}return{document:document2,left}}function partsOf4(document2){const withFields=fields4=>({
-...document2,fields:fields4});return Object.entries(document2.fields).flatMap(([field2,wished])=>{const{[field2]:_,...others}=document2.
-fields;if(!isByMember(kindOf(document2.kind).fields[field2]??value,wished)||!isMap(wished))return[{path:field2,own:withFields(
-{[field2]:wished}),rest:withFields(others)}];return Object.entries(wished).flatMap(([list,elements])=>asElements(elements).
-map(element=>{const members3={...wished,[list]:asElements(elements).filter(one=>one!==element)};return{path:`${field2}[${JSON.
-stringify(element.name??element.id)}]`,own:withFields({[field2]:{[list]:[element]}}),rest:withFields(membersOf(members3).
-length===0?others:{...document2.fields,[field2]:members3})}}))})}function undoDocument({kind,identity},fields4,source,absent2){
-const deciding=kindOf(kind).identifyingParts?.(part=>identity[part]!==void 0);const parts=Object.entries(identity).filter(
-([part])=>deciding?.includes(part)??true);return placeholderDocument(kind,Object.fromEntries(parts),{fields:fields4,absent:absent2,
-remembered:true},source)}function withoutConflicts(document2,after,now){const kind=kindOf(document2.kind);const address3=addressOf(
-document2.kind,document2.identity);const present=markSecrets(kind.fields,now);const conflicts2=[];const fields4={};for(const[
-name3,left]of Object.entries(after)){const type=kind.fields[name3]??value;const wished=document2.absent?left:document2.fields[name3]??
-null;const parts=withoutConflict(type,name3,wished,left,present[name3]);conflicts2.push(...parts.conflicts);if(parts.value!==
-void 0&&!document2.absent)fields4[name3]=parts.value}if(!document2.absent){const left=conflicts2.map(path=>({address:address3,
-path,reason:CHANGED_SINCE}));return{document:{...document2,fields:fields4},left}}if(conflicts2.length===0)return{document:document2,
-left:[]};const reason=`it isn't deleted, since ${conflicts2.join(", ")} changed since the run (--force deletes it anyway\
-)`;return{document:{...document2,absent:false},left:[{address:address3,path:null,reason}]}}function withoutConflict(type,path,wished,left,present){
-if(present===void 0||isByMember(type,wished))return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type===
-"members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present)){const conflicts2=[];const kept=Object.entries(wished).
-filter(([key3,was])=>{const inner=type.type==="members"?type.members[key3]??value:value;const now=Object.hasOwn(present,
-key3)?present[key3]:type.type==="map"?null:void 0;const part=withoutConflict(inner,`${path}.${key3}`,was,Object.hasOwn(left,
-key3)?left[key3]??null:null,now);conflicts2.push(...part.conflicts);return part.value!==void 0});return{value:kept.length===
-0?void 0:Object.fromEntries(kept),conflicts:conflicts2}}const plain2=Array.isArray(wished)?wished.map(withoutEnd):wished;
-const untouched=isEqual(type,left,present)||isEqual(type,plain2,present);return untouched?{value:wished,conflicts:[]}:{value:void 0,
-conflicts:[path]}}function isEqual(type,wanted,present){return compareField(type,"",wanted,present).every(({verdict})=>verdict!==
-"different")}init_escape();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_values();init_words();init_kinds();init_limits();init_loss();init_references();init_regeneration();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
+until!==void 0;return answered===void 0||answered.status!=="skipped"}function undoEntry({sending,answered,before,asked,after:shown={}},source,context3){
+const kind=kindOf(sending.kind);const{creation,deletion:deletion2}=kind;const id=sending.identity.id??shown.id;const identity=sending.
+action==="create"&&typeof id==="string"?{id}:sending.identity;const removal=deletion2&&{document:undoDocument({...sending,
+identity},{},source,true),after:deletion2.fieldsToRestore(assign(asked,shown))};if(removal!==void 0&&(sending.existed===
+false||deletion2?.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,before,after:{},left:[]};return{
+...removal,before,left:[]}}if(creation!==void 0&&sending.action==="delete"&&answered?.status==="applied")return{...recreate(
+sending,kind,before,context3.deleted,source),before,after:{}};const wished=sending.action==="delete"?deletion2?.fieldsToRestore(
+before)??{}:asked;const fields4={};const after={};const left=[];const{until:until2,until_before,ended}=sending;for(const[
+name3,wish]of Object.entries(wished)){if(sending.action==="adopt"&&until2?.[name3]===void 0)continue;const type=kind.fields[name3]??
+value;const was=before[name3];const became=sending.action==="delete"?null:(name3 in shown?shown:asked)[name3]??null;const isByMember2=sending.
+by_member?.includes(name3)===true;const isSet2=type.type==="set"&&was!==void 0&&!holdsSensitive(was);const isDated=[until2,
+until_before,ended].some(dates=>dates?.[name3]!==void 0);const isSentAlong=isSet2&&!isByMember2&&isEqual(type,asked[name3]??
+null,was);if(isSentAlong&&!context3.force&&matchSets(asElements(was),asElements(became)).removed.length>0){left.push({path:name3,
+reason:CHANGED_SINCE});continue}const undone=isSet2&&(isByMember2||isDated)?undoSet(type,name3,{...context3,was,became,isByMember:isByMember2,
+ended:ended?.[name3]??[],former:until_before?.[name3]??{},changed:until2?.[name3]??{},present:context3.resources[sending.
+key]?.until?.[name3]??{}}):undoField(type,name3,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;
+fields4[name3]=undone.value;after[name3]=became}const none=Object.keys(fields4).length===0;const document2=none?void 0:undoDocument(
+sending,fields4,source,false);return{document:document2,before,after,removal:sending.action==="update"?removal:void 0,left}}
+function withoutLostMembers(document2,after,now){if(!Object.values(document2.fields).some(wished=>isMap(wished)&&Array.isArray(
+wished.add)))return document2;const idsIn3=set2=>new Set(asElements(set2).map(({id})=>id));const fields4=mapValues(document2.
+fields,(wished,name3)=>{const{[name3]:live}=now;if(live===void 0||!isMap(wished)||!Array.isArray(wished.add))return wished;
+const[had,has]=[idsIn3(after[name3]),idsIn3(live)];return{add:asElements(wished.add).filter(({id})=>!had.has(id)||has.has(
+id)),remove:asElements(wished.remove).filter(({id})=>id===void 0||has.has(id))}});return{...document2,fields:fields4}}function withoutRefused(adjusted,refusal4){
+let{document:document2}=adjusted;const address3=addressOf(document2.kind,document2.identity);const left=[...adjusted.left];
+for(let reason=refusal4(document2);reason!==void 0;reason=refusal4(document2)){const parts=partsOf4(document2);const refused2=parts.
+find(({rest})=>refusal4(rest)===void 0)??parts.find(({own:own3,rest})=>refusal4(own3)!==void 0&&refusal4(rest)!==reason);
+if(refused2===void 0||Object.keys(refused2.rest.fields).length===0)return adjusted;left.push({address:address3,path:refused2.
+path,reason:refusal4(refused2.own)??reason});document2=refused2.rest}return{document:document2,left}}function partsOf4(document2){
+const withFields=fields4=>({...document2,fields:fields4});return Object.entries(document2.fields).flatMap(([field2,wished])=>{
+const{[field2]:_,...others}=document2.fields;if(!isByMember(kindOf(document2.kind).fields[field2]??value,wished)||!isMap(
+wished))return[{path:field2,own:withFields({[field2]:wished}),rest:withFields(others)}];return Object.entries(wished).flatMap(
+([list,elements])=>asElements(elements).map(element=>{const members3={...wished,[list]:asElements(elements).filter(one=>one!==
+element)};return{path:`${field2}[${JSON.stringify(element.name??element.id)}]`,own:withFields({[field2]:{[list]:[element]}}),
+rest:withFields(membersOf(members3).length===0?others:{...document2.fields,[field2]:members3})}}))})}function undoDocument({
+kind,identity},fields4,source,absent2){const deciding=kindOf(kind).identifyingParts?.(part=>identity[part]!==void 0);const parts=Object.
+entries(identity).filter(([part])=>deciding?.includes(part)??true);return placeholderDocument(kind,Object.fromEntries(parts),
+{fields:fields4,absent:absent2,remembered:true},source)}function withoutConflicts(document2,after,now){const kind=kindOf(
+document2.kind);const address3=addressOf(document2.kind,document2.identity);const present=markSecrets(kind.fields,now);const conflicts2=[];
+const fields4={};for(const[name3,left]of Object.entries(after)){const type=kind.fields[name3]??value;const wished=document2.
+absent?left:document2.fields[name3]??null;const parts=withoutConflict(type,name3,wished,left,present[name3]);conflicts2.
+push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields4[name3]=parts.value}if(!document2.absent){const left=conflicts2.
+map(path=>({address:address3,path,reason:CHANGED_SINCE}));return{document:{...document2,fields:fields4},left}}if(conflicts2.
+length===0)return{document:document2,left:[]};const reason=`it isn't deleted, since ${conflicts2.join(", ")} changed sin\
+ce the run (--force deletes it anyway)`;return{document:{...document2,absent:false},left:[{address:address3,path:null,reason}]}}
+function withoutConflict(type,path,wished,left,present){if(present===void 0||isByMember(type,wished))return{value:wished,
+conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&isMap(wished)&&isMap(left)&&isMap(present)){
+const conflicts2=[];const kept=Object.entries(wished).filter(([key3,was])=>{const inner=type.type==="members"?type.members[key3]??
+value:value;const now=Object.hasOwn(present,key3)?present[key3]:type.type==="map"?null:void 0;const part=withoutConflict(
+inner,`${path}.${key3}`,was,Object.hasOwn(left,key3)?left[key3]??null:null,now);conflicts2.push(...part.conflicts);return part.
+value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts:conflicts2}}const plain2=Array.isArray(
+wished)?wished.map(withoutEnd):wished;const untouched=isEqual(type,left,present)||isEqual(type,plain2,present);return untouched?
+{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function isEqual(type,wanted,present){return compareField(type,
+"",wanted,present).every(({verdict})=>verdict!=="different")}init_escape();init_kind_names();init_problems();init_shard();init_schema();init_approve();init_concurrency();init_values();init_words();init_kinds();init_limits();init_loss();init_references();init_regeneration();init_operations();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";init_operations();function planDigest(scope3,changes){const{server}=scope3;const hasher=digestHasher(scope3);const requests=changes.
 flatMap(change2=>{const types3=kindOf(change2.kind).fields;const normal=(field2,name3)=>normalForm(types3[name3]??value,
 managedPart(change2,name3)??field2);const sent2=change2.requests.map(({operation,params,body:body2,beside})=>{const fields4=body2===
 void 0?null:mapValues(body2,normal);return canonical([operations[operation].method,operationPath(operation,params),withHashes(
@@ -21525,56 +21576,59 @@ HashedSecret)return{secret:field2.hash};if(field2 instanceof Sensitive)return{se
 isArray(field2))return field2.map(item=>withHashes(item,hasher));return isMap(field2)?mapValues(field2,member=>withHashes(
 member,hasher)):field2}init_identifiers();init_problems();init_values();init_words();init_by_name();init_kinds();function expand(documents,references,guarded){if(documents.every(isPlain2))return{declared:documents,warnings:[]};const{
 plain:plain2,covering,problems,warnings}=expandSelectors(documents,references,guarded);if(problems.length>0)throw new ProblemsError(
-[...problems]);const own3=plain2.map(document2=>{const address3=addressOf(document2.kind,document2.identity);const others=covering.
-get(address3);if(others===void 0||document2.reason!==void 0)return document2;const{identity}=document2;if(Object.entries(
-others.identity).some(([part,text4])=>identity[part]!==text4))return document2;covering.delete(address3);return mergeAbout(
-document2.identity,[document2,...others.documents],references)});const rest=[...covering.values()].map(({identity,documents:documents2})=>mergeAbout(
-identity,documents2,references));return{declared:[...own3,...rest],warnings}}function expandSelectors(documents,references,guarded){
-const{safety,ownUser}=guarded;const problems=[];const warnings=[];const plain2=[];const covering=new Map;const cover=document2=>{
-const address3=addressOf(document2.kind,document2.identity);const before=covering.get(address3);if(before===void 0)covering.
-set(address3,{identity:document2.identity,documents:[document2]});else before.documents.push(document2)};for(const document2 of documents){
-const{bulk,noun}=kindOf(document2.kind);if(document2.selector===void 0)plain2.push(withId(document2,references));else if(bulk!==
-void 0){const{found,notFound,reasons:reasons2}=bulk.find(document2.selector,references);problems.push(...reasons2.map(trouble=>error(
-"no-such-name",trouble,[document2.places.of()])));const{atLeast=0}=document2.selector;const count4=`this document covers\
- ${found.size} ${noun}${found.size===1?"":"s"}`;if(reasons2.length===0&&found.size<atLeast){const message=`${count4}, an\
-d at_least is ${atLeast}`;const hint='correct "match" or "users", or lower "at_least"';problems.push(error("too-few-obje\
-cts",message,[document2.places.of()],hint))}else if(reasons2.length===0&&found.size===0&&notFound.length===0){warnings.push(
-{code:"too-few-objects",message:count4,place:startOf2(document2)})}const left=[];for(const[id,condition]of found){const{
-all}=addresses2({kind:document2.kind,identity:{id}},void 0,references);const address3=all.at(-1)??id;if(condition===void 0)
-cover(documentFor(document2,{id},condition));else if(protectingPattern(safety.protect,all)!==void 0)left.push(address3);else if(ownUser!==
-void 0&&identifierKey(id)===identifierKey(ownUser))warnings.push(leftOut(document2,[address3],OWN_USER));else cover(documentFor(
-document2,{id},condition))}if(left.length>0)warnings.push(leftOut(document2,left,`safety.protect names ${left.length===1?
-"it":"them"}`));for(const{identity,why}of notFound){const missing2=kindOf(document2.kind).byName?.missing?.(identity,references);
-cover({...documentFor(document2,missing2??identity,void 0),reason:why})}}}return{plain:plain2,covering,problems,warnings}}
-var OWN_USER="the token that is used is theirs, and the server lets nobody change themselves";function leftOut(document2,left,why){
-const message=`"match" leaves out ${firstFew(left)}: ${why}`;return{code:"left-out",message,place:startOf2(document2)}}function startOf2({
-places}){const{file:file2,inProject,line,column}=places.of();return{file:file2,line,column,...withoutUndefined({inProject})}}
-function isPlain2({kind,identity,selector}){const{byName:byName2}=kindOf(kind);return selector===void 0&&(byName2===void 0||
-identity[byName2.id]!==void 0)}function withId(document2,references){const{byName:byName2}=kindOf(document2.kind);if(byName2===
-void 0||isPlain2(document2))return document2;if(document2.absent&&isOwnerGone(document2.identity,references))return document2;
-const isExpected=document2.creates===true||document2.absent;const missing2=isExpected?byName2.missing?.(document2.identity,
-references):void 0;if(missing2!==void 0)return{...document2,identity:missing2};const found=byName2.find(document2.identity,
-references);return{...document2,...typeof found==="string"?{reason:found}:{identity:found}}}function mergeAbout(identity,documents,references){
-const[only,...others]=documents;if(only!==void 0&&others.length===0)return only;const{document:document2,contradictions:contradictions4}=mergeDocuments(
+[...problems]);const found=plain2.filter(({reason})=>reason===void 0);const namesakes=groupBy(found,({kind,identity})=>addressOf(
+kind,identity));const own3=plain2.map(document2=>{if(document2.reason!==void 0)return document2;const{kind,identity}=document2;
+const address3=addressOf(kind,identity);const{key:key3}=addresses2(document2,void 0,references);const isOnly=namesakes.get(
+address3)?.length===1;const others=[...new Set(isOnly?[key3,address3]:[key3])].flatMap(one=>{const{documents:documents2=[]}=covering.
+get(one)??{};covering.delete(one);return documents2});return mergeAbout(identity,[document2,...others],references)});const rest=[
+...covering.values()].map(({identity,documents:documents2})=>mergeAbout(identity,documents2,references));return{declared:[
+...own3,...rest],warnings}}function expandSelectors(documents,references,guarded){const{safety,ownUser}=guarded;const problems=[];
+const warnings=[];const plain2=[];const covering=new Map;const cover=document2=>{const{key:key3}=addresses2(document2,void 0,
+references);const before=covering.get(key3);if(before===void 0)covering.set(key3,{identity:document2.identity,documents:[
+document2]});else before.documents.push(document2)};for(const document2 of documents){const{bulk,noun}=kindOf(document2.
+kind);if(document2.selector===void 0)plain2.push(withId(document2,references));else if(bulk!==void 0){const{found,notFound,
+reasons:reasons2}=bulk.find(document2.selector,references);problems.push(...reasons2.map(trouble=>error("no-such-name",trouble,
+[document2.places.of()])));const{atLeast=0}=document2.selector;const count4=`this document covers ${found.size} ${noun}${found.
+size===1?"":"s"}`;if(reasons2.length===0&&found.size<atLeast){const message=`${count4}, and at_least is ${atLeast}`;const hint='\
+correct "match" or "users", or lower "at_least"';problems.push(error("too-few-objects",message,[document2.places.of()],hint))}else if(reasons2.
+length===0&&found.size===0&&notFound.length===0){warnings.push({code:"too-few-objects",message:count4,place:startOf2(document2)})}
+const left=[];for(const[id,condition]of found){const{all}=addresses2({kind:document2.kind,identity:{id}},void 0,references);
+const address3=all.at(-1)??id;if(condition===void 0)cover(documentFor(document2,{id},condition));else if(protectingPattern(
+safety.protect,all)!==void 0)left.push(address3);else if(ownUser!==void 0&&identifierKey(id)===identifierKey(ownUser))warnings.
+push(leftOut(document2,[address3],OWN_USER));else cover(documentFor(document2,{id},condition))}if(left.length>0)warnings.
+push(leftOut(document2,left,`safety.protect names ${left.length===1?"it":"them"}`));for(const{identity,why}of notFound){
+const missing2=kindOf(document2.kind).byName?.missing?.(identity,references);cover({...documentFor(document2,missing2??identity,
+void 0),reason:why})}}}return{plain:plain2,covering,problems,warnings}}var OWN_USER="the token that is used is theirs, a\
+nd the server lets nobody change themselves";function leftOut(document2,left,why){const message=`"match" leaves out ${firstFew(
+left)}: ${why}`;return{code:"left-out",message,place:startOf2(document2)}}function startOf2({places}){const{file:file2,inProject,
+line,column}=places.of();return{file:file2,line,column,...withoutUndefined({inProject})}}function isPlain2({kind,identity,
+selector}){const{byName:byName2}=kindOf(kind);return selector===void 0&&(byName2===void 0||identity[byName2.id]!==void 0)}
+function withId(document2,references){const{byName:byName2}=kindOf(document2.kind);if(byName2===void 0||isPlain2(document2))
+return document2;if(document2.absent&&isOwnerGone(document2.identity,references))return document2;const isExpected=document2.
+creates===true||document2.absent;const missing2=isExpected?byName2.missing?.(document2.identity,references):void 0;if(missing2!==
+void 0)return{...document2,identity:missing2};const found=byName2.find(document2.identity,references);return{...document2,
+...typeof found==="string"?{reason:found}:{identity:found}}}function mergeAbout(identity,documents,references){const[only,
+...others]=documents;if(only!==void 0&&others.length===0)return only;const{document:document2,contradictions:contradictions4}=mergeDocuments(
 identity,documents,references);if(contradictions4.length===0)return document2;const sentences=contradictions4.map(({path,
 places:[one,other],removed})=>removed===void 0?`"${path}" is declared differently at ${one.file}:${one.line} and ${other.
 file}:${other.line}`:`"${removed}" of ${path} is declared at ${one.file}:${one.line} and removed at ${other.file}:${other.
 line}`);return{...document2,reason:`${sentences.join("; ")}: declare one value`}}init_values();init_by_name();init_fields();init_kinds();init_plan();var ROLE="role:";function isPrivilegedHolding(patterns,type,names3){const own3=patterns.flatMap(pattern=>{if(type==="sco\
 pe")return pattern.startsWith(ROLE)?[]:[pattern];return pattern.startsWith(ROLE)?[pattern.slice(ROLE.length)]:[]});const all=[
 ...names3];if(all.length===0)return own3.length>0;return own3.some(pattern=>all.some(one=>matchesPattern(pattern,one)))}
-function markPrivileged(changes,{safety:{privileged},state:state2},lists2){if(privileged.length===0)return changes;const given=changes.
-map(change2=>[lists2.planned,lists2.now].flatMap(references=>newHoldings(change2,references)));const recorded=given.some(
-holdings2=>holdings2.length>0)?namesById(state2):new Map;return changes.map((change2,at2)=>{const misnamed=(given[at2]??
-[]).find(({id,type,name:name3,listed,element})=>{const called=recorded.get(id);if(listed||called===void 0||name3===void 0||
-called.has(name3))return false;if(holdsSensitive(element.name??null))return false;return isPrivilegedHolding(privileged,
-type,called)});if(misnamed!==void 0){const{type,id="",name:name3=""}=misnamed;return blockedFor(change2,wrongNameMessage(
-type,id,[...recorded.get(id)??[]].join('", "'),name3))}const privileges=(given[at2]??[]).flatMap(holding=>{const{type,id,
-listed}=holding;const names3=namesOf4(holding,lists2);const others=listed?[]:recorded.get(id)??[];if(!isPrivilegedHolding(
+function blockMisnamed(changes,{safety:{privileged},state:state2},references){const recorded=lazy(()=>namesById(state2));
+return changes.map(change2=>{const isLive=change2.observed==="live";const held=isLive?[]:kindOf(change2.kind).grants?.(change2.
+apply.expected,references)??[];for(const{id,type,name:name3,listed,element}of[...held,...newHoldings(change2,references)]){
+if(listed||id===void 0||name3===void 0||holdsSensitive(element.name??null))continue;const called=recorded().get(id);if(called===
+void 0||called.has(name3))continue;if(!isLive||isPrivilegedHolding(privileged,type,called))return blockedFor(change2,wrongNameMessage(
+type,id,[...called].join('", "'),name3))}return change2})}function markPrivileged(changes,{safety:{privileged},state:state2},lists){
+if(privileged.length===0)return changes;const recorded=lazy(()=>namesById(state2));return changes.map(change2=>{const given=[
+lists.planned,lists.now].flatMap(references=>newHoldings(change2,references));const privileges=given.flatMap(holding=>{const{
+type,id,listed}=holding;const names3=namesOf4(holding,lists);const others=listed?[]:recorded().get(id)??[];if(!isPrivilegedHolding(
 privileged,type,[...names3.map(textOf),...others]))return[];const name3=names3.find(one=>isPrivilegedHolding(privileged,
 type,[textOf(one)]))??holding.name;return describeHolding({...holding,name:typeof name3==="string"?name3:void 0},change2)});
 return privileges.length===0?change2:{...change2,privileges:[...new Set(privileges)]}})}function namesOf4({type,id="",name:name3},{
-now,planned}){const listed=[planned,now].map(lists2=>lists2[`${type}s`]?.byId(id)?.name);return[...listed,name3].flatMap(
-one=>one===void 0||textOf(one)===""?[]:[one])}function newHoldings({kind,action:action2,fields:fields4,requests,apply},references){
+now,planned}){const listed=[planned,now].map(lists=>lists[`${type}s`]?.byId(id)?.name);return[...listed,name3].flatMap(one=>one===
+void 0||textOf(one)===""?[]:[one])}function newHoldings({kind,action:action2,fields:fields4,requests,apply},references){
 const{grants,creation}=kindOf(kind);if(grants===void 0||requests.length===0||action2==="delete")return[];const givenBy=(changed,side2)=>grants(
 fieldsOf(changed,side2),references);const known=fields4.filter(({before})=>before!==void 0);const had=[...givenBy(known,
 ({before})=>before),...givenBy(known,({path})=>apply.before[path])];const keys=new Set(had.flatMap(({id,element,...at2})=>[
@@ -21589,47 +21643,55 @@ e${displayElement(role3.element,confirmed)}`;const givers=[roleName,giver].filte
 gives the ${type}${called}${givers&&` by ${givers}`}`}function namesById({resources}){const names3=new Map;for(const{kind,
 fields:fields4,left}of Object.values(resources)){const{grants}=kindOf(kind);const recorded=grants===void 0?[]:[fields4,left?.
 fields??{}];for(const{id,name:name3}of recorded.flatMap(one=>grants?.(one,{})??[]))if(id!==void 0&&name3!==void 0)names3.
-set(id,(names3.get(id)??new Set).add(name3))}return names3}function blockProtected(changes,{protect:patterns,approvers},addressesOf2){
+set(id,(names3.get(id)??new Set).add(name3))}return names3}function blockProtected(changes,{protect:patterns,approvers},addressesOf2,references={}){
 if(patterns.length===0)return changes;const guarded=(change2,pattern,why)=>protectedChange(change2,pattern,why,approvers);
 return changes.map(change2=>{const{kind,apply}=change2;if(!isChanging(change2))return change2;const named=[apply.before,
 {...apply.before,...apply.expected}].flatMap(fields4=>{const name3=kindOf(kind).displayName?.(mapValues(fields4,revealReadable));
 return name3===void 0?[]:[`${kind}/${name3}`]});const own3=protectingPattern(patterns,[...addressesOf2(change2),...named]);
 if(own3!==void 0)return guarded(change2,own3,`safety.protect has ${own3}: no plan changes it`);const{succession}=kindOf(
 kind);if(succession===void 0||!takesOver(change2)||change2.destructions.length===0)return change2;const former=formerHolders(
-change2,changes);const taken2=former===void 0?patterns.find(pattern=>mayMatchKind({targets:[pattern],kinds:[]},kind)):protectingPattern(
-patterns,former);if(taken2===void 0)return change2;const unsure2=former===void 0?"; which one has it now is unknown":"";
-return guarded(change2,taken2,`it ${succession.describeMove(former)}, and safety.protect has ${taken2}${unsure2}`)})}function protectedChange(change2,pattern,why,approvers){
-if(!approvers.some(entry=>entry.for==="protected"))return blockedFor(change2,why);const message=`${why}, unless an appro\
-ver of safety.approvers approves it`;return{...change2,protectedBy:pattern,warnings:[...change2.warnings,{code:"protecte\
-d",message}]}}async function blockProtectedLosses(changes,options,references){const{protect,approvers}=options.safety;const deleted=deletedIn(
-changes);if(protect.length===0||deleted.size===0)return changes;const losers=new Map;for(const{name:name3,discovery}of kinds){
-const mayBeProtected2=protect.some(pattern=>mayMatchKind({targets:[pattern],kinds:[]},name3));if(discovery===void 0||!mayBeProtected2)
-continue;for(const{identity,live,displayName}of await findAll(discovery,options)){const{all}=addresses2({kind:name3,identity},
-live,references);const address3=displayName===null?all[0]??name3:`${name3}/${displayName}`;const pattern=protectingPattern(
-protect,[...all,address3]);if(pattern===void 0)continue;for(const id of textsOf2(live.fields))if(deleted.has(id)&&deleted.
-get(id)!==name3)losers.set(id,{address:address3,pattern})}}return changes.map(change2=>{const loser=losers.get(change2.apply.
-identity.id??"");if(loser===void 0||change2.action!=="delete")return change2;const{address:address3,pattern}=loser;const why=`\
-it would be taken from ${address3}, and safety.protect has ${pattern}`;return protectedChange(change2,pattern,why,approvers)})}
-async function findAll({find:find6},options){const context3=contextOf({...options,lists:options.read?.lists??{}});return(await find6(
-{...context3,filters:{},known:[]})).found}init_identifiers();init_values();init_kinds();init_plan();var countedLists=["scopes","roles"];function uselessKeeps(keeps,{scopes,roles:roles3}){return keeps.flatMap(
+change2,changes);const holders=(succession.holders(apply.before)??[]).filter(id=>id!==apply.identity.id).flatMap(id=>addresses2(
+{kind,identity:{id}},void 0,references).all);const taken2=former===void 0?patterns.find(pattern=>mayMatchKind({targets:[
+pattern],kinds:[]},kind)):protectingPattern(patterns,[...former,...holders]);if(taken2===void 0)return change2;const unsure2=former===
+void 0?"; which one has it now is unknown":"";return guarded(change2,taken2,`it ${succession.describeMove(former)}, and \
+safety.protect has ${taken2}${unsure2}`)})}function protectedChange(change2,pattern,why,approvers){if(!approvers.some(entry=>entry.
+for==="protected"))return blockedFor(change2,why);const message=`${why}, unless an approver of safety.approvers approves\
+ it`;return{...change2,protectedBy:pattern,warnings:[...change2.warnings,{code:"protected",message}]}}async function blockProtectedLosses(changes,options,references){
+const{protect,approvers}=options.safety;const deleted=deletedIn(changes);if(protect.length===0||deleted.size===0)return changes;
+const losers=new Map;for(const{name:name3,discovery}of kinds){const mayBeProtected2=protect.some(pattern=>mayMatchKind({
+targets:[pattern],kinds:[]},name3));if(discovery===void 0||!mayBeProtected2)continue;for(const{identity,live,displayName}of await findAll(
+discovery,options)){const{all}=addresses2({kind:name3,identity},live,references);const address3=displayName===null?all[0]??
+name3:`${name3}/${displayName}`;const pattern=protectingPattern(protect,[...all,address3]);if(pattern===void 0)continue;
+for(const id of textsOf2(live.fields))if(deleted.has(id)&&deleted.get(id)!==name3)losers.set(id,{address:address3,pattern})}}
+return changes.map(change2=>{const loser=losers.get(change2.apply.identity.id??"");if(loser===void 0||change2.action!=="\
+delete")return change2;const{address:address3,pattern}=loser;const why=`it would be taken from ${address3}, and safety.p\
+rotect has ${pattern}`;return protectedChange(change2,pattern,why,approvers)})}async function findAll({find:find6},options){
+const context3=contextOf({...options,lists:options.read?.lists??{}});return(await find6({...context3,filters:{},known:[]})).
+found}init_identifiers();init_values();init_kinds();init_plan();var countedLists=["scopes","roles"];function uselessKeeps(keeps,{scopes,roles:roles3}){return keeps.flatMap(
 keep2=>{const[noun,list,named=""]=keep2.scope===void 0?["role",roles3,keep2.role]:["scope",scopes,keep2.scope];if(list==
-null||list.isIncomplete||list.byId(named)!==void 0||list.byName(named).length>0)return[];const message=`safety.keep name\
-s the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.suggestion(named)}`;return[{code:"no-\
-such-name",message}]})}function mayTake({kind,destructions}){const{access:access3,revokes}=kindOf(kind);return revokes!==
-void 0||access3!==void 0&&destructions.length>0}async function blockLosses(given,options,now,elsewhere){const rules2=options.
-safety.keep.filter(keep2=>given.some(change2=>mayLose(keep2,change2,now)));if(rules2.length===0)return given;const find6=async({
-discovery})=>discovery===void 0?[]:await findAll(discovery,options);const others=await elsewhere(find6);let changes=given;
-for(const kind of kinds){if(kind.access===void 0||kind.grants===void 0)continue;const found=await find6(kind);for(const keep2 of rules2){
-const count4=new HolderCount(keep2,kind,[...changes,...others],now);const own3=new Set(changes.map(({apply})=>apply.key));
-const needs=count4.holders(found).filter(keys=>keys.every(key3=>own3.has(key3)));const awaited=needs.filter(keys=>keys.length>
-0).flat();if(needs.filter(keys=>keys.length===0).length>=keep2.at_least)continue;const what=keep2.scope===void 0?`role "${keep2.
-role}"`:`scope "${keep2.scope}"`;const reason=`this plan would leave ${needs.length} with the ${what}, and safety.keep a\
-sks for at least ${keep2.at_least}`;changes=changes.map(change2=>{if(!count4.isLoss(change2))return change2;if(needs.length<
-keep2.at_least)return blockedFor(change2,reason);const{awaits=[],apply}=change2;const all=new Set([...awaits,...awaited].
-filter(key3=>key3!==apply.key));return all.size===0?change2:{...change2,awaits:[...all]}})}}const cyclic=cycles(changes);
-return changes.map(change2=>{const members3=cyclic.get(change2)?.map(({address:address3})=>address3);const reason=`it an\
-d ${members3?.join(" and ")} must each come first, because of safety.keep: grant in one run, and remove in the next`;return members3===
-void 0?change2:blockedFor(change2,reason)})}var HolderCount=class{#keep;#kind;#lists;#byId;#changes;#gone;constructor(keep2,kind,changes,now){
+null||list.isIncomplete||list.byId(named)!==void 0)return[];if(list.byNameOrLiveName(named).length>0)return[];const message=`\
+safety.keep names the ${noun} "${named}", which the server doesn't have, so it keeps nothing${list.suggestion(named)}`;return[
+{code:"no-such-name",message}]})}async function blockIfUseless(changes,options,now){const takes=change2=>isChanging(change2)&&
+(kindOf(change2.kind).revokes===void 0?mayTake(change2):taken(change2).length>0);const{keep:keep2}=options.safety;if(keep2.
+length===0||!changes.some(takes))return changes;const{list}=contextOf({...options,lists:options.read?.lists??{}});const{
+scopes=await list("scopes"),roles:roles3=await list("roles")}=now;const planned=listsAfter2({...now,scopes,roles:roles3},
+changes.filter(isChanging));const[useless]=uselessKeeps(keep2,planned);if(useless===void 0)return changes;const reason=`\
+this change takes access, and ${useless.message}`;return changes.map(change2=>takes(change2)?blockedFor(change2,reason):
+change2)}function mayTake({kind,destructions}){const{access:access3,revokes}=kindOf(kind);return revokes!==void 0||access3!==
+void 0&&destructions.length>0}async function blockLosses(asked,options,now,elsewhere){const given=await blockIfUseless(asked,
+options,now);const rules2=options.safety.keep.filter(keep2=>given.some(change2=>mayLose(keep2,change2,now)));if(rules2.length===
+0)return given;const find6=async({discovery})=>discovery===void 0?[]:await findAll(discovery,options);const others=await elsewhere(
+find6);let changes=given;for(const kind of kinds){if(kind.access===void 0||kind.grants===void 0)continue;const found=await find6(
+kind);for(const keep2 of rules2){const count4=new HolderCount(keep2,kind,[...changes,...others],now);const own3=new Set(
+changes.map(({apply})=>apply.key));const needs=count4.holders(found).filter(keys=>keys.every(key3=>own3.has(key3)));const awaited=needs.
+filter(keys=>keys.length>0).flat();if(needs.filter(keys=>keys.length===0).length>=keep2.at_least)continue;const what=keep2.
+scope===void 0?`role "${keep2.role}"`:`scope "${keep2.scope}"`;const reason=`this plan would leave ${needs.length} with \
+the ${what}, and safety.keep asks for at least ${keep2.at_least}`;changes=changes.map(change2=>{if(!count4.isLoss(change2))
+return change2;if(needs.length<keep2.at_least)return blockedFor(change2,reason);const{awaits=[],apply}=change2;const all=new Set(
+[...awaits,...awaited].filter(key3=>key3!==apply.key));return all.size===0?change2:{...change2,awaits:[...all]}})}}const cyclic=cycles(
+changes);return changes.map(change2=>{const members3=cyclic.get(change2)?.map(({address:address3})=>address3);const reason=`\
+it and ${members3?.join(" and ")} must each come first, because of safety.keep: grant in one run, and remove in the next`;
+return members3===void 0?change2:blockedFor(change2,reason)})}var HolderCount=class{#keep;#kind;#lists;#byId;#changes;#gone;constructor(keep2,kind,changes,now){
 this.#keep=keep2;this.#kind=kind;this.#changes=changes.filter(isChanging);this.#lists={now,planned:listsAfter2(now,this.#changes)};
 this.#byId=new Map(this.#changes.flatMap(change2=>idInPlan(change2).map(id=>[identifierKey(id),change2])));this.#gone=new Set(
 this.#changes.flatMap(taken).flatMap(one=>one.id===void 0?[]:holdingKey(one)))}holders(found){const present=found.map(({
@@ -21638,15 +21700,15 @@ identity:{id=""},live})=>this.#needs(live.fields,this.#byId.get(identifierKey(id
 {},change2))].flatMap(keys=>keys===void 0?[]:[keys])}isLoss(change2){const{kind,apply}=change2;if(!isChanging(change2))return false;
 if(kind!==this.#kind.name)return taken(change2).some(holding=>isKept(this.#keep,holding));if(!drops(this.#keep,change2,this.#lists.
 now))return false;return this.#needs(apply.before,change2)?.every(key3=>key3===apply.key)!==true}#needs(fields4,change2){
-const{now,planned}=this.#lists;const after=afterwards(fields4,change2);const kept=lists2=>holdings(this.#kind,after,lists2).
+const{now,planned}=this.#lists;const after=afterwards(fields4,change2);const kept=lists=>holdings(this.#kind,after,lists).
 filter(one=>isKept(this.#keep,one));const had=new Set(holdings(this.#kind,fields4,now).map(rootKey));const withoutOthers=new Set(
 kept(now).map(holdingKey));const ways=kept(planned).filter(one=>!this.#isGone(one)).map(one=>{const own3=change2===void 0||
 had.has(rootKey(one))?[]:[change2];const ids2=withoutOthers.has(holdingKey(one))?[]:[one.id,one.role?.id];const others=ids2.
 flatMap(id=>this.#byId.get(identifierKey(id??""))??[]);return[...own3,...others].map(({apply})=>apply.key)});return ways.
 sort((a2,b)=>a2.length-b.length)[0]}#isGone(holding){const keys=[holdingKey(holding),holding.id,holding.role?.id];return keys.
 some(key3=>key3!==void 0&&this.#gone.has(key3))}};function isKept(keep2,{type,id,name:name3}){return keep2[type]!==void 0&&
-[id,name3].includes(keep2[type])}function holdings({access:access3,grants},fields4,lists2){return access3?.blocked(fields4)===
-true?[]:grants?.(fields4,lists2)??[]}function taken({kind,action:action2,apply}){const{revokes}=kindOf(kind);if(revokes===
+[id,name3].includes(keep2[type])}function holdings({access:access3,grants},fields4,lists){return access3?.blocked(fields4)===
+true?[]:grants?.(fields4,lists)??[]}function taken({kind,action:action2,apply}){const{revokes}=kindOf(kind);if(revokes===
 void 0||action2==="create")return[];return revokes(apply.before,action2==="delete"?null:apply.expected)}function drops(keep2,change2,now){
 const kind=kindOf(change2.kind);const{before}=change2.apply;const left=new Set(holdings(kind,afterwards(before,change2),
 now).map(holdingKey));return holdings(kind,before,now).some(one=>isKept(keep2,one)&&!left.has(holdingKey(one)))}function mayLose(keep2,change2,now){
@@ -21662,26 +21724,27 @@ id}=holding.role??holding;return`${path}/${id}`}function afterwards(now,change2)
 ...change2?.apply.expected}}init_plan();init_kinds();init_operations();init_plan();async function guardProfile(given,seen,{profile,recognise,state:state2}){const changes=await blockMarkedKinds(
 given,{profile,recognise,state:state2});const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(seen)}];const[
 request4]=changes.find(isUnsafe)?.requests??[];if(recognise===null||request4===void 0)return{changes,warnings:advice};const{
-scope:scope3}=operations[request4.operation];const probed=seen===void 0?await recognise(scope3):{kind:"recognised",profile:seen};
-if(probed.kind==="unclear")return{changes,warnings:[unsure(profile,probed.status)]};if(probed.kind==="plain"||probed.profile.
-name===profile.name)return{changes,warnings:[]};return{changes:changes.map(change2=>isUnsafe(change2)?blocked2(change2,probed.
-profile):change2),warnings:[]}}async function blockMarkedKinds(changes,{profile:used,recognise,state:{resources}}){const marks2=new Map;
-for(const[key3,{kind,other_profile:mark}]of Object.entries(resources))if(mark!==void 0&&mark.profile!==used.name&&!marks2.
-has(kind))marks2.set(kind,[key3,mark]);const block=async change2=>{const first=marks2.get(change2.kind);if(first===void 0)
-return change2;const{key:key3}=change2.apply;const kind=kindOf(change2.kind);const own3=Object.hasOwn(resources,key3)?resources[key3]?.
-other_profile:void 0;const isUnseen=own3!==void 0&&own3.profile!==used.name&&!kind.readable(used);const isAffected=change2.
-requests.length>0||isUnseen&&change2.action==="unchanged";const isProven=provesProfile(kind,first[1].profile);if(!isAffected||
-!isProven&&(recognise===null||(await recognise(kind.scope)).kind==="plain"))return change2;const reason=own3===void 0?sawSigns(
-...first):sawSigns(key3,own3);return blockedFor(change2,reason)};return await Promise.all(changes.map(block))}function sawSigns(key3,{
-profile,run:run3}){return`the response about ${key3} in run ${run3} looks like a server of the profile ${profile}, whose\
- updates lose what they don't mention (idops runs show ${run3} says what that was): if idops doctor says so, set "profil\
-e: ${profile}" under server and plan again`}function observedProfile(profile,live){for(const[{kind},{exists,fields:fields4}]of live){
-const better=exists?betterProfile(profile,kindOf(kind),fields4):void 0;if(better!==void 0)return better}return void 0}function isUnsafe({
-kind,requests}){return requests.length>0&&mayHarm(kindOf(kind))}function blocked2(change2,{name:name3}){const reason=`th\
-is server answers like one of the profile ${name3}, whose updates lose what they don't mention: set "profile: ${name3}" \
-under server and plan again`;return{...blockedFor(change2,reason),fields:[],warnings:[]}}function unsure({name:name3},status){
-return{code:"profile-unsure",message:`the server's answer to an unknown path (${status}) does not tell whether the profi\
-le ${name3} fits: run idops doctor, then write out the profile under server, with "trust_profile: true" if this one fits`}}init_identifiers();init_fields();init_kinds();init_plan();function orderRenames(given,references){let changes=given;for(;;){const byId2=new Map(changes.flatMap(change2=>isChanging(
+scope:scope3}=operations[request4.operation];const probed=await recognise(scope3);if(probed.kind==="unclear"&&seen===void 0)
+return{changes,warnings:[unsure(profile,probed.status)]};const server=probed.kind==="recognised"?probed.profile:seen;if(probed.
+kind==="plain"||server===void 0||server.name===profile.name)return{changes,warnings:[]};return{changes:changes.map(change2=>isUnsafe(
+change2)?blocked2(change2,server):change2),warnings:[]}}async function blockMarkedKinds(changes,{profile:used,recognise,
+state:{resources}}){const marks2=new Map;for(const[key3,{kind,other_profile:mark}]of Object.entries(resources))if(mark!==
+void 0&&mark.profile!==used.name&&!marks2.has(kind))marks2.set(kind,[key3,mark]);const block=async change2=>{const first=marks2.
+get(change2.kind);if(first===void 0)return change2;const{key:key3}=change2.apply;const kind=kindOf(change2.kind);const own3=Object.
+hasOwn(resources,key3)?resources[key3]?.other_profile:void 0;const isUnseen=own3!==void 0&&own3.profile!==used.name&&!kind.
+readable(used);const isAffected=change2.requests.length>0||isUnseen&&change2.action==="unchanged";const isProven=provesProfile(
+kind,first[1].profile);if(!isAffected||!isProven&&(recognise===null||(await recognise(kind.scope)).kind==="plain"))return change2;
+const reason=own3===void 0?sawSigns(...first):sawSigns(key3,own3);return blockedFor(change2,reason)};return await Promise.
+all(changes.map(block))}function sawSigns(key3,{profile,run:run3}){return`the response about ${key3} in run ${run3} look\
+s like a server of the profile ${profile}, whose updates lose what they don't mention (idops runs show ${run3} says what\
+ that was): if idops doctor says so, set "profile: ${profile}" under server and plan again`}function observedProfile(profile,live){
+for(const[{kind},{exists,fields:fields4}]of live){const better=exists?betterProfile(profile,kindOf(kind),fields4):void 0;
+if(better!==void 0)return better}return void 0}function isUnsafe({kind,requests}){return requests.length>0&&mayHarm(kindOf(
+kind))}function blocked2(change2,{name:name3}){const reason=`this server answers like one of the profile ${name3}, whose\
+ updates lose what they don't mention: set "profile: ${name3}" under server and plan again`;return{...blockedFor(change2,
+reason),fields:[],warnings:[]}}function unsure({name:name3},status){return{code:"profile-unsure",message:`the server's a\
+nswer to an unknown path (${status}) does not tell whether the profile ${name3} fits: run idops doctor, then write out t\
+he profile under server, with "trust_profile: true" if this one fits`}}init_identifiers();init_fields();init_kinds();init_plan();function orderRenames(given,references){let changes=given;for(;;){const byId2=new Map(changes.flatMap(change2=>isChanging(
 change2)?[[idOf2(change2),change2]]:[]));const before=changes;changes=before.map(change2=>awaitName(change2,references,byId2));
 if(changes.every(({action:action2},index)=>action2===before[index]?.action))break}const swaps=cycles(changes);return changes.
 map(change2=>{const others=swaps.get(change2)?.map(({address:address3})=>address3);const reason=`it and ${others?.join("\
@@ -21745,58 +21808,59 @@ subjects.map(subject=>({subject,...addresses2(subject,live.get(subject),decider.
 ({all:all2})=>all2);checkTargets(selection,[...all,...covered],options);const matching=addressed.filter(({subject,all:all2})=>isSelected(
 selection,subject.kind,all2));const selected=matching.filter(({subject})=>!subject.inOtherShard);const decided=await decideAll(
 selected,sameObjects(matching),decider,live,options.signal);const ends=endsOf(decided.changes,given.asOf??given.now);const byKey=new Map(
-selected.map(one=>[one.key,one]));const unprotected=blockProtected(decided.changes.map(withoutIdleWarnings),options.safety,
-({apply})=>byKey.get(apply.key)?.all??[]);const guarded=await guardProfile(unprotected,observedProfile(profile,live),options);
-const created=blockWithoutDependencies(guarded.changes,decider.references);const held=await blockProtectedLosses(orderChanges(
-created),options,decider.references);const kept=await blockLosses(orderRenames(held,references),options,references,find6=>decideElsewhere(
-find6,decider,options));const documents=options.adjust===void 0?options.declared:[];const referred=blockReferencedDeletions(
-kept,documents,decider.references,profile);const plan=await assemble(markPrivileged(inStages(referred),options,{now:references,
-planned:decider.references}),readScopes(subjects,references,profile),options);const{targets,kinds:asked,shard:shard2}=selection;
-const isPartial2=targets.length>0||asked.length>0||shard2!==void 0||options.endedOnly===true;return{plan:{...plan,...withoutUndefined(
-{shard:shard2,asOf:given.asOf?.toISOString(),holdsUntil:ends.holdsUntil}),...isPartial2?{partial:true}:{},warnings:[...warnings,
-...ends.warnings,...guarded.warnings,...leftOutRestores(restoresLeftOut(options)),...missingLists(references),...uselessKeeps(
-options.safety.keep,references),...decided.dropped,...idleWarnings(decided.changes)],settled:decided.settled,...selected.
-length===0&&given.declared.length>0?{leavesOut:options.endedOnly===true?"ended":true}:{}},replan:replanOf({...options,plannedIds:plannedIds2},
-byKey,decider,read2,plan.changes),observed:new Map(addressed.flatMap(({subject,key:key3})=>{const shown=live.get(subject);
-return shown===void 0?[]:[[key3,shown]]}))}}async function withDocumentsById(options){const{declared,selection,profile,state:state2}=options;
-if(options.adjust!==void 0)return{options,names:[],warnings:[],covered:[]};const named=listsOfNames2(declared,selection.
-targets,profile);const names3=[...new Set([...named,...listsOfWholeSets(declared,profile)])];const read2=reusableLists([],
-names3,options.read);const references=names3.length===0?{}:(await observe([],names3,{...options,lists:read2.lists})).references;
-const expanded=expand(declared,listsAfter(references,declared,otherNames(state2),valuesIn(profile)),options);const now=options.
-asOf??options.now;const dated=removeEndedAccess(expanded.declared,declared,{state:state2,now,endedOnly:options.endedOnly===
-true});const lists2={...options.read?.lists,...read2.lists};return{options:{...options,declared:dated.declared,...names3.
-length===0?{}:{read:{at:read2.at,lists:lists2}}},names:names3,warnings:[...expanded.warnings,...dated.warnings],covered:options.
-endedOnly?expanded.declared.flatMap(one=>addresses2(one,void 0,references).all):[]}}async function observeSubjects(subjects,names3,options){
-const own3=subjects.filter(({inOtherShard})=>!inOtherShard);const documents=own3.flatMap(({declared})=>declared??[]);const using=own3.
-flatMap(({kind,declared})=>declared===void 0?(kindOf(kind).usedBy??[]).map(({list})=>list):[]);const needed2=[...names3,
-...using,...listsFor(referring(own3,options),options.profile)];const read2=reusableLists(subjects,needed2,options.read);
-const known=subjects.filter(({declared})=>declared?.reason===void 0);const observed=await whileHashing(documents,options,
-()=>observe(known,needed2,{...options,lists:read2.lists}));const newIds=plannedIds(observed.live);const live=[...observed.
-live].map(([one,shown])=>[one,partOfNewObject(one,newIds)??shown]);return{...observed,live:new Map(live),read:read2,newIds}}
-async function decideAll(selected,twice,decider,observed,signal){const decided=await eachWithSlowHashes(selected,one=>{const live=observed.
-get(one.subject);const change2=decider.decide(one,live);const others=one.subject.declared&&twice.get(one.subject.declared);
-const restore=decider.pendingRestore(one.key);return{one,live,restore,change:change2&&others?{...change2,...blockedAsDuplicate(
-others)}:change2,isSettled:isSettled(one.subject,live,restore)}},new Pauses(signal));return{changes:decided.flatMap(({change:change2})=>change2??
-[]),settled:decided.flatMap(({one,isSettled:isSettled2})=>isSettled2?[one.key]:[]),dropped:decided.flatMap(({one,live,restore})=>live?.
-exists===true&&restore!==void 0?droppedRestore(one,live.fields,restore):[])}}async function decideElsewhere(find6,decider,{
-declared,selection}){const changes=await allSettled(kinds.map(async kind=>{const{name:name3,access:access3,revokes}=kind;
-const documents=declared.filter(one=>one.kind===name3&&!isInShard(selection,name3,one.identity));if(documents.length===0||
-(access3??revokes)===void 0)return[];const found=await find6(kind);const live=new Map(found.map(finding=>[addressOf(name3,
-finding.identity),finding.live]));return documents.flatMap(document2=>{const subject={kind:name3,identity:document2.identity,
-declared:document2};const one={subject,...addresses2(subject,void 0,decider.references)};return decider.decide(one,live.
-get(one.key))??[]})}));return changes.flat()}function readScopes(subjects,references,profile){const own3=new Set(subjects.
-map(({kind})=>kind));const readable2=kinds.filter(kind=>own3.has(kind.name)&&kind.readable(profile));const lists2=listNames.
-filter(name3=>references[name3]!==void 0);return withListScopes(readable2.map(({scope:scope3})=>scope3),lists2,profile)}
-function idleWarnings(changes){return changes.flatMap(({action:action2,address:address3,warnings})=>action2==="unchanged"?
-warnings.map(warning4=>({...warning4,message:`${address3}: ${warning4.message}`})):[])}function withoutIdleWarnings(change2){
-const isIdle=change2.action==="unchanged"&&change2.warnings.length>0;return isIdle?{...change2,warnings:[]}:change2}function reusableLists(subjects,needed2,read2){
-const listed=new Set(subjects.map(({kind})=>kindOf(kind).listedIn));const names3=listNames.filter(name3=>read2?.lists[name3]!==
-void 0&&(needed2.includes(name3)||listed.has(name3)));if(read2===void 0||names3.length===0)return{at:performance.now(),lists:{}};
-return{at:read2.at,lists:Object.fromEntries(names3.map(name3=>[name3,read2.lists[name3]]))}}async function whileHashing(documents,{
-hasher,signal},observing){const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.
-signal,signal]);const secrets=documents.flatMap(({fields:fields4})=>secretsIn(fields4));const hashing=hasher.prepare(secrets,
-stop);try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing\
- more was asked");return observed}catch(failure2){failed.abort();throw failure2}}function isSettled({kind,declared},live,restore){
+selected.map(one=>[one.key,one]));const unprotected=blockProtected(blockMisnamed(decided.changes.map(withoutIdleWarnings),
+options,decider.references),options.safety,({apply})=>byKey.get(apply.key)?.all??[],decider.references);const guarded=await guardProfile(
+unprotected,observedProfile(profile,live),options);const created=blockWithoutDependencies(guarded.changes,decider.references);
+const held=await blockProtectedLosses(orderChanges(created),options,decider.references);const kept=await blockLosses(orderRenames(
+held,references),options,references,find6=>decideElsewhere(find6,decider,options));const documents=options.adjust===void 0?
+options.declared:[];const referred=blockReferencedDeletions(kept,documents,decider.references,profile);const plan=await assemble(
+markPrivileged(inStages(referred),options,{now:references,planned:decider.references}),readScopes(subjects,references,profile),
+options);const{targets,kinds:asked,shard:shard2}=selection;const isPartial2=targets.length>0||asked.length>0||shard2!==void 0||
+options.endedOnly===true;return{plan:{...plan,...withoutUndefined({shard:shard2,asOf:given.asOf?.toISOString(),holdsUntil:ends.
+holdsUntil}),...isPartial2?{partial:true}:{},warnings:[...warnings,...ends.warnings,...guarded.warnings,...leftOutRestores(
+restoresLeftOut(options)),...missingLists(references),...uselessKeeps(options.safety.keep,references),...decided.dropped,
+...idleWarnings(decided.changes)],settled:decided.settled,...selected.length===0&&given.declared.length>0?{leavesOut:options.
+endedOnly===true?"ended":true}:{}},replan:replanOf({...options,plannedIds:plannedIds2},byKey,decider,read2,plan.changes),
+observed:new Map(addressed.flatMap(({subject,key:key3})=>{const shown=live.get(subject);return shown===void 0?[]:[[key3,
+shown]]}))}}async function withDocumentsById(options){const{declared,selection,profile,state:state2}=options;if(options.
+adjust!==void 0)return{options,names:[],warnings:[],covered:[]};const named=listsOfNames2(declared,selection.targets,profile);
+const names3=[...new Set([...named,...listsOfWholeSets(declared,profile)])];const read2=reusableLists([],names3,options.
+read);const references=names3.length===0?{}:(await observe([],names3,{...options,lists:read2.lists})).references;const expanded=expand(
+declared,listsAfter(references,declared,otherNames(state2),valuesIn(profile)),options);const now=options.asOf??options.now;
+const dated=removeEndedAccess(expanded.declared,declared,{state:state2,now,endedOnly:options.endedOnly===true});const lists={
+...options.read?.lists,...read2.lists};return{options:{...options,declared:dated.declared,...names3.length===0?{}:{read:{
+at:read2.at,lists}}},names:names3,warnings:[...expanded.warnings,...dated.warnings],covered:options.endedOnly?expanded.declared.
+flatMap(one=>addresses2(one,void 0,references).all):[]}}async function observeSubjects(subjects,names3,options){const own3=subjects.
+filter(({inOtherShard})=>!inOtherShard);const documents=own3.flatMap(({declared})=>declared??[]);const using=own3.flatMap(
+({kind,declared})=>declared===void 0?(kindOf(kind).usedBy??[]).map(({list})=>list):[]);const needed2=[...names3,...using,
+...listsFor(referring(own3,options),options.profile)];const read2=reusableLists(subjects,needed2,options.read);const known=subjects.
+filter(({declared})=>declared?.reason===void 0);const observed=await whileHashing(documents,options,()=>observe(known,needed2,
+{...options,lists:read2.lists}));const newIds=plannedIds(observed.live);const live=[...observed.live].map(([one,shown])=>[
+one,partOfNewObject(one,newIds)??shown]);return{...observed,live:new Map(live),read:read2,newIds}}async function decideAll(selected,twice,decider,observed,signal){
+const decided=await eachWithSlowHashes(selected,one=>{const live=observed.get(one.subject);const change2=decider.decide(
+one,live);const others=one.subject.declared&&twice.get(one.subject.declared);const restore=decider.pendingRestore(one.key);
+return{one,live,restore,change:change2&&others?{...change2,...blockedAsDuplicate(others)}:change2,isSettled:isSettled(one.
+subject,live,restore)}},new Pauses(signal));return{changes:decided.flatMap(({change:change2})=>change2??[]),settled:decided.
+flatMap(({one,isSettled:isSettled2})=>isSettled2?[one.key]:[]),dropped:decided.flatMap(({one,live,restore})=>live?.exists===
+true&&restore!==void 0?droppedRestore(one,live.fields,restore):[])}}async function decideElsewhere(find6,decider,{declared,
+selection}){const changes=await allSettled(kinds.map(async kind=>{const{name:name3,access:access3,revokes}=kind;const documents=declared.
+filter(one=>one.kind===name3&&!isInShard(selection,name3,one.identity));if(documents.length===0||(access3??revokes)===void 0)
+return[];const found=await find6(kind);const live=new Map(found.map(finding=>[addressOf(name3,finding.identity),finding.
+live]));return documents.flatMap(document2=>{const subject={kind:name3,identity:document2.identity,declared:document2};const one={
+subject,...addresses2(subject,void 0,decider.references)};return decider.decide(one,live.get(one.key))??[]})}));return changes.
+flat()}function readScopes(subjects,references,profile){const own3=new Set(subjects.map(({kind})=>kind));const readable2=kinds.
+filter(kind=>own3.has(kind.name)&&kind.readable(profile));const lists=listNames.filter(name3=>references[name3]!==void 0);
+return withListScopes(readable2.map(({scope:scope3})=>scope3),lists,profile)}function idleWarnings(changes){return changes.
+flatMap(({action:action2,address:address3,warnings})=>action2==="unchanged"?warnings.map(warning4=>({...warning4,message:`${address3}\
+: ${warning4.message}`})):[])}function withoutIdleWarnings(change2){const isIdle=change2.action==="unchanged"&&change2.warnings.
+length>0;return isIdle?{...change2,warnings:[]}:change2}function reusableLists(subjects,needed2,read2){const listed=new Set(
+subjects.map(({kind})=>kindOf(kind).listedIn));const names3=listNames.filter(name3=>read2?.lists[name3]!==void 0&&(needed2.
+includes(name3)||listed.has(name3)));if(read2===void 0||names3.length===0)return{at:performance.now(),lists:{}};return{at:read2.
+at,lists:Object.fromEntries(names3.map(name3=>[name3,read2.lists[name3]]))}}async function whileHashing(documents,{hasher,
+signal},observing){const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,
+signal]);const secrets=documents.flatMap(({fields:fields4})=>secretsIn(fields4));const hashing=hasher.prepare(secrets,stop);
+try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted("nothing more \
+was asked");return observed}catch(failure2){failed.abort();throw failure2}}function isSettled({kind,declared},live,restore){
 if(restore===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||
 Object.keys(stillLost(kindOf(kind),restore,live.fields)).length===0}function droppedRestore({subject,address:address3},now,restore){
 const back=stillLost(kindOf(subject.kind),restore,now);const dropped=Object.entries(missingElements(restore,now)).filter(
@@ -21985,40 +22049,42 @@ return[{address:addressOf(kind,identity),path:null,reason}]})}function withPlanL
 content);const names3=namesInJournal(entries);const past=new Map(entries.map(entry=>[entry.sending.address,entry]));const planned=new Map(
 changes.map(change2=>[change2.apply.key,change2]));return left.map(one=>{const entry=past.get(one.address);const change2=planned.
 get(entry?.sending.key??one.address);const{label:label3}=change2??(entry===void 0?{}:labelIn(entry,names3));return{...one,
-...change2&&{address:change2.address},...label3===void 0?{}:{label:label3}}})}async function lastRun(runs,state2){const newest=await newestRun(
-runs,state2);if(newest===void 0){const hint2="only idops apply makes runs; --env and state in the configuration choose t\
-he state";throw problemError("no-such-run","this state has no runs",hint2)}const content=await findRun(runs,newest);const{
-run:run3,undoes}=content.run;if(undoes===void 0)return runOf(run3);const ends=content.lines.filter(line=>line.type==="en\
-d");if(ends.length===0||ends.some(({interrupted:interrupted2})=>interrupted2))return undoes;const message=`the newest ru\
-n ${runOf(run3)} is already an undo of run ${undoes}`;const hint=`idops undo ${undoes} retries what it left; idops undo ${runOf(
-run3)} undoes it`;throw problemError("already-undone",message,hint)}var MAX_LIST_AGE=5e3;var Planner=class{#options;state;#read;#applicable=new WeakMap;#storedOptions=new WeakMap;#probe;constructor(options,state2,read2){
+...change2&&{address:change2.address},...label3===void 0?{}:{label:label3}}})}async function lastRun(location,state2){const newest=await newestRun(
+location,state2);if(newest===void 0){const hint2="only idops apply makes runs; --env and state in the configuration choo\
+se the state";throw problemError("no-such-run","this state has no runs",hint2)}const content=await findRun(location.backend.
+runs,newest);const{run:run3,undoes}=content.run;if(undoes===void 0)return runOf(run3);const ends=content.lines.filter(line=>line.
+type==="end");if(ends.length===0||ends.some(({interrupted:interrupted2})=>interrupted2))return undoes;const message=`the\
+ newest run ${runOf(run3)} is already an undo of run ${undoes}`;const hint=`idops undo ${undoes} retries what it left; i\
+dops undo ${runOf(run3)} undoes it`;throw problemError("already-undone",message,hint)}var MAX_LIST_AGE=5e3;var Planner=class{#options;state;#read;#applicable=new WeakMap;#storedOptions=new WeakMap;#probe;constructor(options,state2,read2){
 this.#options=options;this.state=state2;this.#read=read2}get recognise(){return this.#options.server.profileTrusted?null:
 scope3=>this.#probeOnce(scope3)}async#probeOnce(scope3){this.#probe??=probe(this.#options.reading.reader,scope3);const result=await this.#probe.
 catch(failure2=>{this.#probe=void 0;throw failure2});if(result.kind==="unclear")this.#probe=void 0;return result}recipeOf(plan){
 return this.#applicable.get(plan)}invalidatePlans(){this.#applicable=new WeakMap}async plan(asked={}){const plans=this.#applicable;
 const{shard:shard2,manifests,project,safety}=this.#options;const{targets=[],kinds:kinds2=[],prune=false,assert:assert2=false,
 ended=false}=asked;if(prune&&ended){const message="--ended only removes access that has ended, so it prunes nothing";throw problemError(
-"wrong-option",message,"leave out one of the two")}if(prune)refuse(await pruneRefusals(manifests));const selection={targets,
-kinds:kinds2,shard:shard2};const{declared}=manifests;const restores=ended?"none":"all";const built=await this.#build({declared,
-selection,prune,assert:assert2,restores,endedOnly:ended});const given={targets:[...targets],kinds:[...kinds2],prune,assert:assert2,
-...shard2===void 0?{}:{shard:shard2},settings:settingsHashes(project.checks(),safety)};const made={...built.plan,again:[
-...argumentsOf(given),...ended?["--ended"]:[]]};plans.set(made,{replan:built.replan,command:"apply"});this.#storedOptions.
-set(made,given);return made}async store(plan){const given=this.#storedOptions.get(plan);if(given===void 0)throw new TypeError(
-"only a plan of the manifests from this session can be stored");return await storedPlanText(plan,given,this.#options.redactor)}async stored(stored2,left){
-const plan=await this.plan(stored2.apply);const stale=await staleness(stored2,plan,left);const settings=this.#storedOptions.
-get(plan)?.settings;const{redactor}=this.#options;const problems=stale.length>0?stale:storedPlanDiff(stored2,plan,redactor,
-left,settings);if(problems.length>0)markStale(plan,problems);return{plan,problems}}async undo(run3,force){this.#requireNoShard();
-const plans=this.#applicable;const{home,server}=this.#options;const content=await findRun(home.backend.runs,run3);if(content.
-run.server!==server.baseUrl){const message=`run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;
-const hint="choose the environment of that run";throw problemError("run-other-server",message,hint)}const isOther=await otherStateTest(
-this.state,home);if(isOther(content.run))throw otherStateError(content.run,home);const ends={now:this.#options.asOf??new Date,
-resources:this.state.resources};const undo=await withSlowHashes(()=>undoRun(content,force,ends));const leftOf=new Map;const made=await this.#build(
-{declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now,refusal4)=>{const adjusted=undo.adjust(document2,
-now,refusal4);leftOf.set(document2,adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?
-["--force"]:[]];const undone=undoPlan({...made.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].
-flat(),...partsLeft(undo.declared,this.state)],content);plans.set(undone.plan,{replan:made.replan,command:"undo"});return undone}async regeneration(clientId){
-this.#requireNoShard();const{redactor,reading}=this.#options;if(!identifier().safeParse(clientId).success)throw new TypeError(
-`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#applicable;const made=await regenerationPlan(
+"wrong-option",message,"leave out one of the two")}const unknown2=kinds2.filter(kind=>!kindNames.some(name3=>name3===kind));
+if(unknown2.length>0)throw problemError("wrong-option",`there is no kind ${unknown2.map(kind=>quote(kind)).join(", ")}`);
+if(prune)refuse(await pruneRefusals(manifests));const selection={targets,kinds:kinds2,shard:shard2};const{declared}=manifests;
+const restores=ended?"none":"all";const built=await this.#build({declared,selection,prune,assert:assert2,restores,endedOnly:ended});
+const given={targets:[...targets],kinds:[...kinds2],prune,assert:assert2,...shard2===void 0?{}:{shard:shard2},settings:settingsHashes(
+project.checks(),safety)};const made={...built.plan,again:[...argumentsOf(given),...ended?["--ended"]:[]]};plans.set(made,
+{replan:built.replan,command:"apply"});this.#storedOptions.set(made,given);return made}async store(plan){const given=this.#storedOptions.
+get(plan);if(given===void 0)throw new TypeError("only a plan of the manifests from this session can be stored");return await storedPlanText(
+plan,given,this.#options.redactor)}async stored(stored2,left){const plan=await this.plan(stored2.apply);const stale=await staleness(
+stored2,plan,left);const settings=this.#storedOptions.get(plan)?.settings;const{redactor}=this.#options;const problems=stale.
+length>0?stale:storedPlanDiff(stored2,plan,redactor,left,settings);if(problems.length>0)markStale(plan,problems);return{
+plan,problems}}async undo(run3,force){this.#requireNoShard();const plans=this.#applicable;const{home,server}=this.#options;
+const content=await findRun(home.backend.runs,run3);if(content.run.server!==server.baseUrl){const message=`run ${content.
+run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;const hint="choose the environment of that run";throw problemError(
+"run-other-server",message,hint)}const isOther=await otherStateTest(this.state,home);if(isOther(content.run))throw otherStateError(
+content.run,home);const ends={now:this.#options.asOf??new Date,resources:this.state.resources};const undo=await withSlowHashes(
+()=>undoRun(content,force,ends));const leftOf=new Map;const made=await this.#build({declared:undo.declared,restores:{run:content.
+run.run},adjust:(document2,now,refusal4)=>{const adjusted=undo.adjust(document2,now,refusal4);leftOf.set(document2,adjusted.
+left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made.
+plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].flat(),...partsLeft(undo.declared,this.state)],
+content);plans.set(undone.plan,{replan:made.replan,command:"undo"});return undone}async regeneration(clientId){this.#requireNoShard();
+const{redactor,reading}=this.#options;if(!identifier().safeParse(clientId).success)throw new TypeError(`${quote(redactor.
+redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#applicable;const made=await regenerationPlan(
 clientId,{...reading,...this.#header(),state:this.state});const plan=labelPlan(made,this.state);plans.set(plan,{replan:made.
 replan,command:"regenerate-did"});return plan}async#build(what){const{project,redactor,reading}=this.#options;const read2=this.#read;
 this.#read=void 0;const made=await buildPlan({...reading,read:read2!==void 0&&performance.now()-read2.at<MAX_LIST_AGE?read2:
@@ -22054,85 +22120,51 @@ email:email3}=kindOf(kind);if(email3===void 0||byName2===void 0||identity[byName
 txt,email3.html].filter(body2=>fields4[body2]!==void 0);const found=records.find(one=>one.kind===kind&&one.identity[email3.
 type]===identity[email3.type]&&bodies2.every(body2=>same((one.left??one).fields[body2]??null,fields4[body2]??null)));return found===
 void 0?{}:restoreFields(found.left??found,hasher)}}catch(failure2){if(failure2 instanceof ProblemsError)return void 0;throw failure2}}async function openSession(project,options={}){const{apply:_,approvalHistory:__,...session}=await open5(project,void 0,options);
-return session}async function openForWriting(project,command,options={}){return await open5(project,command,options)}async function open5(project,command,options){const{concurrency=DEFAULT_CONCURRENCY}=options;const progress=safeProgress(
-options.progress??noProgress);const lifecycle2=new Lifecycle(async()=>{await connection.close();return await lock?.release()??
-[]});const signal=options.signal===void 0?lifecycle2.signal:AbortSignal.any([options.signal,lifecycle2.signal]);const redactor=options.
-redactor??createRedactor();const{server,manifests,warnings}=await loadAll(project,options,redactor.add);const backend4=await backendOf2(
-project,redactor.add);const{declared}=manifests;await backend4.check(command===void 0?"read":"write");const connection=openConnection(
-server,declared,{concurrency,timeout:options.timeout,redactor,signal,network:{onRetry:progress.retry,...options.network}});
-const{reader,writer}=connection;const shard2=options.shard?.count===1?void 0:options.shard;const shared={reader,profile:server.
-profile,concurrency,progress,signal,pause:options.pause};const home={backend:backend4,environment:project.environment};const settling={
-...shared,server:server.baseUrl,shard:shard2,holds:redactor.holds};const current=await(command===void 0?loadStateForPlan(
-home,settling):lockAndLoadState(home,command,settling)).catch(async failure2=>{await connection.close();throw failure2});
-const{lock}=current;const orphaned=await findOrphanedState(project,current.state);if(orphaned!==null&&command!==void 0){
-await lifecycle2.end();throw new ProblemsError([orphaned])}const{safety=project.safety({limits:command!==void 0}),approvable=false}=options;
-const guards=approvable?safety:{...safety,approvers:[]};const planner=new Planner({project,server,manifests,home,redactor,
-reading:shared,shard:shard2,safety:guards,asOf:options.now},current.state,current.read);return{project,warnings:[...shard2!==
-void 0&&options.ofJob===true?notSharedWarning(project,backend4):[],...command!==void 0&&isEphemeralRunner(process.env)?stateLossWarning(
-project,declared):[],...warnings],notes:orphaned===null?current.notes:[...current.notes,`${orphaned.message}: ${orphaned.
-hint}`],declared,files:manifests.files,plan:asked=>lifecycle2.run(()=>planner.plan(asked)),storePlan:made=>lifecycle2.run(
-()=>planner.store(made)),planStored:(stored2,left)=>lifecycle2.run(()=>planner.stored(stored2,left)),lastRun:()=>lifecycle2.
-run(()=>lastRun(backend4.runs,planner.state)),planUndo:(run3,{force=false}={})=>lifecycle2.run(()=>planner.undo(run3,force)),
-planRegeneration:clientId=>lifecycle2.run(()=>planner.regeneration(clientId)),close:()=>lifecycle2.end(),approvalHistory:()=>planner.
-state,apply:(approved,approval)=>lifecycle2.runAlone(async()=>{if(!isApproved(approved))throw new TypeError("this plan w\
-as not approved: call approve(plan, limits) first");const made=planner.recipeOf(approved.plan);if(made===void 0){throw new TypeError(
-"this plan was made in another session, or before an apply in this one, so it may be out of date: make a new plan in thi\
-s session, or store it and use planStored")}if(lock===void 0)throw new TypeError("apply needs a session that holds the l\
-ock: use openForWriting");const{result,answers:answers2,...applied}=await applyPlan(approved,{...shared,lock,replan:made.
-replan,recognise:planner.recognise,writer,backend:backend4,state:planner.state,shard:shard2,sharedRun:options.sharedRun,
-approval,hasher:new Hasher(planner.state,redactor.holds),command:made.command,origin:()=>originOf(process.env,project.root,
-options.message,redactor),redactor}).finally(()=>planner.invalidatePlans());planner.state=applied.state;const{plan}=approved;
-const labelled2=labelResult(result,plan,answers2);return{...applied,result:plan.undoes===void 0?labelled2:{...labelled2,
-undoes:plan.undoes}}})}}async function loadAll(project,options,onSecret){const{manifests:wanted=true,tokenFile:tokenFile2,
-signal}=options;const settings=project.server(options);const profile=await settings.then(known=>known.profile,()=>project.
-profile);const[server,manifests]=await Promise.allSettled([settings,loadManifests(project,{profile,lenient:!wanted,signal,
-tokenFile:tokenFile2})]);const settingsProblems=[...await project.sharedStateProblems(),...project.settingsProblems(),...keepProblems(
-project,profile)];if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(String(secret3.reveal()));
-if(manifests.status==="fulfilled")registerSecrets(manifests.value,onSecret);const problems=[...settingsProblems.filter(({
-severity})=>severity==="error"),...problemsOfRejection(server),...manifests.status==="fulfilled"&&wanted?manifests.value.
-problems:problemsOfRejection(manifests)];refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
-problems);const declared=wanted?manifests.value.declared:[];return{server:server.value,manifests:{...manifests.value,declared},
-warnings:problems}}function problemsOfRejection(result){if(result.status==="fulfilled")return[];if(!(result.reason instanceof
-ProblemsError))throw result.reason;return result.reason.problems}var Lifecycle=class{#stop=new AbortController;#running=new Set;#end;#ended;#applying=false;signal=this.#stop.
+return session}async function openForWriting(project,command,options={}){return await open5(project,command,options)}async function open5(project,command,options){refuseWrongNumbers(options);const{concurrency=DEFAULT_CONCURRENCY}=options;
+const progress=safeProgress(options.progress??noProgress);const lifecycle2=new Lifecycle(async()=>{await connection.close();
+return await lock?.release()??[]});const signal=options.signal===void 0?lifecycle2.signal:AbortSignal.any([options.signal,
+lifecycle2.signal]);const redactor=options.redactor??createRedactor();const{server,manifests,warnings}=await loadAll(project,
+options,redactor.add);const backend4=await backendOf2(project,redactor.add);const{declared}=manifests;await backend4.check(
+command===void 0?"read":"write");const connection=openConnection(server,declared,{concurrency,timeout:options.timeout,redactor,
+signal,network:{onRetry:progress.retry,...options.network}});const{reader,writer}=connection;const shard2=options.shard?.
+count===1?void 0:options.shard;const shared={reader,profile:server.profile,concurrency,progress,signal,pause:options.pause};
+const home={backend:backend4,environment:project.environment};const settling={...shared,server:server.baseUrl,shard:shard2,
+holds:redactor.holds};const current=await(command===void 0?loadStateForPlan(home,settling):lockAndLoadState(home,command,
+settling)).catch(async failure2=>{await connection.close();throw failure2});const{lock}=current;const orphaned=await findOrphanedState(
+project,current.state);if(orphaned!==null&&command!==void 0){await lifecycle2.end();throw new ProblemsError([orphaned])}
+const{safety=project.safety({limits:command!==void 0}),approvable=false}=options;const guards=approvable?safety:{...safety,
+approvers:[]};const planner=new Planner({project,server,manifests,home,redactor,reading:shared,shard:shard2,safety:guards,
+asOf:options.now},current.state,current.read);return{project,warnings:[...shard2!==void 0&&options.ofJob===true?notSharedWarning(
+project,backend4):[],...command!==void 0&&isEphemeralRunner(process.env)?stateLossWarning(project,declared):[],...warnings],
+notes:orphaned===null?current.notes:[...current.notes,`${orphaned.message}: ${orphaned.hint}`],declared,files:manifests.
+files,plan:asked=>lifecycle2.run(()=>planner.plan(asked)),storePlan:made=>lifecycle2.run(()=>planner.store(made)),planStored:(stored2,left)=>lifecycle2.
+run(()=>planner.stored(stored2,left)),lastRun:()=>lifecycle2.run(()=>lastRun(home,planner.state)),planUndo:(run3,{force=false}={})=>lifecycle2.
+run(()=>planner.undo(run3,force)),planRegeneration:clientId=>lifecycle2.run(()=>planner.regeneration(clientId)),close:()=>lifecycle2.
+end(),approvalHistory:()=>planner.state,apply:(approved,approval)=>lifecycle2.runAlone(async()=>{if(!isApproved(approved))
+throw new TypeError("this plan was not approved: call approve(plan, limits) first");const made=planner.recipeOf(approved.
+plan);if(made===void 0){throw new TypeError("this plan was made in another session, or before an apply in this one, so i\
+t may be out of date: make a new plan in this session, or store it and use planStored")}if(lock===void 0)throw new TypeError(
+"apply needs a session that holds the lock: use openForWriting");const{result,answers:answers2,...applied}=await applyPlan(
+approved,{...shared,lock,replan:made.replan,recognise:planner.recognise,writer,backend:backend4,state:planner.state,shard:shard2,
+sharedRun:options.sharedRun,approval,hasher:new Hasher(planner.state,redactor.holds),command:made.command,origin:()=>originOf(
+process.env,project.root,options.message,redactor),redactor}).finally(()=>planner.invalidatePlans());planner.state=applied.
+state;const{plan}=approved;const labelled2=labelResult(result,plan,answers2);return{...applied,result:plan.undoes===void 0?
+labelled2:{...labelled2,undoes:plan.undoes}}})}}async function loadAll(project,options,onSecret){const{manifests:wanted=true,
+tokenFile:tokenFile2,signal}=options;const settings=project.server(options);const profile=await settings.then(known=>known.
+profile,()=>project.profile);const[server,manifests]=await Promise.allSettled([settings,loadManifests(project,{profile,lenient:!wanted,
+signal,tokenFile:tokenFile2})]);const settingsProblems=[...await project.sharedStateProblems(),...project.settingsProblems(),
+...keepProblems(project,profile)];if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(String(
+secret3.reveal()));if(manifests.status==="fulfilled")registerSecrets(manifests.value,onSecret);const problems=[...settingsProblems.
+filter(({severity})=>severity==="error"),...problemsOfRejection(server),...manifests.status==="fulfilled"&&wanted?manifests.
+value.problems:problemsOfRejection(manifests)];refuse(problems);if(server.status==="rejected"||manifests.status==="rejec\
+ted")throw new ProblemsError(problems);const declared=wanted?manifests.value.declared:[];return{server:server.value,manifests:{
+...manifests.value,declared},warnings:problems}}function problemsOfRejection(result){if(result.status==="fulfilled")return[];
+if(!(result.reason instanceof ProblemsError))throw result.reason;return result.reason.problems}var Lifecycle=class{#stop=new AbortController;#running=new Set;#end;#ended;#applying=false;signal=this.#stop.
 signal;constructor(end){this.#end=end}async run(work){if(this.#ended!==void 0)throw new TypeError("this session is close\
 d");const running=work();this.#running.add(running);return await running.finally(()=>this.#running.delete(running))}async runAlone(work){
 if(this.#applying)throw new TypeError("this session is applying a plan: wait until it is done, then plan again");this.#applying=
 true;return await this.run(work).finally(()=>{this.#applying=false})}async end(){this.#stop.abort();this.#ended??=Promise.
-allSettled([...this.#running]).then(()=>this.#end());return await this.#ended}};var import_index2=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
-InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index2.default;init_kind_names();init_problems();init_shard();init_plan();function selectionOptions(){return[new Option("--target <ADDR\
-ESS>","only objects that match, such as User/9b1d\u2026; * matches any characters (repeatable)").argParser(collect2).default(
-[],"everything"),kindOption(),new Option("--prune","delete objects that idops applied or created and that no manifest de\
-clares any more"),new Option("--assert","send even if the recorded value already matches"),shardOption()]}function option(flags2,description,parse11){
-return new Option(flags2,description).argParser(parse11)}function shardOption(){const description="only shard I of N; au\
-to takes both from the parallel CI job or the Indexed Job";return option("--shard <I/N>",description,value4=>{const shard2=value4===
-"auto"?value4:parseShard(value4);if(shard2!==void 0)return shard2;throw new InvalidArgumentError(`It must be I/N with I \
-from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`)})}function onlyOption(){const description="show only drif\
-t, or only other changes; the plan stays the same";return new Option("--only <SHARE>",description).choices(shares)}function kindOption(){
-return new Option("--kind <KIND>","only this kind (repeatable)").choices(kindNames).argParser(collectKinds).default([],"\
-all")}function limitsOf({maxDestructive,maxPrivileged,maxChanges},{allowDestructive,allowPrivileged,allowChanges}){return{maxDestructive:allowDestructive??
-maxDestructive,maxPrivileged:allowPrivileged??maxPrivileged,maxChanges:allowChanges??maxChanges}}function connectionOptions(){
-return[option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the token itself)",notEmpty2),option(
-"--concurrency <N>","requests at once, 1 to 1000 (10)",wholeNumber(1,1e3)),option("--rate <N>","requests a second at mos\
-t (no limit)",positive),option("--timeout <SECONDS>","seconds that one request may take, up to 86400 (30)",seconds3),option(
-"--retries <N>","how often a failed request is retried (3: four tries in all)",wholeNumber(0,100))]}function endedOption(){
-return new Option("--ended","only remove access that has ended")}function messageOption(){return option("--message <TEXT>","the reason for the run, one line, for the journal",notEmpty2)}
-function debugOption(){return new Option("--debug","also show unchanged objects, whole values, requests and stack traces")}
-function planOptionsOf(options){const{target,kind,prune=false,assert:assert2=false,ended=false}=options;return{targets:target,
-kinds:kind,prune,assert:assert2,ended}}function sessionOptionsOf(options){const{baseUrl:baseUrl2,tokenFile:tokenFile2,concurrency,
-rate,timeout,retries:retries2}=options;return{baseUrl:baseUrl2,tokenFile:tokenFile2,concurrency,timeout,network:{rate,retries:retries2}}}
-function planFileConflicts(options){const{target,kind,prune,assert:assert2,shard:shard2,out,ended}=options;if(target.length+
-kind.length===0&&![prune,assert2,shard2,out,ended].some(Boolean))return[];return[error("wrong-option","--target, --kind,\
- --prune, --assert, --shard, --ended and --out can't be used with a plan file",[],"a stored plan already has these optio\
-ns")]}function commanderMessage({message}){return message.replace(/^error: /,"")}function collect2(value4,before){return[
-...before,notEmpty2(value4)]}function collectKinds(value4,before){const known=kindNames;if(!known.includes(value4))throw new InvalidArgumentError(
-`Allowed choices are ${known.join(", ")}.`);return[...before,value4]}function notEmpty2(value4){if(value4==="")throw new InvalidArgumentError(
-"It must not be empty.");return value4}function wholeNumber(min,max2=Number.MAX_SAFE_INTEGER){return value4=>{const number4=/^\d+$/.
-test(value4)?Number(value4):Number.NaN;if(number4>=min&&number4<=max2)return number4;const range2=max2===Number.MAX_SAFE_INTEGER?
-`of ${min} or more`:`from ${min} to ${max2}`;throw new InvalidArgumentError(`It must be a whole number ${range2}.`)}}function positive(value4){
-const number4=Number(value4);if(/^[\d.]+$/.test(value4)&&Number.isFinite(number4)&&number4>0)return number4;throw new InvalidArgumentError(
-"It must be a number greater than 0.")}function seconds3(value4){const number4=Number(value4);if(value4.trim()!==""&&Number.
-isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError("It must be a number of secon\
-ds, greater than 0 and at most 86400 (a day).")}init_problems();init_shard();init_plan();import{createRequire as createRequire2}from"module";var require2=createRequire2("/");var _a3;var Worker;var isMarkedAsUntransferable;try{_a3=require2("worker_threads"),Worker=_a3.Worker,isMarkedAsUntransferable=_a3.isMarkedAsUntransferable}catch(e2){}var u8=Uint8Array;var u16=Uint16Array;var i32=Int32Array;var fleb=new u8([0,0,0,0,0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3,4,4,4,
+allSettled([...this.#running]).then(()=>this.#end());return await this.#ended}};init_problems();init_shard();init_plan();import{createRequire as createRequire2}from"module";var require2=createRequire2("/");var _a3;var Worker;var isMarkedAsUntransferable;try{_a3=require2("worker_threads"),Worker=_a3.Worker,isMarkedAsUntransferable=_a3.isMarkedAsUntransferable}catch(e2){}var u8=Uint8Array;var u16=Uint16Array;var i32=Int32Array;var fleb=new u8([0,0,0,0,0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3,4,4,4,
 4,5,5,5,5,0,0,0,0]);var fdeb=new u8([0,0,0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,7,8,8,9,9,10,10,11,11,12,12,13,13,0,0]);var clim=new u8(
 [16,17,18,0,8,7,9,6,10,5,11,4,12,3,13,2,14,1,15]);var freb=function(eb,start){var b=new u16(31);for(var i3=0;i3<31;++i3){
 b[i3]=start+=1<<eb[i3-1]}var r2=new i32(b[30]);for(var i3=1;i3<30;++i3){for(var j=b[i3];j<b[i3+1];++j){r2[j]=j-b[i3]<<5|
@@ -22256,7 +22288,8 @@ var retries=3;var maxWait=60;var noRetries={request:{retries:0}};async function 
 const{signal}=options;const interrupted2=new GithubFailure("interrupted");try{const octokit=await openClient(token2,options);
 if(signal.aborted)throw interrupted2;const stopped=once(signal,"abort").then(()=>Promise.reject(interrupted2));return await Promise.
 race([work(createApi(octokit,{owner,repo})),stopped])}catch(failure2){if(failure2 instanceof GithubFailure||failure2 instanceof
-ProblemsError)throw failure2;throw toGithubFailure(failure2)}}async function openClient(token2,{baseUrl:baseUrl2=process.
+ProblemsError)throw failure2;if(failure2 instanceof TypeError)throw new GithubFailure("GitHub's answer lacks a part that\
+ its API documents",{cause:failure2});throw toGithubFailure(failure2)}}async function openClient(token2,{baseUrl:baseUrl2=process.
 env.GITHUB_API_URL||void 0,signal,timeout=30,msPerSecond=1e3}){const[{getOctokit:getOctokit2},{retry:retry2}]=await Promise.
 all([Promise.resolve().then(()=>(init_github2(),github_exports2)),Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports))]);
 return getOctokit2(token2,{log:{debug(){},info(){},warn(){},error(){}},...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{
@@ -22380,18 +22413,20 @@ n-changes"),driftIssue,paths:text4("paths")?.split(/\s+/)??[],...withoutUndefine
 e"),expectDigest,approve:text4("approve")===void 0?void 0:oneOf("approve",approveModes,"reviewed"),allowDestructive:number4(
 "allow-destructive",0),allowPrivileged:number4("allow-privileged",0),allowChanges:number4("allow-changes",0),prNumber:number4(
 "pr-number",1),shard:readShard(text4("shard"),args.shard,command,problems)}),args};if(args.only!==void 0&&command!=="pla\
-n"){problems.push(wrongOption("args: --only works only with the command plan","leave it out"))}if(command==="apply"&&inputs.
-planFile!==void 0){problems.push(...planFileConflicts({...args,...withoutUndefined({shard:inputs.shard??args.shard})}))}
-refuse(problems);return inputs}function wrongOption(message,hint){return error("wrong-option",message,[],hint)}function parseWholeNumber(text4,min){
-try{return wholeNumber(min)(text4)}catch(failure2){if(failure2 instanceof CommanderError)return void 0;throw failure2}}function argsOptions(){
-return[...selectionOptions(),endedOption(),onlyOption(),messageOption(),...connectionOptions(),debugOption()]}function readArgs(words4,problems){
-const options=argsOptions();const addProblem=(message,hint=`it takes ${options.map(({long})=>long).join(", ")}`)=>problems.
-push(wrongOption(`args: ${message}`,hint));const parser=new Command2("args").helpOption(false).allowExcessArguments().configureOutput(
-{outputError(){}}).exitOverride();for(const option2 of options)parser.addOption(option2);try{parser.parse(words4,{from:"\
-user"});for(const argument of parser.args)addProblem(`unexpected argument '${argument}'`);return parser.opts()}catch(failure2){
-if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="commander.optionMissingArgument")readArgs(words4.
-slice(0,-1),problems);addProblem(commanderMessage(failure2));return{target:[],kind:[]}}}function splitWords2(text4){const words4=text4.
-match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return words4.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative13,resolve as resolve16,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function processVariables(token2){const variables=Object.
+n"){problems.push(wrongOption("args: --only works only with the command plan","leave it out"))}if(args.ended===true&&command!==
+"apply"){problems.push(wrongOption("args: --ended works only with the command apply","leave it out"))}if(command==="appl\
+y"&&inputs.planFile!==void 0){problems.push(...planFileConflicts({...args,...withoutUndefined({shard:inputs.shard??args.
+shard})}))}refuse(problems);return inputs}function wrongOption(message,hint){return error("wrong-option",message,[],hint)}
+function parseWholeNumber(text4,min){try{return wholeNumber(min)(text4)}catch(failure2){if(failure2 instanceof CommanderError)
+return void 0;throw failure2}}function argsOptions(){return[...selectionOptions(),endedOption(),onlyOption(),messageOption(),
+...connectionOptions(),debugOption()]}function readArgs(words4,problems){const options=argsOptions();const addProblem=(message,hint=`\
+it takes ${options.map(({long})=>long).join(", ")}`)=>problems.push(wrongOption(`args: ${message}`,hint));const parser=new Command2(
+"args").helpOption(false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option2 of options)
+parser.addOption(option2);try{parser.parse(words4,{from:"user"});for(const argument of parser.args)addProblem(`unexpecte\
+d argument '${argument}'`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;
+if(failure2.code==="commander.optionMissingArgument")readArgs(words4.slice(0,-1),problems);addProblem(commanderMessage(failure2));
+return{target:[],kind:[]}}}function splitWords2(text4){const words4=text4.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];
+return words4.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}import{relative as relative13,resolve as resolve16,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function processVariables(token2){const variables=Object.
 entries(process.env).filter(([name3])=>!name3.startsWith("INPUT_"));return{...Object.fromEntries(variables),...token2===
 void 0?{}:{IDOPS_TOKEN:token2}}}function workingFolder({workingDirectory}){return resolve16(workspace(),workingDirectory)}
 function folderInRepository(inputs){const folder=relative13(workspace(),workingFolder(inputs)).split(sep9).join("/");return folder.
@@ -22455,12 +22490,12 @@ inputs);const environment=plan===void 0?chosenEnvironment(inputs):plan.environme
 null:hide2(environment),config:config3==="idops.yaml"?null:hide2(config3),server:plan===void 0?null:hide2(plan.server.replace(
 /^https?:\/\//,"")),shard:inputs.shard===void 0?null:shardText(inputs.shard),selection:selectionText(args,hide2),isNarrowed:args.
 target.length+args.kind.length>0||inputs.shard!==void 0}}function headingOf2(what,subject){return formatHeading(what,subject,
-name3=>code(shorten5(name3)))}function plainHeadingOf(what,subject){return formatHeading(what,subject,name3=>escapeText(
-shorten5(name3)))}function formatHeading(what,{environment,config:config3,server,shard:shard2},name3){return[what,...shard2===
+name3=>code(shorten4(name3)))}function plainHeadingOf(what,subject){return formatHeading(what,subject,name3=>escapeText(
+shorten4(name3)))}function formatHeading(what,{environment,config:config3,server,shard:shard2},name3){return[what,...shard2===
 null?[]:[`in shard ${shard2}`],...environment===null?[]:[`for ${name3(environment)}`],...config3===null?[]:[`of ${name3(
 config3)}`],...server===null?[]:[`at ${name3(server)}`]].join(" ")}function selectionSentence({selection}){if(selection===
 "")return"";const shown=selection.length>maxSelectionLength?`${selection.slice(0,maxSelectionLength)}\u2026`:selection;return`\
-Made with ${code(shown)}.`}function shorten5(text4){return text4.length>maxNameLength?`${text4.slice(0,maxNameLength)}\u2026`:
+Made with ${code(shown)}.`}function shorten4(text4){return text4.length>maxNameLength?`${text4.slice(0,maxNameLength)}\u2026`:
 text4}function selectionText({target,kind,only,prune,assert:assert2},hide2){return[...target.map(address3=>`--target ${shellWord(
 hide2(address3))}`),...kind.map(name3=>`--kind ${name3}`),...only===void 0?[]:[`--only ${only}`],...prune===true?["--pru\
 ne"]:[],...assert2===true?["--assert"]:[]].join(" ")}init_escape();init_values();init_plan();init_markdown();init_markdown_escape();init_review();var commentLimit=65536;var summaryLimit=1024*1024;var summaryReserve=2e5;var maxProblemsLength=3e4;var renderOptions={color:false,
@@ -22511,36 +22546,39 @@ length>0?words4.join(", "):"failed"}function undoLines(result,plan,inputs,{envir
 inputs);const options=[...config3==="idops.yaml"?[]:["--config",shellWord(config3)],...environment===null?[]:["--env",shellWord(
 environment)],...inputs.baseUrl===void 0?[]:["--base-url",shellWord(inputs.baseUrl)]];const steps=nextSteps(result,plan).
 filter(({command})=>/^(?:undo|runs) /.test(command??""));return steps.map(({before,command})=>`${prose(before.replace(/: $/,
-""))}: ${code(["idops",command,...options].join(" "))}`)}init_problems();init_approve();init_plan();init_markdown_escape();async function effectiveSafety({event,signal,log:log2},inputs,project){const safety=project.safety();const path=configInRepository(
-inputs);const{githubToken}=inputs;if(githubToken===void 0||path.startsWith(".."))return{safety,note:""};try{const text4=await withGithub(
-githubToken,event,{signal},async api=>{const before2=event.baseSha??await baseCommit(api,event,inputs);return before2===
-void 0?null:await api.file(path,before2)});if(text4===null)return{safety,note:""};const before=project.withText(text4).safety();
-const changes=safetyChanges(before,safety);if(changes.length===0)return{safety,note:""};const note=`**This changes \`safe\
-ty\`:** ${changes.map(code).join(", ")}. The stricter of both versions holds until the next change.`;log2.annotate("warn\
-ing",`This changes safety: ${changes.join(", ")}. The stricter of both versions holds.`);return{safety:stricter(before,safety),
-note}}catch(failure2){if(failure2 instanceof ProblemsError)return{safety,note:""};if(!(failure2 instanceof GithubFailure))
-throw failure2;const message=`${path} before this change can't be read: ${failure2.message.replace(/\.$/,"")}`;if(inputs.
-command==="apply")throw notApproved(message,"the job needs the permissions actions: read, contents: read and pull-reques\
-ts: read; fix that, then run it again");log2.annotate("warning",`${message}. Whether safety is changed is unknown.`);return{
-safety,note:""}}}async function baseCommit(api,event,{command,expectDigest,prNumber}){if(command==="apply"&&expectDigest===
-fromPullRequest)return(await mergedPullRequest(api,event,prNumber)).base.sha;return prNumber===void 0?void 0:(await api.
-pullRequest(prNumber)).base.sha}var nouns={privileged:"privileged changes",destructive:"destructive changes",protected:"\
-changes of protected objects"};function requiredApprovers(plan,{approvers}){const has={privileged:countPrivileged(plan)>
-0,destructive:countDestructions(plan)>0,protected:plan.changes.some(({protectedBy})=>protectedBy!==void 0)};return approvers.
+""))}: ${code(["idops",command,...options].join(" "))}`)}init_problems();init_approve();init_plan();init_markdown_escape();async function effectiveSafety({event,signal,log:log2},inputs,project){const safety=project.safety();const unchanged={safety,
+note:""};const path=configInRepository(inputs);const{githubToken}=inputs;if(githubToken===void 0||path.startsWith(".."))
+return unchanged;const unknown2=message=>{log2.annotate("warning",`${message}. Whether safety is changed is unknown.`);return{
+safety,note:`**Whether this changes \`safety\` is unknown:** ${prose(message)}.`}};try{const text4=await withGithub(githubToken,
+event,{signal},async api=>{const before2=event.baseSha??await baseCommit(api,event,inputs);return before2===void 0?void 0:
+await api.file(path,before2)});if(text4===void 0)return unchanged;if(text4===null)return unknown2(`there is no ${path} b\
+efore this change; it may be new or moved`);const before=project.withText(text4).safety();const changes=safetyChanges(before,
+safety);if(changes.length===0)return unchanged;const note=`**This changes \`safety\`:** ${changes.map(code).join(", ")}.\
+ The stricter of both versions holds until the next change.`;log2.annotate("warning",`This changes safety: ${changes.join(
+", ")}. The stricter of both versions holds.`);return{safety:stricter(before,safety),note}}catch(failure2){if(failure2 instanceof
+ProblemsError)return unchanged;if(!(failure2 instanceof GithubFailure))throw failure2;const message=`${path} before this\
+ change can't be read: ${failure2.message.replace(/\.$/,"")}`;if(inputs.command==="apply"&&!isByHand(event,inputs))throw notApproved(
+message,"the job needs the permissions actions: read, contents: read and pull-requests: read; fix that, then run it agai\
+n");return unknown2(message)}}function isByHand({name:name3},{expectDigest}){return name3==="workflow_dispatch"&&expectDigest!==
+fromPullRequest}async function baseCommit(api,event,inputs){const{command,expectDigest,prNumber,args}=inputs;if(command===
+"apply"&&expectDigest===fromPullRequest)return(await mergedPullRequest(api,event,prNumber)).base.sha;if(prNumber!==void 0)
+return(await api.pullRequest(prNumber)).base.sha;if(command!=="apply"||args.ended===true||!isByHand(event,inputs))return void 0;
+return(await mergedPullRequest(api,event,void 0)).base.sha}var nouns={privileged:"privileged changes",destructive:"destr\
+uctive changes",protected:"changes of protected objects"};function requiredApprovers(plan,{approvers}){const has={privileged:countPrivileged(
+plan)>0,destructive:countDestructions(plan)>0,protected:plan.changes.some(({protectedBy})=>protectedBy!==void 0)};return approvers.
 filter(entry=>has[entry.for])}function requiredReviewsSentence(approvers){if(approvers.length===0)return"";const reviews=approvers.
 map(entry=>`${namesOf6(entry,code)} for ${nouns[entry.for]}`);return`Before it is applied, it needs an approving review \
 of this plan by ${reviews.join("; and by ")}.`}function namesOf6({users:users2=[],teams=[]},format){return[...users2.map(
 user4=>format(user4)),...teams.map(team=>`a member of the team ${format(team)}`)].join(" or ")}async function checkApprovers({
-event,signal},inputs,approvers,{shownAt=0}){if(approvers.length===0)return;const{githubToken,expectDigest,prNumber}=inputs;
-if(githubToken===void 0)throw notApproved("safety.approvers needs the input github-token","set it to a token with pull-r\
-equests: read");const isByHand=event.name==="workflow_dispatch"&&expectDigest!==fromPullRequest;try{await withGithub(githubToken,
-event,{signal},async api=>{const approved=isByHand?[process.env.GITHUB_TRIGGERING_ACTOR??""].filter(actor=>actor!==""):await approvingReviewers(
-api,event,prNumber,shownAt);for(const entry of approvers){if(await includesApprover(api,entry,approved))continue;const by=namesOf6(
-entry,name3=>name3);const needed2=isByHand?"to be started":"an approving review of this plan";throw notApproved(`${nouns[entry.
-for]} need ${needed2} by ${by} (safety.approvers)`,"merge such a change after that review, or let an approver start the \
-workflow by hand with expect-digest")}})}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw notApproved(
-`reviews by safety.approvers can't be read: ${failure2.message.replace(/\.$/,"")}`,"github-token needs pull-requests: re\
-ad, and for teams a token that may read the members of the organization")}}async function approvingReviewers(api,event,prNumber,shownAt){
+event,signal},inputs,approvers,{shownAt=0}){if(approvers.length===0)return;const{githubToken,prNumber}=inputs;if(githubToken===
+void 0)throw notApproved("safety.approvers needs the input github-token","set it to a token with pull-requests: read");const startedByHand=isByHand(
+event,inputs);try{await withGithub(githubToken,event,{signal},async api=>{const approved=startedByHand?[process.env.GITHUB_TRIGGERING_ACTOR??
+""].filter(actor=>actor!==""):await approvingReviewers(api,event,prNumber,shownAt);for(const entry of approvers){if(await includesApprover(
+api,entry,approved))continue;const by=namesOf6(entry,name3=>name3);const needed2=startedByHand?"to be started":"an appro\
+ving review of this plan";throw notApproved(`${nouns[entry.for]} need ${needed2} by ${by} (safety.approvers)`,"merge suc\
+h a change after that review, or let an approver start the workflow by hand with expect-digest")}})}catch(failure2){if(!(failure2 instanceof
+GithubFailure))throw failure2;throw notApproved(`reviews by safety.approvers can't be read: ${failure2.message.replace(/\.$/,
+"")}`,"github-token needs pull-requests: read, and for teams a token that may read the members of the organization")}}async function approvingReviewers(api,event,prNumber,shownAt){
 const{number:number4,head,merged_at}=await mergedPullRequest(api,event,prNumber);const lastReviews=new Map((await api.reviews(
 number4)).filter(({submittedAt})=>Date.parse(submittedAt)<=Date.parse(merged_at??"")).toSorted((one,other)=>one.submittedAt.
 localeCompare(other.submittedAt)).map(review=>[review.author?.login??"",review]));return[...lastReviews].flatMap(([login,
@@ -22574,17 +22612,17 @@ pullRequest!==null)return event;const withoutCommit={...event,headSha:"",onDefau
 return withoutCommit;try{const pull=await withGithub(githubToken,event,{signal},api=>api.pullRequest(prNumber));return{...withoutCommit,
 headSha:pull.head.sha,mergeSha:mergeCommit(pull)}}catch(failure2){if(failure2 instanceof GithubFailure)return withoutCommit;
 throw failure2}}function mergeCommit({merged_at,merge_commit_sha}){return merged_at===null?null:merge_commit_sha}async function checkCheckout(event,inputs){
-const{pullRequest,headSha,mergeSha=null,name:name3}=event;const number4=pullRequest===null?inputs.prNumber:name3==="pull\
-_request_target"&&pullRequest.number;if(inputs.command!=="plan"||typeof number4!=="number"||headSha==="")return;const checkedOut=await checkedOutCommit(
-workingFolder(inputs));if(checkedOut===void 0)return;const{commit,parents}=checkedOut;if([commit,...parents.slice(1)].includes(
-headSha)||commit===mergeSha)return;throw problemError("other-commit",`the files are of the commit ${commit.slice(0,12)},\
- and pull request #${number4} ends with ${headSha.slice(0,12)}`,`check out refs/pull/${number4}/head or refs/pull/${number4}\
-/merge (ref of actions/checkout), and run it again if the branch has moved on`)}async function checkedOutCommit(folder){
-const root=findWorkTree(folder);if(root===void 0)return void 0;const outputs=[["rev-parse","HEAD"],["cat-file","commit",
-"HEAD"]].map(async command=>(await git(root,command)).toString("utf8"));const answers2=await Promise.all(outputs).catch(
-()=>void 0);if(answers2===void 0)return void 0;const[commit="",object3=""]=answers2;const[headers=""]=object3.split("\n\n",
-1);const parents=[...headers.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([,parent=""])=>parent);return{commit:commit.trim(),
-parents}}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
+const{pullRequest,headSha,checkoutSha,name:name3}=event;const number4=pullRequest?.number??inputs.prNumber;if(inputs.command!==
+"plan"||number4===void 0||headSha==="")return;const isMerge=pullRequest!==null&&name3!=="pull_request_target";const mergeSha=isMerge?
+checkoutSha:event.mergeSha;const checkedOut=await checkedOutCommit(workingFolder(inputs));if(checkedOut===void 0)return;
+const{commit,parents}=checkedOut;if([commit,...parents.slice(1)].includes(headSha)||commit===mergeSha)return;throw problemError(
+"other-commit",`the files are of the commit ${commit.slice(0,12)}, and pull request #${number4} ends with ${headSha.slice(
+0,12)}`,`check out refs/pull/${number4}/head or refs/pull/${number4}/merge (ref of actions/checkout), and run it again i\
+f the branch has moved on`)}async function checkedOutCommit(folder){const root=findWorkTree(folder);if(root===void 0)return void 0;
+const outputs=[["rev-parse","HEAD"],["cat-file","commit","HEAD"]].map(async command=>(await git(root,command)).toString(
+"utf8"));const answers2=await Promise.all(outputs).catch(()=>void 0);if(answers2===void 0)return void 0;const[commit="",
+object3=""]=answers2;const[headers=""]=object3.split("\n\n",1);const parents=[...headers.matchAll(/^parent ([0-9a-f]+)$/gm)].
+map(([,parent=""])=>parent);return{commit:commit.trim(),parents}}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
 "/");const name3=env.GITHUB_EVENT_NAME??"";const pull=memberOf2(payload,"pull_request");const number4=memberOf2(pull,"nu\
 mber");const branch=branchOf(env.GITHUB_REF);return{name:name3,owner,repository,headSha:headCommit(env,payload),baseSha:commitOf(
 memberOf2(pull,"base","sha")??memberOf2(payload,"before")),checkoutSha:env.GITHUB_SHA??"",branch,onDefaultBranch:name3===
@@ -22677,23 +22715,24 @@ quest changes no file in `paths`, so nothing is planned. Merging it applies noth
 write(text4);await writeSummary(`## idops plan: ${summary2}
 
 ${text4}`);const{redact:hide2}=job.redactor;const quiet=job.event.pullRequest?.noSecretsReason!=null;await reportNoPlan(
-job,inputs,{title:summary2,text:text4,hide:hide2,quiet});return{code:0,summary:summary2,changed:false}}import{join as join16,resolve as resolve19}from"node:path";init_plan();init_markdown_escape();init_text();init_paths();init_problems();import{stat as stat5}from"node:fs/promises";import{basename as basename11,dirname as dirname15,
-join as join15,resolve as resolve18}from"node:path";async function refuseInputs(outputs,config3,known,areManifests=false){const{files,states,isManifest}=await inputsOf(known);
-const inputs=new Set((await Promise.all([resolve18(config3),...files].map(fileIdentities))).flat());const stateFiles=(await Promise.
+job,inputs,{title:summary2,text:text4,hide:hide2,quiet});return{code:0,summary:summary2,changed:false}}import{join as join16,resolve as resolve19}from"node:path";init_plan();init_markdown_escape();init_text();init_paths();init_problems();import{stat as stat5}from"node:fs/promises";import{basename as basename12,dirname as dirname15,
+join as join15,resolve as resolve18}from"node:path";async function refuseInputs(outputs,config3,known,areManifests=false){const{files,states,isManifest,isSample}=await inputsOf(
+known);const inputs=new Set((await Promise.all([resolve18(config3),...files].map(fileIdentities))).flat());const stateFiles=(await Promise.
 all(states.map(outputIdentities))).flat();const problems=[];for(const output of outputs){const names3=await outputIdentities(
 resolve18(output));if(names3.some(name3=>inputs.has(name3)))problems.push(refusal3(output,"idops reads it"));else if(names3.
 some(name3=>stateFiles.some(state2=>isStateFile(name3,state2))))problems.push(refusal3(output,"it is a state file, or be\
 longs to one"));else if(!areManifests&&names3.some(isManifest))problems.push(refusal3(output,"a glob of the configuratio\
-n would make it a manifest"))}refuse(problems)}async function inputsOf(known){try{const project=typeof known==="function"?
-await known():known.project;const read2=typeof known==="function"?await loadManifests(project,{lenient:true}):known;const{
-files,states}=project.privateInputs();const globs=[project.patterns().map(({pattern})=>pattern),...project.everyGlobs()];
+n would make it a manifest"));else if(!areManifests&&names3.some(isSample))problems.push(refusal3(output,"previews and r\
+eports would read it as sample data"))}refuse(problems)}async function inputsOf(known){try{const project=typeof known===
+"function"?await known():known.project;const read2=typeof known==="function"?await loadManifests(project,{lenient:true}):
+known;const{files,states}=project.privateInputs();const globs=[project.patterns().map(({pattern})=>pattern),...project.everyGlobs()];
 const isManifest=path=>isInside2(path,project.root)&&globs.some(one=>matchGlobs(one,[shownPath(path,project.root)]).size>
-0);return{files:[...files,...read2.files],states,isManifest}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
-return{files:[],states:[],isManifest:()=>false}}}function refusal3(output,why){return error("output-is-input",`${output}\
- is not written: ${why}`,[],"name another file")}async function fileIdentities(path){const there=await stat5(path).catch(
-()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}async function outputIdentities(path){
-const inFolder=join15(await realPath(dirname15(path)),basename11(path));return[...await fileIdentities(path),inFolder,await realPath(
-path)]}async function planAndReport(job,inputs){const name3=shardFileName("plan",inputs.shard);const project=await job.project(
+0);const isSample=path=>isInside2(path,project.root)&&isSampleFile(path);return{files:[...files,...read2.files],states,isManifest,
+isSample}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[],isManifest:()=>false,
+isSample:()=>false}}}function refusal3(output,why){return error("output-is-input",`${output} is not written: ${why}`,[],
+"name another file")}async function fileIdentities(path){const there=await stat5(path).catch(()=>void 0);return there?.isFile()===
+true?[path,`${there.dev}:${there.ino}`]:[path]}async function outputIdentities(path){const inFolder=join15(await realPath(
+dirname15(path)),basename12(path));return[...await fileIdentities(path),inFolder,await realPath(path)]}async function planAndReport(job,inputs){const name3=shardFileName("plan",inputs.shard);const project=await job.project(
 inputs);const safety=await job.loadSafety(inputs,project);const opened=await openSession(project,job.sessionOptions(inputs));
 const planFile=inputs.planFile===void 0?join16(await job.temporaryFolder(),`${name3}.json`):resolve19(workingFolder(inputs),
 inputs.planFile);const plan=await job.runSession(opened,async session=>{if(inputs.planFile!==void 0)await refuseInputs([
@@ -22708,20 +22747,22 @@ key:key3,run:job.event.runId,plan:await identifyPlan(plan,job.redactor)};const r
 mode,isWhole2,requiredApprovers(plan,safety));const{text:text4,isWhole}=planText2(posted,job.event,{reserved,next});const createIfMissing2=hasFindings||
 inputs.comment==="true";const body2=`${markerLine({kind,...marker,plan:isWhole?marker.plan:null})}
 ${text4}`;const commentPath=join16(await job.temporaryFolder(),commentFile);await writeOutput(commentPath,body2,384);await job.
-posts.comment(inputs,key3,body2,{createIfMissing:createIfMissing2});if(inputs.driftIssue&&job.event.onDefaultBranch)await job.
-posts.drift(inputs,posted,{...marker,hasFindings});else if(inputs.driftIssue)job.log.annotate("notice",noIssue);if(changed&&
-inputs.failOnChanges)job.log.annotate("error","There are changes, and fail-on-changes is set.");return{code:job.signal.aborted?
-130:blocked3?1:changed?2:0,summary:summaryLine(plan),changed,plan,planFile,htmlReport,commentFile:commentPath}}var noIssue="\
-No issue is opened, changed or closed: only runs for schedule, push and workflow_dispatch on the default branch report d\
-rift.";function nextSentence({plan,subject},mode,isWhole,approvers){const target=subject.environment===null?"the server":
-code(subject.environment);if(summarize(plan).blocked>0)return`Merging applies nothing to ${target}: \`apply\` refuses this\
- plan while a change is blocked.`;if(!isWhole)return`This comment approves nothing, since it does not show the whole pla\
-n: after the merge, an \`apply\` that takes its approval from the pull request sends nothing to ${target} until somebody\
- starts it with a digest.`;if(!changesServer(plan))return`Merging sends nothing to ${target}: there is nothing to change\
-.`;const review=mode==="merged"?"":`, after an approving review of this plan${mode==="reviewed"?"":" if the branch requi\
-res reviews"}`;return`Merging applies this to ${target}${review}, after a review of the environment if it requires one. ${requiredReviewsSentence(
-approvers)}`.trimEnd()}var approvesNothing="This comment approves nothing: merging applies the plan that a run for the e\
-vent `pull_request` showed.";init_problems2();init_words2();async function validate2(job,inputs,reason=null){const{problems:found,objects:objects3}=await validateProject(()=>job.project(
+posts.comment(inputs,key3,body2,{createIfMissing:createIfMissing2});const isSelection=inputs.args.target.length+inputs.args.
+kind.length>0;if(inputs.driftIssue&&!job.event.onDefaultBranch)job.log.annotate("notice",noIssue);else if(inputs.driftIssue&&
+isSelection&&!hasFindings)job.log.annotate("notice",notClosed);else if(inputs.driftIssue)await job.posts.drift(inputs,posted,
+{...marker,hasFindings});if(changed&&inputs.failOnChanges)job.log.annotate("error","There are changes, and fail-on-chang\
+es is set.");return{code:job.signal.aborted?130:blocked3?1:changed?2:0,summary:summaryLine(plan),changed,plan,planFile,htmlReport,
+commentFile:commentPath}}var noIssue="No issue is opened, changed or closed: only runs for schedule, push and workflow_d\
+ispatch on the default branch report drift.";var notClosed="An open issue about drift stays open: --target or --kind lef\
+t objects out, and they may differ.";function nextSentence({plan,subject},mode,isWhole,approvers){const target=subject.environment===
+null?"the server":code(subject.environment);if(summarize(plan).blocked>0)return`Merging applies nothing to ${target}: \`a\
+pply\` refuses this plan while a change is blocked.`;if(!isWhole)return`This comment approves nothing, since it does not\
+ show the whole plan: after the merge, an \`apply\` that takes its approval from the pull request sends nothing to ${target}\
+ until somebody starts it with a digest.`;if(!changesServer(plan))return`Merging sends nothing to ${target}: there is no\
+thing to change.`;const review=mode==="merged"?"":`, after an approving review of this plan${mode==="reviewed"?"":" if t\
+he branch requires reviews"}`;return`Merging applies this to ${target}${review}, after a review of the environment if it\
+ requires one. ${requiredReviewsSentence(approvers)}`.trimEnd()}var approvesNothing="This comment approves nothing: merg\
+ing applies the plan that a run for the event `pull_request` showed.";init_problems2();init_words2();async function validate2(job,inputs,reason=null){const{problems:found,objects:objects3}=await validateProject(()=>job.project(
 inputs),{onSecret:job.redactor.add,signal:job.signal});const problems=redactReport(found,job.redactor);await job.log.problems(
 problems);const errors=problems.filter(({severity})=>severity==="error").length;const failed=errors>0;const summary2=failed?
 plural(errors,"error"):validText(objects3);const why=reason===null?"":`There is no plan for this ${job.event.pullRequest===
