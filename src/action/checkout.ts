@@ -34,14 +34,15 @@ function mergeCommit({ merged_at, merge_commit_sha }: PullRequest): string | nul
   return merged_at === null ? null : merge_commit_sha;
 }
 
-/** Throws a ProblemsError (`other-commit`) if neither the pull request's last commit nor its merge is checked out. */
+/**
+ * Throws a ProblemsError (`other-commit`) if neither the pull request's last commit nor its merge is checked out. Only checks events for
+ * which GitHub checks out another commit by default.
+ */
 export async function checkCheckout(event: WorkflowEvent, inputs: Inputs): Promise<void> {
-  const { pullRequest, headSha, checkoutSha, name } = event;
-  const number = pullRequest?.number ?? inputs.prNumber;
-  if (inputs.command !== 'plan' || number === undefined || headSha === '') return;
-  // By default GitHub checks out the merge, except for events that run the workflow of the base branch.
-  const isMerge = pullRequest !== null && name !== 'pull_request_target';
-  const mergeSha = isMerge ? checkoutSha : event.mergeSha;
+  const { pullRequest, headSha, mergeSha = null, name } = event;
+  const number =
+    pullRequest === null ? inputs.prNumber : name === 'pull_request_target' && pullRequest.number;
+  if (inputs.command !== 'plan' || typeof number !== 'number' || headSha === '') return;
   const checkedOut = await checkedOutCommit(workingFolder(inputs));
   if (checkedOut === undefined) return;
   const { commit, parents } = checkedOut;

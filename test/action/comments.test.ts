@@ -117,11 +117,8 @@ describe('the commit in a comment for pr-number', () => {
       expect(comment(site).body).toContain(`<sub>Commit \`${topic}\``);
       expect(comment(site).body).toContain('digest=');
     }
-    for (const event of ['pull_request_target', 'pull_request']) {
-      const other = { ...pullRequest(8, { sha: main }), event };
-      await failed(plan({ ...other, sha: 'c0ffee' }), 'other-commit');
-    }
-    await went(plan({ ...pullRequest(8, { sha: main }), sha: commit(site, main, topic) }));
+    const target = { ...pullRequest(8, { sha: main }), event: 'pull_request_target' };
+    expect((await plan(target)).log).toContain('other-commit');
   });
 
   it('prevents the comment if the branch has a newer commit', async () => {
