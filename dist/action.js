@@ -22612,17 +22612,17 @@ pullRequest!==null)return event;const withoutCommit={...event,headSha:"",onDefau
 return withoutCommit;try{const pull=await withGithub(githubToken,event,{signal},api=>api.pullRequest(prNumber));return{...withoutCommit,
 headSha:pull.head.sha,mergeSha:mergeCommit(pull)}}catch(failure2){if(failure2 instanceof GithubFailure)return withoutCommit;
 throw failure2}}function mergeCommit({merged_at,merge_commit_sha}){return merged_at===null?null:merge_commit_sha}async function checkCheckout(event,inputs){
-const{pullRequest,headSha,checkoutSha,name:name3}=event;const number4=pullRequest?.number??inputs.prNumber;if(inputs.command!==
-"plan"||number4===void 0||headSha==="")return;const isMerge=pullRequest!==null&&name3!=="pull_request_target";const mergeSha=isMerge?
-checkoutSha:event.mergeSha;const checkedOut=await checkedOutCommit(workingFolder(inputs));if(checkedOut===void 0)return;
-const{commit,parents}=checkedOut;if([commit,...parents.slice(1)].includes(headSha)||commit===mergeSha)return;throw problemError(
-"other-commit",`the files are of the commit ${commit.slice(0,12)}, and pull request #${number4} ends with ${headSha.slice(
-0,12)}`,`check out refs/pull/${number4}/head or refs/pull/${number4}/merge (ref of actions/checkout), and run it again i\
-f the branch has moved on`)}async function checkedOutCommit(folder){const root=findWorkTree(folder);if(root===void 0)return void 0;
-const outputs=[["rev-parse","HEAD"],["cat-file","commit","HEAD"]].map(async command=>(await git(root,command)).toString(
-"utf8"));const answers2=await Promise.all(outputs).catch(()=>void 0);if(answers2===void 0)return void 0;const[commit="",
-object3=""]=answers2;const[headers=""]=object3.split("\n\n",1);const parents=[...headers.matchAll(/^parent ([0-9a-f]+)$/gm)].
-map(([,parent=""])=>parent);return{commit:commit.trim(),parents}}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
+const{pullRequest,headSha,mergeSha=null,name:name3}=event;const number4=pullRequest===null?inputs.prNumber:name3==="pull\
+_request_target"&&pullRequest.number;if(inputs.command!=="plan"||typeof number4!=="number"||headSha==="")return;const checkedOut=await checkedOutCommit(
+workingFolder(inputs));if(checkedOut===void 0)return;const{commit,parents}=checkedOut;if([commit,...parents.slice(1)].includes(
+headSha)||commit===mergeSha)return;throw problemError("other-commit",`the files are of the commit ${commit.slice(0,12)},\
+ and pull request #${number4} ends with ${headSha.slice(0,12)}`,`check out refs/pull/${number4}/head or refs/pull/${number4}\
+/merge (ref of actions/checkout), and run it again if the branch has moved on`)}async function checkedOutCommit(folder){
+const root=findWorkTree(folder);if(root===void 0)return void 0;const outputs=[["rev-parse","HEAD"],["cat-file","commit",
+"HEAD"]].map(async command=>(await git(root,command)).toString("utf8"));const answers2=await Promise.all(outputs).catch(
+()=>void 0);if(answers2===void 0)return void 0;const[commit="",object3=""]=answers2;const[headers=""]=object3.split("\n\n",
+1);const parents=[...headers.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([,parent=""])=>parent);return{commit:commit.trim(),
+parents}}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
 "/");const name3=env.GITHUB_EVENT_NAME??"";const pull=memberOf2(payload,"pull_request");const number4=memberOf2(pull,"nu\
 mber");const branch=branchOf(env.GITHUB_REF);return{name:name3,owner,repository,headSha:headCommit(env,payload),baseSha:commitOf(
 memberOf2(pull,"base","sha")??memberOf2(payload,"before")),checkoutSha:env.GITHUB_SHA??"",branch,onDefaultBranch:name3===
