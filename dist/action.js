@@ -18490,7 +18490,7 @@ const left=results.flatMap(({address:address3,status})=>status==="applied"?[]:ke
 used=>used.runs.at(-1)===run3?{...used,left}:used)}function approvalUsed(message){return error("approval-used",message)}
 function describeUse(used){const{pull_request,url}=used;return pull_request===null?url:`${requestName(pull_request,used)}\
 , by ${url}`}function requestName(number4,{url}){return url.includes("/-/pipelines/")?`merge request !${number4}`:`pull \
-request #${number4}`}init_result();init_approve();init_plan();init_values();function textAndJsonReport(text4,json){return{redact:redactReport,formats:{text:text4,json}}}async function render3(report2,format,shown,options){const output=await report2.formats[format]?.(shown,options);if(output===
+request #${number4}`}init_result();init_approve();init_plan();function textAndJsonReport(text4,json){return{redact:redactReport,formats:{text:text4,json}}}async function render3(report2,format,shown,options){const output=await report2.formats[format]?.(shown,options);if(output===
 void 0)throw new TypeError(`the report has no format ${format}`);return typeof output==="string"?{text:output}:{json:output}}
 async function renderText(report2,format,shown,options){const rendering=await render3(report2,format,shown,options);if("\
 json"in rendering)throw new TypeError(`the format ${format} is not text`);return rendering.text}var planReport={redact:({
@@ -18501,9 +18501,8 @@ options),markdown:async({plan},options)=>(await Promise.resolve().then(()=>(init
 plan,options),html:async({plan,samples:samples2=new Map},options)=>(await Promise.resolve().then(()=>(init_html2(),html_exports2))).
 planHtml(plan,{...options,samples:samples2}),github:async({plan},options)=>(await Promise.resolve().then(()=>(init_github(),github_exports))).
 planGithub(plan,options),gitlab:async({plan})=>(await Promise.resolve().then(()=>(init_json2(),json_exports))).planGitlab(
-plan)}};var resultReport={redact({result,...shown},redactor){const redacted=lazy(()=>planReport.redact(shown,redactor));
-return{result:redactReport(result,redactor),get plan(){return redacted().plan},get samples(){return redacted().samples??
-new Map}}},formats:{text:async({result},options)=>result.run===null?"":(await Promise.resolve().then(()=>(init_result_text(),result_text_exports))).
+plan)}};var resultReport={redact:({result,...shown},redactor)=>({result:redactReport(result,redactor),...planReport.redact(
+shown,redactor)}),formats:{text:async({result},options)=>result.run===null?"":(await Promise.resolve().then(()=>(init_result_text(),result_text_exports))).
 resultText(result,options),json:async({result})=>(await Promise.resolve().then(()=>(init_json2(),json_exports))).resultJson(
 result),markdown:async({result},options)=>(await Promise.resolve().then(()=>(init_result_markdown(),result_markdown_exports))).
 resultMarkdown(result,options),html:async({result,plan,samples:samples2=new Map},options)=>(await Promise.resolve().then(()=>(init_result_page(),result_page_exports))).
@@ -20922,37 +20921,37 @@ import{lstatSync as lstatSync4,readFileSync as readFileSync4}from"node:fs";impor
 rename as rename2,rm as rm2}from"node:fs/promises";import{basename as basename9,dirname as dirname12,join as join9,relative as relative7}from"node:path";
 import{setImmediate as setImmediate5,setTimeout as wait}from"node:timers/promises";init_holder();var schema3=holderSchema.extend({nonce:string2()});var RETRY_PAUSE=20;var MAX_TRIES2=250;function lockPath(statePath){return`${statePath}\
 .lock`}async function acquireLock(statePath,command,now){const path=lockPath(statePath);const holder=holderOf(command,now);
-const takenOver=await take(path,holder);await removeTemporaryFiles(dirname12(path));await removeDeadTakeovers(path);let confirmed;
-return{takenOver,fenced:false,lease:0,async confirm(){const version3=fileVersion(path);if(version3!==void 0&&version3===
-confirmed)return;const now2=await readHolder(path);if(now2?.nonce!==holder.nonce)throw lockLostError(now2,relativePath(path));
-confirmed=version3},release:()=>release(path,holder)}}function holderOf(command,now){return{...ownHolder(command,now),nonce:randomUUID4()}}
-var mergeLockName=statePath=>`${statePath}.merge`;var shardPath=(statePath,shard2)=>shard2===void 0?statePath:`${statePath}\
-.${shardName(shard2)}`;function fileLocks(statePath){return{take:(command,now,shard2)=>acquireLock(shardPath(statePath,shard2),
-command,now),async list(){const folder=dirname12(statePath);const names3=await readdir3(folder).catch(failure2=>{if(failure2.
-code==="ENOENT"||failure2.code==="ENOTDIR")return[];throw unreadableError(`the folder of the state ${relativePath(folder)}`,
-failure2)});const[prefix,suffix]=[`${basename9(statePath)}.`,lockPath("")];const shards=names3.flatMap(name3=>{if(!name3.
-startsWith(prefix)||!name3.endsWith(suffix))return[];return parseShardName(name3.slice(prefix.length,-suffix.length))??[]});
-const merging=await foundLock(lockPath(mergeLockName(statePath)));const locks=await Promise.all([void 0,...shards].map(shard2=>foundLock(
-lockPath(shardPath(statePath,shard2)),shard2)));return[...locks,merging?.fate==="unknown"?merging:null].filter(lock=>lock!==
-null)}}}async function foundLock(path,shard2){const holder=await readHolder(path);if(holder===void 0)return null;const nonce=holder?.
-nonce??null;const remove=async()=>{const now=await readHolder(path);if(now===void 0||(now?.nonce??null)!==nonce)return false;
-await withWriteErrors(`the lock ${relativePath(path)} can't be removed`,()=>rm2(path,{force:true}));return true};const status=lockStatus(
-holder);return{...status,...shard2===void 0?{}:{shard:shard2},nonce,place:relativePath(path),async removeIfUnchanged(){if(holder===
-null||status.fate!=="gone")return await remove();const isRemoved=await takeOverOnce(path,holder,holderOf("unlock",new Date),
-remove);if(!isRemoved)await wait(RETRY_PAUSE);return isRemoved}}}var MERGE_TIMEOUT=3e4;async function exclusively(statePath,work){
-const until2=performance.now()+MERGE_TIMEOUT;for(;;){let lock;try{lock=await acquireLock(mergeLockName(statePath),"merge",
-new Date)}catch(failure2){if(!hasProblem(failure2,"locked")||performance.now()>until2)throw failure2;await wait(Math.random()*
-RETRY_PAUSE);continue}try{return await work()}finally{await lock.release()}}}async function take(path,holder){for(let tries=1;;tries+=
-1){if(await create(path,holder,link))return null;const other=await readHolder(path);if(other===void 0)continue;if(other===
-null||processStatus(other)!=="gone"||tries>MAX_TRIES2)throw lockedError(lockStatus(other),relativePath(path));if(await takeOverOnce(
-path,other,holder,()=>create(path,holder,rename2)))return takeoverNote(lockStatus(other));await wait(RETRY_PAUSE)}}async function takeOverOnce(path,dead,holder,work){
-const takeoverPath=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const own3={...holder,
-nonce:randomUUID4()};try{await take(takeoverPath,own3)}catch(failure2){if(hasProblem(failure2,"locked"))return false;throw failure2}
-try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(takeoverPath,
-own3)}}async function removeDeadTakeovers(path){for(const name3 of await readdir3(dirname12(path)).catch(()=>[])){if(!name3.
-startsWith(`${basename9(path)}.`)||!/\.[0-9a-f]{16}$/.test(name3))continue;const turn=join9(dirname12(path),name3);const holder=await readHolder(
-turn).catch(()=>void 0);if(holder!=null&&processStatus(holder)==="gone")await rm2(turn,{force:true}).catch(()=>{})}}async function release(path,{
-nonce}){try{if((await readHolder(path))?.nonce===nonce)await rm2(path,{force:true});return[]}catch(failure2){const why=systemErrorText(
+const text4=lockText(holder);const takenOver=await take(path,holder);await removeTemporaryFiles(dirname12(path));await removeDeadTakeovers(
+path);return{takenOver,fenced:false,lease:0,async confirm(){if(readLock(path)===text4)return;const now2=await readHolder(
+path);if(now2?.nonce!==holder.nonce)throw lockLostError(now2,relativePath(path))},release:()=>release(path,holder)}}function holderOf(command,now){
+return{...ownHolder(command,now),nonce:randomUUID4()}}var mergeLockName=statePath=>`${statePath}.merge`;var shardPath=(statePath,shard2)=>shard2===
+void 0?statePath:`${statePath}.${shardName(shard2)}`;function fileLocks(statePath){return{take:(command,now,shard2)=>acquireLock(
+shardPath(statePath,shard2),command,now),async list(){const folder=dirname12(statePath);const names3=await readdir3(folder).
+catch(failure2=>{if(failure2.code==="ENOENT"||failure2.code==="ENOTDIR")return[];throw unreadableError(`the folder of th\
+e state ${relativePath(folder)}`,failure2)});const[prefix,suffix]=[`${basename9(statePath)}.`,lockPath("")];const shards=names3.
+flatMap(name3=>{if(!name3.startsWith(prefix)||!name3.endsWith(suffix))return[];return parseShardName(name3.slice(prefix.
+length,-suffix.length))??[]});const merging=await foundLock(lockPath(mergeLockName(statePath)));const locks=await Promise.
+all([void 0,...shards].map(shard2=>foundLock(lockPath(shardPath(statePath,shard2)),shard2)));return[...locks,merging?.fate===
+"unknown"?merging:null].filter(lock=>lock!==null)}}}async function foundLock(path,shard2){const holder=await readHolder(
+path);if(holder===void 0)return null;const nonce=holder?.nonce??null;const remove=async()=>{const now=await readHolder(path);
+if(now===void 0||(now?.nonce??null)!==nonce)return false;await withWriteErrors(`the lock ${relativePath(path)} can't be \
+removed`,()=>rm2(path,{force:true}));return true};const status=lockStatus(holder);return{...status,...shard2===void 0?{}:
+{shard:shard2},nonce,place:relativePath(path),async removeIfUnchanged(){if(holder===null||status.fate!=="gone")return await remove();
+const isRemoved=await takeOverOnce(path,holder,holderOf("unlock",new Date),remove);if(!isRemoved)await wait(RETRY_PAUSE);
+return isRemoved}}}var MERGE_TIMEOUT=3e4;async function exclusively(statePath,work){const until2=performance.now()+MERGE_TIMEOUT;
+for(;;){let lock;try{lock=await acquireLock(mergeLockName(statePath),"merge",new Date)}catch(failure2){if(!hasProblem(failure2,
+"locked")||performance.now()>until2)throw failure2;await wait(Math.random()*RETRY_PAUSE);continue}try{return await work()}finally{
+await lock.release()}}}async function take(path,holder){for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;
+const other=await readHolder(path);if(other===void 0)continue;if(other===null||processStatus(other)!=="gone"||tries>MAX_TRIES2)
+throw lockedError(lockStatus(other),relativePath(path));if(await takeOverOnce(path,other,holder,()=>create(path,holder,rename2)))
+return takeoverNote(lockStatus(other));await wait(RETRY_PAUSE)}}async function takeOverOnce(path,dead,holder,work){const takeoverPath=`${path}\
+.${createHash3("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const own3={...holder,nonce:randomUUID4()};try{await take(
+takeoverPath,own3)}catch(failure2){if(hasProblem(failure2,"locked"))return false;throw failure2}try{if((await readHolder(
+path))?.nonce!==dead.nonce)return false;return await work()}finally{await release(takeoverPath,own3)}}async function removeDeadTakeovers(path){
+for(const name3 of await readdir3(dirname12(path)).catch(()=>[])){if(!name3.startsWith(`${basename9(path)}.`)||!/\.[0-9a-f]{16}$/.
+test(name3))continue;const turn=join9(dirname12(path),name3);const holder=await readHolder(turn).catch(()=>void 0);if(holder!=
+null&&processStatus(holder)==="gone")await rm2(turn,{force:true}).catch(()=>{})}}async function release(path,{nonce}){try{
+if((await readHolder(path))?.nonce===nonce)await rm2(path,{force:true});return[]}catch(failure2){const why=systemErrorText(
 failure2 instanceof ProblemsError?failure2.cause:failure2);return[warning2("not-writable",`the lock ${relativePath(path)}\
  can't be released: ${why}`,[],"the next run on this machine takes it over; on another machine, use idops runs unlock")]}}
 async function create(path,holder,place2){const temporary=join9(dirname12(path),temporaryFileName());try{return await withWriteErrors(
@@ -20961,15 +20960,14 @@ async function create(path,holder,place2){const temporary=join9(dirname12(path),
 temporary,path).then(()=>true,failure2=>{if(failure2.code!=="EEXIST")throw failure2;return false})})}finally{await rm2(temporary,
 {force:true}).catch(()=>{})}}function lockText(holder){return`${JSON.stringify(holder,null,2)}
 `}async function readHolder(path){await setImmediate5();const text4=readLock(path);return text4===void 0?void 0:parseHolder(
-schema3,text4)}function fileVersion(path){try{return withFile(path,(_,{dev,ino,size:size3,ctimeMs})=>[dev,ino,size3,ctimeMs].
-join(" "))}catch{return void 0}}function readLock(path){try{const there=lstatSync4(path);if(there.isSymbolicLink())throw new NotRegularFile(
+schema3,text4)}function readLock(path){try{const there=lstatSync4(path);if(there.isSymbolicLink())throw new NotRegularFile(
 there);return withFile(path,file2=>readFileSync4(file2,"utf8"))}catch(failure2){if(failure2 instanceof NotRegularFile){const message=`\
 the lock ${relativePath(path)} can't be read: ${failure2.message}`;throw problemError("locked",message,"remove it: idops\
  did not create it",failure2)}const{code:code2}=failure2;if(code2==="ENOENT"||code2==="ENOTDIR")return void 0;throw unreadableError(
 `the lock ${relativePath(path)}`,failure2)}}function unreadableError(what,failure2){return problemError("state-unreadabl\
 e",`${what} can't be read: ${systemErrorText(failure2)}`,"fix the disk or the permissions, so that the holder of the loc\
-k can be read",failure2)}function relativePath(path){return relative7(process.cwd(),path)}init_problems();init_read_file();init_shard();import{readSync,writeFileSync}from"node:fs";import{open as open4,readdir as readdir4,
-rm as rm3}from"node:fs/promises";import{join as join10,relative as relative8}from"node:path";init_journal();var TAIL_BYTES=4096;function fileRuns(folder){const pathOf=run3=>join10(folder,`${run3}.jsonl`);return{list:async()=>(await namesIn3(
+k can be read",failure2)}function relativePath(path){return relative7(process.cwd(),path)}init_problems();init_read_file();init_shard();import{readSync}from"node:fs";import{open as open4,readdir as readdir4,rm as rm3}from"node:fs/promises";
+import{join as join10,relative as relative8}from"node:path";init_journal();var TAIL_BYTES=4096;function fileRuns(folder){const pathOf=run3=>join10(folder,`${run3}.jsonl`);return{list:async()=>(await namesIn3(
 folder)).filter(isJournalName),otherFiles:async()=>(await namesIn3(folder)).filter(name3=>!isJournalName(name3)),async read(run3){
 const path=relativePath2(pathOf(run3));const text4=await readTextFile(pathOf(run3)).catch(failure2=>{throw journalError(
 path,systemErrorText(failure2))});return parseJournal(text4,run3,path)},hasEnd:async run3=>withFile(pathOf(run3),(file2,{
@@ -20991,7 +20989,7 @@ filter(name3=>name3.endsWith(".jsonl")).map(name3=>name3.slice(0,-".jsonl".lengt
 return relative8(process.cwd(),path)||path}function notWritten(path){return`the journal ${relativePath2(path)} can't be \
 written`}function fileJournal(file2,end,path){const unwrittenJournal=notWritten(path);let written=end;let broken;const append=async lines=>{
 if(broken!==void 0)throw broken;const text4=lines.map(line=>`${line}
-`).join("");try{writeFileSync(file2.fd,text4);await file2.datasync();written+=Buffer.byteLength(text4)}catch(failure2){await file2.
+`).join("");try{await file2.appendFile(text4);await file2.datasync();written+=Buffer.byteLength(text4)}catch(failure2){await file2.
 truncate(written).catch(()=>{broken=failure2});throw failure2}};return batchedJournal(lines=>withWriteErrors(unwrittenJournal,
 ()=>append(lines)),()=>file2.close().catch(()=>{}))}init_escape();init_git();init_paths();init_problems();import{realpath as realpath6}from"node:fs/promises";import{basename as basename10,
 dirname as dirname13,isAbsolute as isAbsolute5,join as join11,relative as relative9,sep as sep6}from"node:path";async function refuseTracked(paths2,journals,written){const files=paths2.flatMap(path=>[path,lockPath(path)]);if(!written&&

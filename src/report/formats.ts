@@ -1,7 +1,6 @@
 import type { PrunePlan } from '../apply/prune.js';
 import type { Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
-import { lazy } from '../base/values.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Plan } from '../plan/plan.js';
 import { redactReport } from '../secrets/redact-report.js';
@@ -100,19 +99,10 @@ export interface ShownResult extends ShownPlan {
 
 /** `apply`, `undo` and `regenerate-did`. */
 export const resultReport: Report<ShownResult> = {
-  redact({ result, ...shown }, redactor) {
-    // Most formats show only the result.
-    const redacted = lazy(() => planReport.redact(shown, redactor));
-    return {
-      result: redactReport(result, redactor),
-      get plan() {
-        return redacted().plan;
-      },
-      get samples() {
-        return redacted().samples ?? new Map();
-      },
-    };
-  },
+  redact: ({ result, ...shown }, redactor) => ({
+    result: redactReport(result, redactor),
+    ...planReport.redact(shown, redactor),
+  }),
   formats: {
     // If there was nothing to do, the text of the plan says so.
     text: async ({ result }, options) =>

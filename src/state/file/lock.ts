@@ -43,21 +43,19 @@ export function lockPath(statePath: string): string {
 export async function acquireLock(statePath: string, command: string, now: Date): Promise<Lock> {
   const path = lockPath(statePath);
   const holder = holderOf(command, now);
+  const text = lockText(holder);
   const takenOver = await take(path, holder);
   await removeTemporaryFiles(dirname(path));
   await removeDeadTakeovers(path);
-  let confirmed: string | undefined;
   return {
     takenOver,
     fenced: false,
     lease: 0,
     async confirm() {
-      // Reading and parsing it costs much more.
-      const version = fileVersion(path);
-      if (version !== undefined && version === confirmed) return;
+      // Parsing it would cost more than reading it.
+      if (readLock(path) === text) return;
       const now = await readHolder(path);
       if (now?.nonce !== holder.nonce) throw lockLostError(now, relativePath(path));
-      confirmed = version;
     },
     release: () => release(path, holder),
   };
@@ -256,16 +254,6 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
   await setImmediate();
   const text = readLock(path);
   return text === undefined ? undefined : parseHolder(schema, text);
-}
-
-/** Changes with each change of a file, or with another file in its place; undefined if it can't be read. */
-function fileVersion(path: string): string | undefined {
-  try {
-    // Opening it asks the server of a network file system; `lstat` may answer from a cache.
-    return withFile(path, (_, { dev, ino, size, ctimeMs }) => [dev, ino, size, ctimeMs].join(' '));
-  } catch {
-    return undefined;
-  }
 }
 
 /** The text of a lock; undefined if there is no file. Throws a ProblemsError if it is unreadable. */

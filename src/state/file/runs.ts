@@ -1,4 +1,4 @@
-import { readSync, writeFileSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { problemError } from '../../base/problems.js';
@@ -114,8 +114,7 @@ function fileJournal(file: FileHandle, end: number, path: string): Journal {
     if (broken !== undefined) throw broken;
     const text = lines.map((line) => `${line}\n`).join('');
     try {
-      // Without a thread of its own, a short write takes less than waiting for one.
-      writeFileSync(file.fd, text);
+      await file.appendFile(text);
       await file.datasync();
       written += Buffer.byteLength(text);
     } catch (failure) {
