@@ -27,7 +27,7 @@ export interface EffectiveSafety {
 
 /**
  * The stricter of the settings before and after the pull request or push, so that no pull request both raises a limit and uses it. Throws a
- * ProblemsError (`not-approved`) if an apply can't read the settings before.
+ * ProblemsError (`not-approved`) if an apply that nobody started by hand can't read the settings before.
  */
 export async function effectiveSafety(
   { event, signal, log }: StepContext,
@@ -60,7 +60,7 @@ export async function effectiveSafety(
     );
     return { safety: stricter(before, safety), note };
   } catch (failure) {
-    // The environment is new, or the former version is invalid.
+    // The environment is new, the former version is invalid, or an apply by hand belongs to no pull request.
     if (failure instanceof ProblemsError) return unchanged;
     if (!(failure instanceof GithubFailure)) throw failure;
     const message = `${path} before this change can't be read: ${failure.message.replace(/\.$/, '')}`;

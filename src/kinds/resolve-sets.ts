@@ -1,7 +1,16 @@
 import { type Fields, isMap, mapValues, type Value } from '../base/values.js';
 import { wrongNameMessage } from './by-name.js';
 import type { Catalog } from './catalog.js';
-import { asElements, asReference, elementKey, instantOf, listsOf, sendableFields, textOf } from './fields.js';
+import {
+  asElements,
+  asReference,
+  elementKey,
+  idsIn,
+  instantOf,
+  listsOf,
+  sendableFields,
+  textOf,
+} from './fields.js';
 import type { ResolveContext, Resolved } from './kind.js';
 import { type ListName, nounOf } from './references.js';
 
@@ -86,7 +95,7 @@ export function inList(
   const byName = (name: string): Fields | string => {
     const listed = catalog.byNameOrLiveName(name);
     const found = listed.length > 0 ? listed : own.filter((one) => one.name === name);
-    const ids = [...new Set(found.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))];
+    const ids = [...new Set(idsIn(found))];
     const [row] = found;
     if (row !== undefined && ids.length === 1) return row;
     if (ids.length > 1)

@@ -352,7 +352,7 @@ export async function regenerationPlan(id: string, options: RegenerationOptions)
   const again = async (): Promise<Change> =>
     (await regenerationOf(id, { ...options, progress: noProgress })).change;
   const readable = regenerated.kind.readable(options.profile);
-  const unprotected = blockProtected([change], options.safety, ({ address }) => [address]);
+  const unprotected = blockProtected([change], options.safety, ({ address }) => [address], {});
   const { changes, warnings } = await guardProfile(unprotected, undefined, options);
   return {
     plan: {

@@ -161,7 +161,7 @@ export function blockProtected(
   changes: readonly Change[],
   { protect: patterns, approvers }: Pick<Safety, 'protect' | 'approvers'>,
   addressesOf: (change: Change) => readonly string[],
-  references: References = {},
+  references: References,
 ): readonly Change[] {
   if (patterns.length === 0) return changes;
   const guarded = (change: Change, pattern: string, why: string) =>

@@ -54,7 +54,8 @@ export function mayTake({ kind, destructions }: Change): boolean {
 
 /**
  * Blocks changes that would leave too few users with a scope or role of `safety.keep`, and lets those that remove one await the changes
- * that others need to have it. If a rule names nothing, blocks every change that takes access. `now` are the present lists. What the changes `elsewhere` take counts, and what they give doesn't.
+ * that others need to have it. If a rule names nothing, blocks every change that takes access. `now` are the present lists. What the
+ * changes `elsewhere` take counts, and what they give doesn't.
  */
 export async function blockLosses(
   asked: readonly Change[],

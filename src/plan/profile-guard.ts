@@ -75,7 +75,7 @@ function sawSigns(key: string, { profile, run }: Mark): string {
   );
 }
 
-/** The profile that the answers reveal, if it isn't the configured one. */
+/** The profile that the answers suggest, if it isn't the configured one. */
 export function observedProfile(
   profile: Profile,
   live: Iterable<readonly [{ readonly kind: KindName }, Live]>,

@@ -67,11 +67,11 @@ export async function pullInto(
   await bodies.findReferences();
   const {
     documents,
-    many: coveredByAddress,
+    many: coveredByKey,
     problems,
   } = await documentsById(manifests, kinds, project.safety(), look);
   const candidates = documents.filter(({ declared }) => isSelected(declared));
-  const covered = [...coveredByAddress.values()].filter(({ declared }) => isSelected(declared));
+  const covered = [...coveredByKey.values()].filter(({ declared }) => isSelected(declared));
   const discovered = await discoverAll(
     pullOptions,
     [...candidates, ...covered].map((one) => one.declared),
@@ -87,7 +87,7 @@ export async function pullInto(
   const options = { profile, names, hasCredential, references, builtIn, declaredOnly, by };
   const recordedFields = (key: string) => look.state?.resources[key]?.left?.fields as Fields | undefined;
   const coveringDocuments = ({ kind, identity }: ObjectRef) =>
-    coveredByAddress.get(addressOf(kind, identity))?.documents ?? [];
+    coveredByKey.get(addressOf(kind, identity))?.documents ?? [];
   const updates = selected.map((one): DocumentUpdate => {
     const now = liveOf(one);
     const whyBodyNotWritable = (path: string, text: string) => bodies.whyNotWritable(one.source, path, text);

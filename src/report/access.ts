@@ -13,7 +13,7 @@ export interface ShownGrant {
   readonly type: 'organization' | 'scope' | 'role';
   readonly id: string | null;
   readonly name: string | null;
-  /** The role that contains the scope, or the organization in which the role is held; null if it is the user's own. */
+  /** The role that contains the scope, or the organization or backend of the role; null if it is the user's own. */
   readonly via: string | null;
   /** Whether the backend of the user gives it. */
   readonly byBackend?: boolean;

@@ -132,21 +132,26 @@ export function limitsOf(
   };
 }
 
+/** Read the numbers of a connection; each throws an InvalidArgumentError for one out of range. */
+const connectionNumbers = {
+  concurrency: wholeNumber(1, 1000),
+  rate: positive,
+  timeout: seconds,
+  retries: wholeNumber(0, 100),
+};
+
 export function connectionOptions(): Option[] {
+  const { concurrency, rate, timeout, retries } = connectionNumbers;
   return [
     option(
       '--token-file <FILE>',
       'file with the bearer token (IDOPS_TOKEN holds the token itself)',
       notEmpty,
     ),
-    option('--concurrency <N>', 'requests at once, 1 to 1000 (10)', wholeNumber(1, 1000)),
-    option('--rate <N>', 'requests a second at most (no limit)', positive),
-    option('--timeout <SECONDS>', 'seconds that one request may take, up to 86400 (30)', seconds),
-    option(
-      '--retries <N>',
-      'how often a failed request is retried (3: four tries in all)',
-      wholeNumber(0, 100),
-    ),
+    option('--concurrency <N>', 'requests at once, 1 to 1000 (10)', concurrency),
+    option('--rate <N>', 'requests a second at most (no limit)', rate),
+    option('--timeout <SECONDS>', 'seconds that one request may take, up to 86400 (30)', timeout),
+    option('--retries <N>', 'how often a failed request is retried (3: four tries in all)', retries),
   ];
 }
 
@@ -188,15 +193,22 @@ export function sessionOptionsOf(options: ConnectionOptions & { readonly baseUrl
 }
 
 /** Throws a ProblemsError (`wrong-option`) for numbers of a program that the command line would refuse. */
-export function refuseWrongNumbers({ concurrency = 1, timeout = 1, network = {} }: SessionOptions): void {
-  const { rate = 1, retries = 0 } = network;
-  const wrong = [
-    ...(Number.isInteger(concurrency) && concurrency > 0 ? [] : ['concurrency']),
-    ...(timeout > 0 ? [] : ['timeout']),
-    ...(rate > 0 ? [] : ['network.rate']),
-    ...(Number.isInteger(retries) && retries >= 0 ? [] : ['network.retries']),
-  ];
-  refuse(wrong.map((name) => error('wrong-option', `the option ${name} is out of range`)));
+export function refuseWrongNumbers({ concurrency, timeout, network = {} }: SessionOptions): void {
+  const wrong = Object.entries({
+    concurrency,
+    timeout,
+    rate: network.rate,
+    retries: network.retries,
+  }).flatMap(([name, number]) => {
+    try {
+      if (number !== undefined) connectionNumbers[name as keyof typeof connectionNumbers](String(number));
+      return [];
+    } catch (failure) {
+      if (!(failure instanceof InvalidArgumentError)) throw failure;
+      return [error('wrong-option', `the option ${name} is out of range: ${failure.message}`)];
+    }
+  });
+  refuse(wrong);
 }
 
 /** A problem if options conflict with a stored plan. */

@@ -110,7 +110,11 @@ export class Planner {
     }
     const unknown = kinds.filter((kind) => !kindNames.some((name) => name === kind));
     if (unknown.length > 0)
-      throw problemError('wrong-option', `there is no kind ${unknown.map((kind) => quote(kind)).join(', ')}`);
+      throw problemError(
+        'wrong-option',
+        `there is no kind ${unknown.map((kind) => quote(kind)).join(', ')}`,
+        `the kinds are ${kindNames.join(', ')}`,
+      );
     if (prune) refuse(await pruneRefusals(manifests));
     const selection = { targets, kinds, shard };
     const { declared } = manifests;

@@ -170,7 +170,12 @@ it.each<[string, string, Change, boolean]>([
   ['no change of the default from another one', 'KeyPair/k3', keyPair('k2', false, ['k1']), false],
   ['a change of an unknown default', 'KeyPair/k1', keyPair('k2', undefined), true],
 ])('protect blocks %s', (_, pattern, change, isBlocked) => {
-  const [made] = blockProtected([change], { protect: [pattern], approvers: [] }, ({ address }) => [address]);
+  const [made] = blockProtected(
+    [change],
+    { protect: [pattern], approvers: [] },
+    ({ address }) => [address],
+    {},
+  );
   expect(made?.action === 'blocked').toBe(isBlocked);
   if (isBlocked) expect(made?.reason).toContain(pattern);
 });
