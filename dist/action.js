@@ -8174,30 +8174,30 @@ list)})}}const own3=asElements(present[field2]);const strict=isDeclared(field2);
 length>1;const byId2=id=>{const row=catalog.byId(id)??own3.find(one=>one.id===id);if(row!==void 0||catalog.isIncomplete)
 return row;if(!strict)return`the server has no ${noun} with the id ${id} any more, so it can't be restored`;return catalog.
 noSuchId(id)};const byName2=name4=>{const listed=catalog.byNameOrLiveName(name4);const found=listed.length>0?listed:own3.
-filter(one=>one.name===name4);const ids2=[...new Set(found.flatMap(({id})=>typeof id==="string"?[id]:[]))];const[row]=found;
-if(row!==void 0&&ids2.length===1)return row;if(ids2.length>1)return`${ids2.length} ${noun}s are called "${name4}" (${ids2.
-join(", ")}): refer to one by its id`;const unsure2=catalog.isIncomplete?" (its list has rows without an id)":"";if(!strict)
-return`the server has no ${noun} "${name4}"${unsure2} any more, so it can't be restored`;return String(catalog.findNamed(
-name4))};return{noun,lookUp(list,joined){const reasons2=[];let confirmed=joined||own3.every(({name:name4})=>typeof name4!==
-"string"||!isShared(name4));const elements=list.map(asReference).map(element=>{const successor=strict?void 0:catalog.successor(
-element);const row=successor??(typeof element.id==="string"?byId2(element.id):byName2(String(element.name)));if(typeof row===
-"string"){reasons2.push(row);return element}if(typeof row?.name!=="string"||isShared(row.name))confirmed=false;if(row===
-void 0)return element;const misnamed=strict?nameConflict(noun,element,row,catalog):void 0;if(misnamed!==void 0)reasons2.
-push(misnamed);return asOnServer(element,row,own3)});return{elements,reasons:reasons2,confirmed}}}}function contradictions(field2,noun,parts,at2){
-const{remove=[],...others}=parts;const removed=new Map(remove.map((element,index)=>[elementKey(element),index]));const first=new Map;
-const twice=[];const both=[];for(const[part,elements]of Object.entries(others)){for(const[index,element]of elements.entries()){
-const key3=elementKey(element);const called=`the ${noun} "${String(element.name??element.id)}"`;const place2=at2(field2,
-part,index);const other=removed.get(key3);if(other!==void 0)both.push(`${called} is declared at ${place2} and removed at\
- ${at2(field2,"remove",other)}: remove one of the two`);if(part==="stay")continue;const until2=instantOf(element.until);
-const before=first.get(key3);if(before===void 0)first.set(key3,{until:until2,place:place2});else if(before.until!==until2)
-twice.push(`${called} ends differently at ${before.place} and ${place2}: declare one end`)}}return[...twice,...both]}function nameConflict(noun,{
-id,name:name3},row,catalog){const called=textOf(row.name);if(typeof name3!=="string"||called===""||name3===called)return void 0;
-const isListed2=catalog.byId(String(row.id))!==void 0;if(isListed2&&catalog.checkName(String(row.id),name3)==="right")return void 0;
-return wrongNameMessage(noun,String(id),catalog.liveName(String(row.id))??String(row.name),name3)}function asOnServer(element,row,own3){
-const{scopes:_,...declared}=element;const isNew=!own3.some(({id})=>id===row.id);return{...declared,...declared.public!==
-void 0&&row.public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...sendableFields(
-row,["id"]),...typeof row.name==="string"?{name:row.name}:{}}}var init_resolve_sets=__esm({"src/kinds/resolve-sets.ts"(){
-"use strict";init_values();init_by_name();init_fields();init_references()}});function desired(type,declared,present,whole){if(type.type==="set")return desiredSet(declared,present);if(type.type==="l\
+filter(one=>one.name===name4);const ids2=[...new Set(idsIn(found))];const[row]=found;if(row!==void 0&&ids2.length===1)return row;
+if(ids2.length>1)return`${ids2.length} ${noun}s are called "${name4}" (${ids2.join(", ")}): refer to one by its id`;const unsure2=catalog.
+isIncomplete?" (its list has rows without an id)":"";if(!strict)return`the server has no ${noun} "${name4}"${unsure2} an\
+y more, so it can't be restored`;return String(catalog.findNamed(name4))};return{noun,lookUp(list,joined){const reasons2=[];
+let confirmed=joined||own3.every(({name:name4})=>typeof name4!=="string"||!isShared(name4));const elements=list.map(asReference).
+map(element=>{const successor=strict?void 0:catalog.successor(element);const row=successor??(typeof element.id==="string"?
+byId2(element.id):byName2(String(element.name)));if(typeof row==="string"){reasons2.push(row);return element}if(typeof row?.
+name!=="string"||isShared(row.name))confirmed=false;if(row===void 0)return element;const misnamed=strict?nameConflict(noun,
+element,row,catalog):void 0;if(misnamed!==void 0)reasons2.push(misnamed);return asOnServer(element,row,own3)});return{elements,
+reasons:reasons2,confirmed}}}}function contradictions(field2,noun,parts,at2){const{remove=[],...others}=parts;const removed=new Map(
+remove.map((element,index)=>[elementKey(element),index]));const first=new Map;const twice=[];const both=[];for(const[part,
+elements]of Object.entries(others)){for(const[index,element]of elements.entries()){const key3=elementKey(element);const called=`\
+the ${noun} "${String(element.name??element.id)}"`;const place2=at2(field2,part,index);const other=removed.get(key3);if(other!==
+void 0)both.push(`${called} is declared at ${place2} and removed at ${at2(field2,"remove",other)}: remove one of the two`);
+if(part==="stay")continue;const until2=instantOf(element.until);const before=first.get(key3);if(before===void 0)first.set(
+key3,{until:until2,place:place2});else if(before.until!==until2)twice.push(`${called} ends differently at ${before.place}\
+ and ${place2}: declare one end`)}}return[...twice,...both]}function nameConflict(noun,{id,name:name3},row,catalog){const called=textOf(
+row.name);if(typeof name3!=="string"||called===""||name3===called)return void 0;const isListed2=catalog.byId(String(row.
+id))!==void 0;if(isListed2&&catalog.checkName(String(row.id),name3)==="right")return void 0;return wrongNameMessage(noun,
+String(id),catalog.liveName(String(row.id))??String(row.name),name3)}function asOnServer(element,row,own3){const{scopes:_,
+...declared}=element;const isNew=!own3.some(({id})=>id===row.id);return{...declared,...declared.public!==void 0&&row.public!==
+void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...sendableFields(row,["id"]),...typeof row.
+name==="string"?{name:row.name}:{}}}var init_resolve_sets=__esm({"src/kinds/resolve-sets.ts"(){"use strict";init_values();
+init_by_name();init_fields();init_references()}});function desired(type,declared,present,whole){if(type.type==="set")return desiredSet(declared,present);if(type.type==="l\
 ist"&&Array.isArray(declared)){const merged=(element,live)=>isMap(element)&&isMap(live)?{...live,...element}:element;return mapWithCounterparts(
 type.by,declared,present,merged)}if(type.type!=="map"||!isMap(declared))return declared;const kept=filterValues(declared,
 member=>member!==null);if(whole)return kept;if(present===void 0||present!==null&&!isMap(present))return void 0;const untouched=filterValues(
@@ -21353,33 +21353,34 @@ from 1 to N, such as 2/4 (N at most ${MAX_SHARDS}), or auto.`)})}function onlyOp
 t, or only other changes; the plan stays the same";return new Option("--only <SHARE>",description).choices(shares)}function kindOption(){
 return new Option("--kind <KIND>","only this kind (repeatable)").choices(kindNames).argParser(collectKinds).default([],"\
 all")}function limitsOf({maxDestructive,maxPrivileged,maxChanges},{allowDestructive,allowPrivileged,allowChanges}){return{maxDestructive:allowDestructive??
-maxDestructive,maxPrivileged:allowPrivileged??maxPrivileged,maxChanges:allowChanges??maxChanges}}function connectionOptions(){
-return[option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the token itself)",notEmpty2),option(
-"--concurrency <N>","requests at once, 1 to 1000 (10)",wholeNumber(1,1e3)),option("--rate <N>","requests a second at mos\
-t (no limit)",positive),option("--timeout <SECONDS>","seconds that one request may take, up to 86400 (30)",seconds3),option(
-"--retries <N>","how often a failed request is retried (3: four tries in all)",wholeNumber(0,100))]}function endedOption(){
-return new Option("--ended","only remove access that has ended")}function messageOption(){return option("--message <TEXT>","the reason for the run, one line, for the journal",notEmpty2)}
+maxDestructive,maxPrivileged:allowPrivileged??maxPrivileged,maxChanges:allowChanges??maxChanges}}var connectionNumbers={
+concurrency:wholeNumber(1,1e3),rate:positive,timeout:seconds3,retries:wholeNumber(0,100)};function connectionOptions(){const{
+concurrency,rate,timeout,retries:retries2}=connectionNumbers;return[option("--token-file <FILE>","file with the bearer t\
+oken (IDOPS_TOKEN holds the token itself)",notEmpty2),option("--concurrency <N>","requests at once, 1 to 1000 (10)",concurrency),
+option("--rate <N>","requests a second at most (no limit)",rate),option("--timeout <SECONDS>","seconds that one request \
+may take, up to 86400 (30)",timeout),option("--retries <N>","how often a failed request is retried (3: four tries in all\
+)",retries2)]}function endedOption(){return new Option("--ended","only remove access that has ended")}function messageOption(){return option("--message <TEXT>","the reason for the run, one line, for the journal",notEmpty2)}
 function debugOption(){return new Option("--debug","also show unchanged objects, whole values, requests and stack traces")}
 function planOptionsOf(options){const{target,kind,prune=false,assert:assert2=false,ended=false}=options;return{targets:target,
 kinds:kind,prune,assert:assert2,ended}}function sessionOptionsOf(options){const{baseUrl:baseUrl2,tokenFile:tokenFile2,concurrency,
 rate,timeout,retries:retries2}=options;return{baseUrl:baseUrl2,tokenFile:tokenFile2,concurrency,timeout,network:{rate,retries:retries2}}}
-function refuseWrongNumbers({concurrency=1,timeout=1,network={}}){const{rate=1,retries:retries2=0}=network;const wrong=[
-...Number.isInteger(concurrency)&&concurrency>0?[]:["concurrency"],...timeout>0?[]:["timeout"],...rate>0?[]:["network.ra\
-te"],...Number.isInteger(retries2)&&retries2>=0?[]:["network.retries"]];refuse(wrong.map(name3=>error("wrong-option",`th\
-e option ${name3} is out of range`)))}function planFileConflicts(options){const{target,kind,prune,assert:assert2,shard:shard2,
-out,ended}=options;if(target.length+kind.length===0&&![prune,assert2,shard2,out,ended].some(Boolean))return[];return[error(
-"wrong-option","--target, --kind, --prune, --assert, --shard, --ended and --out can't be used with a plan file",[],"a st\
-ored plan already has these options")]}function commanderMessage({message}){return message.replace(/^error: /,"")}function collect2(value4,before){
-return[...before,notEmpty2(value4)]}function collectKinds(value4,before){const known=kindNames;if(!known.includes(value4))
-throw new InvalidArgumentError(`Allowed choices are ${known.join(", ")}.`);return[...before,value4]}function notEmpty2(value4){
-if(value4==="")throw new InvalidArgumentError("It must not be empty.");return value4}function wholeNumber(min,max2=Number.
-MAX_SAFE_INTEGER){return value4=>{const number4=/^\d+$/.test(value4)?Number(value4):Number.NaN;if(number4>=min&&number4<=
-max2)return number4;const range2=max2===Number.MAX_SAFE_INTEGER?`of ${min} or more`:`from ${min} to ${max2}`;throw new InvalidArgumentError(
-`It must be a whole number ${range2}.`)}}function positive(value4){const number4=Number(value4);if(/^[\d.]+$/.test(value4)&&
-Number.isFinite(number4)&&number4>0)return number4;throw new InvalidArgumentError("It must be a number greater than 0.")}
-function seconds3(value4){const number4=Number(value4);if(value4.trim()!==""&&Number.isFinite(number4)&&number4>0&&number4<=
-86400)return number4;throw new InvalidArgumentError("It must be a number of seconds, greater than 0 and at most 86400 (a\
- day).")}init_escape();init_git();init_paths();init_paths();import{readFileSync as readFileSync6}from"node:fs";import{realpath as realpath7}from"node:fs/promises";import{
+function refuseWrongNumbers({concurrency,timeout,network={}}){const wrong=Object.entries({concurrency,timeout,rate:network.
+rate,retries:network.retries}).flatMap(([name3,number4])=>{try{if(number4!==void 0)connectionNumbers[name3](String(number4));
+return[]}catch(failure2){if(!(failure2 instanceof InvalidArgumentError))throw failure2;return[error("wrong-option",`the \
+option ${name3} is out of range: ${failure2.message}`)]}});refuse(wrong)}function planFileConflicts(options){const{target,
+kind,prune,assert:assert2,shard:shard2,out,ended}=options;if(target.length+kind.length===0&&![prune,assert2,shard2,out,ended].
+some(Boolean))return[];return[error("wrong-option","--target, --kind, --prune, --assert, --shard, --ended and --out can'\
+t be used with a plan file",[],"a stored plan already has these options")]}function commanderMessage({message}){return message.
+replace(/^error: /,"")}function collect2(value4,before){return[...before,notEmpty2(value4)]}function collectKinds(value4,before){
+const known=kindNames;if(!known.includes(value4))throw new InvalidArgumentError(`Allowed choices are ${known.join(", ")}\
+.`);return[...before,value4]}function notEmpty2(value4){if(value4==="")throw new InvalidArgumentError("It must not be em\
+pty.");return value4}function wholeNumber(min,max2=Number.MAX_SAFE_INTEGER){return value4=>{const number4=/^\d+$/.test(value4)?
+Number(value4):Number.NaN;if(number4>=min&&number4<=max2)return number4;const range2=max2===Number.MAX_SAFE_INTEGER?`of ${min}\
+ or more`:`from ${min} to ${max2}`;throw new InvalidArgumentError(`It must be a whole number ${range2}.`)}}function positive(value4){
+const number4=Number(value4);if(/^[\d.]+$/.test(value4)&&Number.isFinite(number4)&&number4>0)return number4;throw new InvalidArgumentError(
+"It must be a number greater than 0.")}function seconds3(value4){const number4=Number(value4);if(value4.trim()!==""&&Number.
+isFinite(number4)&&number4>0&&number4<=86400)return number4;throw new InvalidArgumentError("It must be a number of secon\
+ds, greater than 0 and at most 86400 (a day).")}init_escape();init_git();init_paths();init_paths();import{readFileSync as readFileSync6}from"node:fs";import{realpath as realpath7}from"node:fs/promises";import{
 isAbsolute as isAbsolute6,relative as relative12,sep as sep7}from"node:path";var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;
 function isCommit(text4){return/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text4)}async function forgeOf(env,folder,sha=headCommit(
 env,eventPayload(env))){const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env,sha):onGitlab(env);if(checkout===void 0||
@@ -21641,7 +21642,7 @@ e${displayElement(role3.element,confirmed)}`;const givers=[roleName,giver].filte
 gives the ${type}${called}${givers&&` by ${givers}`}`}function namesById({resources}){const names3=new Map;for(const{kind,
 fields:fields4,left}of Object.values(resources)){const{grants}=kindOf(kind);const recorded=grants===void 0?[]:[fields4,left?.
 fields??{}];for(const{id,name:name3}of recorded.flatMap(one=>grants?.(one,{})??[]))if(id!==void 0&&name3!==void 0)names3.
-set(id,(names3.get(id)??new Set).add(name3))}return names3}function blockProtected(changes,{protect:patterns,approvers},addressesOf2,references={}){
+set(id,(names3.get(id)??new Set).add(name3))}return names3}function blockProtected(changes,{protect:patterns,approvers},addressesOf2,references){
 if(patterns.length===0)return changes;const guarded=(change2,pattern,why)=>protectedChange(change2,pattern,why,approvers);
 return changes.map(change2=>{const{kind,apply}=change2;if(!isChanging(change2))return change2;const named=[apply.before,
 {...apply.before,...apply.expected}].flatMap(fields4=>{const name3=kindOf(kind).displayName?.(mapValues(fields4,revealReadable));
@@ -21872,9 +21873,9 @@ return listNames.filter(name3=>references[name3]===null).map(name3=>({code:"no-l
 of ${name3}, so nothing could check that the ids of ${name3} in the manifests exist and mean what their names say: compa\
 re the ids`}))}async function regenerationPlan(id,options){const observedAt=performance.now();const{change:change2,live}=await regenerationOf(
 id,options);const again=async()=>(await regenerationOf(id,{...options,progress:noProgress})).change;const readable2=regenerated.
-kind.readable(options.profile);const unprotected=blockProtected([change2],options.safety,({address:address3})=>[address3]);
-const{changes,warnings}=await guardProfile(unprotected,void 0,options);return{plan:{...await assemble(changes,live===void 0?
-[]:[regenerated.kind.scope],options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}},observed:new Map(
+kind.readable(options.profile);const unprotected=blockProtected([change2],options.safety,({address:address3})=>[address3],
+{});const{changes,warnings}=await guardProfile(unprotected,void 0,options);return{plan:{...await assemble(changes,live===
+void 0?[]:[regenerated.kind.scope],options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}},observed:new Map(
 live?.exists===true?[[change2.apply.key,live]]:[])}}async function regenerationOf(id,options){const{kind,regeneration:regeneration2}=regenerated;
 const identity={id};const subject={kind:kind.name,identity};const address3=addressOf(kind.name,identity);const unusable=unusableId(
 identity,options.profile);const{live}=await observe(unusable===void 0?[subject]:[],[],options);const shown=live.get(subject);
@@ -22061,28 +22062,28 @@ return this.#applicable.get(plan)}invalidatePlans(){this.#applicable=new WeakMap
 const{shard:shard2,manifests,project,safety}=this.#options;const{targets=[],kinds:kinds2=[],prune=false,assert:assert2=false,
 ended=false}=asked;if(prune&&ended){const message="--ended only removes access that has ended, so it prunes nothing";throw problemError(
 "wrong-option",message,"leave out one of the two")}const unknown2=kinds2.filter(kind=>!kindNames.some(name3=>name3===kind));
-if(unknown2.length>0)throw problemError("wrong-option",`there is no kind ${unknown2.map(kind=>quote(kind)).join(", ")}`);
-if(prune)refuse(await pruneRefusals(manifests));const selection={targets,kinds:kinds2,shard:shard2};const{declared}=manifests;
-const restores=ended?"none":"all";const built=await this.#build({declared,selection,prune,assert:assert2,restores,endedOnly:ended});
-const given={targets:[...targets],kinds:[...kinds2],prune,assert:assert2,...shard2===void 0?{}:{shard:shard2},settings:settingsHashes(
-project.checks(),safety)};const made={...built.plan,again:[...argumentsOf(given),...ended?["--ended"]:[]]};plans.set(made,
-{replan:built.replan,command:"apply"});this.#storedOptions.set(made,given);return made}async store(plan){const given=this.#storedOptions.
-get(plan);if(given===void 0)throw new TypeError("only a plan of the manifests from this session can be stored");return await storedPlanText(
-plan,given,this.#options.redactor)}async stored(stored2,left){const plan=await this.plan(stored2.apply);const stale=await staleness(
-stored2,plan,left);const settings=this.#storedOptions.get(plan)?.settings;const{redactor}=this.#options;const problems=stale.
-length>0?stale:storedPlanDiff(stored2,plan,redactor,left,settings);if(problems.length>0)markStale(plan,problems);return{
-plan,problems}}async undo(run3,force){this.#requireNoShard();const plans=this.#applicable;const{home,server}=this.#options;
-const content=await findRun(home.backend.runs,run3);if(content.run.server!==server.baseUrl){const message=`run ${content.
-run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;const hint="choose the environment of that run";throw problemError(
-"run-other-server",message,hint)}const isOther=await otherStateTest(this.state,home);if(isOther(content.run))throw otherStateError(
-content.run,home);const ends={now:this.#options.asOf??new Date,resources:this.state.resources};const undo=await withSlowHashes(
-()=>undoRun(content,force,ends));const leftOf=new Map;const made=await this.#build({declared:undo.declared,restores:{run:content.
-run.run},adjust:(document2,now,refusal4)=>{const adjusted=undo.adjust(document2,now,refusal4);leftOf.set(document2,adjusted.
-left);return adjusted.document}});const again=["undo",content.run.run,...force?["--force"]:[]];const undone=undoPlan({...made.
-plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].flat(),...partsLeft(undo.declared,this.state)],
-content);plans.set(undone.plan,{replan:made.replan,command:"undo"});return undone}async regeneration(clientId){this.#requireNoShard();
-const{redactor,reading}=this.#options;if(!identifier().safeParse(clientId).success)throw new TypeError(`${quote(redactor.
-redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#applicable;const made=await regenerationPlan(
+if(unknown2.length>0)throw problemError("wrong-option",`there is no kind ${unknown2.map(kind=>quote(kind)).join(", ")}`,
+`the kinds are ${kindNames.join(", ")}`);if(prune)refuse(await pruneRefusals(manifests));const selection={targets,kinds:kinds2,
+shard:shard2};const{declared}=manifests;const restores=ended?"none":"all";const built=await this.#build({declared,selection,
+prune,assert:assert2,restores,endedOnly:ended});const given={targets:[...targets],kinds:[...kinds2],prune,assert:assert2,
+...shard2===void 0?{}:{shard:shard2},settings:settingsHashes(project.checks(),safety)};const made={...built.plan,again:[
+...argumentsOf(given),...ended?["--ended"]:[]]};plans.set(made,{replan:built.replan,command:"apply"});this.#storedOptions.
+set(made,given);return made}async store(plan){const given=this.#storedOptions.get(plan);if(given===void 0)throw new TypeError(
+"only a plan of the manifests from this session can be stored");return await storedPlanText(plan,given,this.#options.redactor)}async stored(stored2,left){
+const plan=await this.plan(stored2.apply);const stale=await staleness(stored2,plan,left);const settings=this.#storedOptions.
+get(plan)?.settings;const{redactor}=this.#options;const problems=stale.length>0?stale:storedPlanDiff(stored2,plan,redactor,
+left,settings);if(problems.length>0)markStale(plan,problems);return{plan,problems}}async undo(run3,force){this.#requireNoShard();
+const plans=this.#applicable;const{home,server}=this.#options;const content=await findRun(home.backend.runs,run3);if(content.
+run.server!==server.baseUrl){const message=`run ${content.run.run} was on ${content.run.server}, and this is ${server.baseUrl}`;
+const hint="choose the environment of that run";throw problemError("run-other-server",message,hint)}const isOther=await otherStateTest(
+this.state,home);if(isOther(content.run))throw otherStateError(content.run,home);const ends={now:this.#options.asOf??new Date,
+resources:this.state.resources};const undo=await withSlowHashes(()=>undoRun(content,force,ends));const leftOf=new Map;const made=await this.#build(
+{declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now,refusal4)=>{const adjusted=undo.adjust(document2,
+now,refusal4);leftOf.set(document2,adjusted.left);return adjusted.document}});const again=["undo",content.run.run,...force?
+["--force"]:[]];const undone=undoPlan({...made.plan,undoes:content.run.run,again},[...undo.left,...[...leftOf.values()].
+flat(),...partsLeft(undo.declared,this.state)],content);plans.set(undone.plan,{replan:made.replan,command:"undo"});return undone}async regeneration(clientId){
+this.#requireNoShard();const{redactor,reading}=this.#options;if(!identifier().safeParse(clientId).success)throw new TypeError(
+`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=this.#applicable;const made=await regenerationPlan(
 clientId,{...reading,...this.#header(),state:this.state});const plan=labelPlan(made,this.state);plans.set(plan,{replan:made.
 replan,command:"regenerate-did"});return plan}async#build(what){const{project,redactor,reading}=this.#options;const read2=this.#read;
 this.#read=void 0;const made=await buildPlan({...reading,read:read2!==void 0&&performance.now()-read2.at<MAX_LIST_AGE?read2:
